@@ -1,0 +1,75 @@
+"""Clusters of observations: numbering them, summing within them, and the variance of a mean over them."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Labels = Sequence[Hashable] | NDArray[Any]
+
+
+def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
+    """Number clusters 0, 1, … in order of first appearance.
+
+    Without labels, and wherever the label is empty, an observation is its own cluster.
+    """
+    if labels is None:
+        return np.arange(size, dtype=np.int64), size
+    if len(labels) != size:
+        raise ValueError(f"{len(labels)} cluster labels for {size} observations; give one label each")
+    numbers: dict[Hashable, int] = {}
+    alone = (("", index) for index in range(size))
+    named = (label if label != "" else own for label, own in zip(labels, alone, strict=True))
+    codes = np.fromiter((numbers.setdefault(label, len(numbers)) for label in named), np.int64, size)
+    return codes, len(numbers)
+
+
+def item_means(values: Floats, clusters: Labels | None, items: Labels | None) -> tuple[Floats, list[Hashable] | None]:
+    """Average the repeats of each item, and give the cluster label of each item.
+
+    An item belongs to one cluster; repeats with different cluster labels are refused.
+    """
+    if values.ndim != 1:
+        raise ValueError(f"values must be one list, not an array of shape {values.shape}")
+    if np.isnan(values).any():
+        raise ValueError("values hold NaN; leave failed items out before asking for an interval")
+    if clusters is not None and len(clusters) != values.size:
+        raise ValueError(f"{len(clusters)} cluster labels for {values.size} values; give one label each")
+    if items is None:
+        return values, None if clusters is None else list(clusters)
+    codes, count = cluster_codes(items, values.size)
+    sizes = np.bincount(codes, minlength=count)
+    means = np.bincount(codes, weights=values, minlength=count) / sizes
+    if clusters is None:
+        return means, None
+    owner: dict[int, Hashable] = {}
+    for code, cluster in zip(codes.tolist(), clusters, strict=True):
+        if owner.setdefault(code, cluster) != cluster:
+            raise ValueError(f"an item stands in two clusters, {owner[code]!r} and {cluster!r}")
+    return means, [owner[code] for code in range(count)]
+
+
+def cluster_sums(table: Floats, codes: Integers, count: int) -> tuple[Floats, Floats]:
+    """Sums and sizes of every cluster for each column (observations × columns); NaN counts as absent."""
+    present = ~np.isnan(table)
+    sums = np.empty((count, table.shape[1]))
+    sizes = np.empty((count, table.shape[1]))
+    filled = np.where(present, table, 0.0)
+    for column in range(table.shape[1]):
+        sums[:, column] = np.bincount(codes, weights=filled[:, column], minlength=count)
+        sizes[:, column] = np.bincount(codes, weights=present[:, column].astype(np.float64), minlength=count)
+    return sums, sizes
+
+
+def mean_variance(values: Floats, codes: Integers, count: int) -> float:
+    """Cluster-robust variance of the mean: G/(G − 1) Σ_g (Σ_{i∈g} (x_i − x̄))² / n².
+
+    With one observation a cluster this is the usual s²/n.
+    """
+    if count < 2:
+        return float("nan")
+    deviations = np.bincount(codes, weights=values - values.mean(), minlength=count)
+    return float(count / (count - 1) * np.square(deviations).sum() / values.size**2)

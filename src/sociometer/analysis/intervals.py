@@ -1,0 +1,194 @@
+"""Confidence intervals for means whose observations come in clusters (stories, trees, scenarios).
+
+Binary values get a Wilson interval on the effective sample size, which stays inside [0, 1] and does not
+collapse at 0 or 1; other values get a cluster bootstrap. Below ten clusters no interval is given at all.
+
+References
+----------
+Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference. JASA 22.
+Dean, N., and Pagano, M. (2015). Evaluating confidence interval methods for binomial proportions in
+clustered surveys. Journal of Survey Statistics and Methodology 3(4).
+Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American Statistician 69(4).
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from sociometer.analysis.clusters import (
+    Floats,
+    Integers,
+    Labels,
+    cluster_codes,
+    cluster_sums,
+    item_means,
+    mean_variance,
+)
+from sociometer.core.measure import Interval
+
+MINIMUM_CLUSTERS = 10
+DRAWS = 10_000
+SEED = 20_240_229
+
+
+def too_few(self) -> bool:
+        """Whether there were too few clusters for an interval."""
+        return self.low is None or self.high is None
+
+    @property
+    def width(self) -> float | None:
+        """Length of the interval, or None where there is none."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
+    def contains(self, value: float) -> bool:
+        """Whether the value lies inside; an absent interval excludes nothing."""
+        return self.low is None or self.high is None or self.low <= value <= self.high
+
+    def scaled(self, factor: float, shift: float = 0.0) -> "Interval":
+        """The interval of `factor × value + shift` (a rate in percent, an EQ from a distance)."""
+        if self.low is None or self.high is None:
+            return self
+        ends = sorted((self.low * factor + shift, self.high * factor + shift))
+        return Interval(ends[0], ends[1], self.level, self.method, self.clusters)
+
+
+def too_few(clusters: int, level: float = 0.95) -> Interval:
+    """The state that stands in place of an interval when there are too few clusters."""
+    return Interval(None, None, level, "too few", clusters, too_few=True)
+
+
+def rescaled(interval: Interval, factor: float, shift: float = 0.0) -> Interval:
+    """The interval of `factor × value + shift` (a rate in percent, an EQ from a distance)."""
+    if interval.low is None or interval.high is None:
+        return interval
+    low, high = sorted((interval.low * factor + shift, interval.high * factor + shift))
+    return Interval(low, high, interval.level, interval.method, interval.clusters)
+
+
+def clustered_mean_interval(
+    values: ArrayLike,
+    clusters: Labels | None = None,
+    *,
+    items: Labels | None = None,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    minimum_clusters: int = MINIMUM_CLUSTERS,
+) -> Interval:
+    """Interval of the mean of `values`, where values of one cluster are not independent.
+
+    Without `clusters` (or with the empty label) an item is its own cluster; without `items` every value is its own item. Repeats
+    of one item (equal labels in `items`) are averaged first and never count as new items. Assumes that
+    clusters, not values, were sampled independently. Values that are all 0 or 1 (or False, True) are
+    treated as binary.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    binary = bool(np.isin(array, (0.0, 1.0)).all())
+    means, labels = item_means(array, clusters, items)
+    codes, count = cluster_codes(labels, means.size)
+    if count < minimum_clusters:
+        return too_few(count, level)
+    if binary:
+        return _effective_wilson(means, codes, count, level)
+    sums, sizes = cluster_sums(means[:, None], codes, count)
+    sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)[:, 0]
+    low, high = expanded_percentiles(sample, count, level)
+    return Interval(low, high, level, "cluster bootstrap", count)
+
+
+def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson score interval of a proportion seen in `n` (possibly effective, fractional) trials.
+
+    (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), z the normal quantile of the level.
+    """
+    if n <= 0:
+        raise ValueError(f"the number of trials must be positive, not {n}")
+    z = float(stats.norm.ppf(0.5 + level / 2))
+    centre = share + z * z / (2 * n)
+    half = z * math.sqrt(max(0.0, share * (1 - share) / n + z * z / (4 * n * n)))
+    scale = 1 + z * z / n
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+
+
+def effective_size(means: Floats, codes: Integers, count: int) -> float:
+    """How many independent items the clustered ones are worth: p(1 − p) over the cluster-robust variance.
+
+    Never more than the items there are; where nothing varies (a score of 0 or 1) it is the clusters.
+    """
+    share = float(means.mean())
+    spread = share * (1 - share)
+    if spread <= 0:
+        return float(count)
+    variance = mean_variance(means, codes, count)
+    if variance * means.size <= spread:
+        return float(means.size)
+    return max(1.0, spread / variance)
+
+
+def _effective_wilson(means: Floats, codes: Integers, count: int, level: float) -> Interval:
+    n = effective_size(means, codes, count)
+    if count < means.size:
+        # Korn and Graubard's correction: the variance itself was estimated from few clusters.
+        quantile = 0.5 + level / 2
+        n *= float((stats.norm.ppf(quantile) / stats.t.ppf(quantile, count - 1)) ** 2)
+    low, high = wilson(float(means.mean()), n, level)
+    return Interval(low, high, level, "Wilson on the effective sample size", count)
+
+
+def bootstrap_means(
+    sums: Floats, sizes: Floats, *, draws: int = DRAWS, seed: int = SEED, block: int = 4_000_000
+) -> Floats:
+    """Bootstrap means, draws × columns, from cluster sums and sizes (clusters × columns).
+
+    Whole clusters are drawn with replacement, the same ones for every column, so that columns (subjects
+    who met the same items) stay paired. Columns may miss items: their sizes then differ.
+    """
+    count = sums.shape[0]
+    generator = np.random.default_rng(seed)
+    result = np.empty((draws, sums.shape[1]))
+    step = max(1, block // count)
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
+        picks = generator.integers(0, count, size=(rows, count))
+        picks += np.arange(rows)[:, None] * count
+        weights = np.bincount(picks.ravel(), minlength=rows * count).reshape(rows, count).astype(np.float64)
+        totals = weights @ sizes
+        result[start : start + rows] = np.divide(
+            weights @ sums, totals, out=np.full_like(totals, np.nan), where=totals > 0
+        )
+    return result
+
+
+def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> tuple[float, float]:
+    """Percentile interval of bootstrap draws, widened for the narrowness of the bootstrap in small samples.
+
+    The tail is Φ(−√(n/(n − 1)) t(n − 1)) instead of α/2 (Hesterberg 2015, section 5).
+    """
+    quantile = stats.t.ppf(0.5 + level / 2, clusters - 1)
+    tail = float(stats.norm.cdf(-math.sqrt(clusters / (clusters - 1)) * quantile))
+    low, high = np.nanquantile(sample, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def column_intervals(
+    table: ArrayLike,
+    clusters: Labels | None = None,
+    *,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = SEED,
+    minimum_clusters: int = MINIMUM_CLUSTERS,
+) -> list[Interval]:
+    """Cluster-bootstrap interval of every column's mean (items × subjects), all columns on the same draws."""
+    array = np.asarray(table, dtype=np.float64)
+    codes, count = cluster_codes(clusters, array.shape[0])
+    if count < minimum_clusters:
+        return [too_few(count, level)] * array.shape[1]
+    sums, sizes = cluster_sums(array, codes, count)
+    sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)
+    return [
+        Interval(*expanded_percentiles(sample[:, column], count, level), level, "cluster bootstrap", count)
+        for column in range(array.shape[1])
+    ]
