@@ -33,27 +33,6 @@ DRAWS = 10_000
 SEED = 20_240_229
 
 
-def too_few(self) -> bool:
-        """Whether there were too few clusters for an interval."""
-        return self.low is None or self.high is None
-
-    @property
-    def width(self) -> float | None:
-        """Length of the interval, or None where there is none."""
-        return None if self.low is None or self.high is None else self.high - self.low
-
-    def contains(self, value: float) -> bool:
-        """Whether the value lies inside; an absent interval excludes nothing."""
-        return self.low is None or self.high is None or self.low <= value <= self.high
-
-    def scaled(self, factor: float, shift: float = 0.0) -> "Interval":
-        """The interval of `factor × value + shift` (a rate in percent, an EQ from a distance)."""
-        if self.low is None or self.high is None:
-            return self
-        ends = sorted((self.low * factor + shift, self.high * factor + shift))
-        return Interval(ends[0], ends[1], self.level, self.method, self.clusters)
-
-
 def too_few(clusters: int, level: float = 0.95) -> Interval:
     """The state that stands in place of an interval when there are too few clusters."""
     return Interval(None, None, level, "too few", clusters, too_few=True)
@@ -79,10 +58,10 @@ def clustered_mean_interval(
 ) -> Interval:
     """Interval of the mean of `values`, where values of one cluster are not independent.
 
-    Without `clusters` (or with the empty label) an item is its own cluster; without `items` every value is its own item. Repeats
-    of one item (equal labels in `items`) are averaged first and never count as new items. Assumes that
-    clusters, not values, were sampled independently. Values that are all 0 or 1 (or False, True) are
-    treated as binary.
+    Without `clusters` (or with the empty label) an item is its own cluster; without `items` every value is
+    its own item. Repeats of one item (equal labels in `items`) are averaged first and never count as new
+    items. Assumes that clusters, not values, were sampled independently. Values that are all 0 or 1 (or
+    False, True) are treated as binary.
     """
     array = np.asarray(values, dtype=np.float64)
     binary = bool(np.isin(array, (0.0, 1.0)).all())

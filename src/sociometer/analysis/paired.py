@@ -20,6 +20,7 @@ from scipy import stats
 from sociometer.analysis.clusters import (
     Floats,
     Integers,
+    Labels,
     cluster_codes,
     cluster_sums,
     item_means,
