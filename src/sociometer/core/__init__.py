@@ -1,0 +1,1 @@
+"""The vocabulary that every other room speaks; imports nothing else of ours."""

@@ -1,0 +1,140 @@
+"""An instrument's card: the facts that machines read without importing its code."""
+
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError, unknown
+from sociometer.core.settings import Setting
+
+
+class Paper(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the instrument was published."""
+
+    title: str
+    authors: str
+    year: int
+    venue: str = ""
+    link: str = ""
+
+
+class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """One task: what `run` plays (when `default`) or a command plays."""
+
+    name: str
+    title: str
+    default: bool = True
+    repeats: int = 1
+    cluster: str = "item"
+    calls: float = 1
+    """Requests to the subject that one item usually takes, for the plan's estimate."""
+
+
+class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """A role that tasks ask; without a default the user must bind it (`--role NAME=MODEL`)."""
+
+    name: str
+    help: str
+    default: str = ""
+    tasks: tuple[str, ...] = ()
+    calls: float = 0
+    """Requests to this role that one item usually takes."""
+
+
+class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """A number that summaries give: its scale, what chance earns and what the oracle earns."""
+
+    task: str
+    name: str
+    title: str
+    unit: Literal["share", "points", "number"] = "share"
+    low: float | None = 0.0
+    high: float | None = 1.0
+    better: Literal["higher", "lower", "neither"] = "higher"
+    chance: float | None = None
+    top: float | None = None
+    primary: bool = False
+    human: float | None = None
+    value: str = ""
+    """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
+
+
+class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """A command that only this instrument offers: `sociometer VERB INSTRUMENT …`."""
+
+    verb: str
+    help: str
+    entry: str
+    plays: bool = False
+    """Whether it takes the options of `run` (models, roles, limits, caps)."""
+    option: tuple[Setting, ...] = ()
+
+
+class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """An official file: where it lives, and its checksum where known."""
+
+    name: str
+    repository: str
+    commit: str
+    path: str
+    sha256: str = ""
+
+
+class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """A player the instrument brings for a role."""
+
+    name: str
+    role: str
+    help: str
+    stand_in: bool = False
+
+
+class Card(Struct, frozen=True, forbid_unknown_fields=True):
+    """All of card.toml."""
+
+    name: str
+    title: str
+    version: str
+    measures: str
+    how: str
+    paper: Paper
+    task: tuple[TaskCard, ...]
+    role: tuple[RoleCard, ...]
+    measure: tuple[MeasureCard, ...]
+    languages: tuple[str, ...] = ("en",)
+    setting: tuple[Setting, ...] = ()
+    command: tuple[CommandCard, ...] = ()
+    file: tuple[FileCard, ...] = ()
+    player: tuple[PlayerCard, ...] = ()
+    licence: str = ""
+    """The licence of the official data, in one sentence."""
+
+    def task_card(self, name: str) -> TaskCard:
+        """The task of that name."""
+        for task in self.task:
+            if task.name == name:
+                return task
+        raise unknown(f"task of {self.name}", name, (task.name for task in self.task))
+
+    def default_tasks(self) -> tuple[str, ...]:
+        """The tasks that `run` plays when none is named."""
+        return tuple(task.name for task in self.task if task.default)
+
+    def roles_of(self, task: str) -> tuple[RoleCard, ...]:
+        """The roles a task asks."""
+        return tuple(role for role in self.role if not role.tasks or task in role.tasks)
+
+    def measures_of(self, task: str) -> tuple[MeasureCard, ...]:
+        """The measures a task's summary gives."""
+        return tuple(measure for measure in self.measure if measure.task == task)
+
+
+def read_card(path: Path) -> Card:
+    """The card at `path`, or a DataError that says what is wrong with it."""
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Card)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not a valid instrument card: {error}", path) from None

@@ -1,0 +1,136 @@
+"""What passes between a session and whoever answers: messages, requests, replies."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Literal, Protocol
+
+from msgspec import Struct, field
+
+from sociometer.core.forms import Form, Free
+
+Speaker = Literal["system", "user", "assistant"]
+
+
+class Message(Struct, frozen=True):
+    """One utterance as a chat model sees it."""
+
+    role: Speaker
+    content: str
+
+
+def system(content: str) -> Message:
+    """A system message."""
+    return Message("system", content)
+
+
+def user(content: str) -> Message:
+    """A user message."""
+    return Message("user", content)
+
+
+def assistant(content: str) -> Message:
+    """A message the model itself is held to have said."""
+    return Message("assistant", content)
+
+
+class Sampling(Struct, frozen=True, omit_defaults=True):
+    """How a reply is drawn; None leaves the server's default in place."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    reasoning_effort: str | None = None
+    logprobs: int | None = None
+
+    def overridden_by(self, other: "Sampling") -> "Sampling":
+        """These parameters, with each one that `other` sets put in its place."""
+        return Sampling(
+            temperature=self.temperature if other.temperature is None else other.temperature,
+            top_p=self.top_p if other.top_p is None else other.top_p,
+            max_tokens=self.max_tokens if other.max_tokens is None else other.max_tokens,
+            seed=self.seed if other.seed is None else other.seed,
+            stop=other.stop or self.stop,
+            reasoning_effort=other.reasoning_effort or self.reasoning_effort,
+            logprobs=self.logprobs if other.logprobs is None else other.logprobs,
+        )
+
+
+class Usage(Struct, frozen=True, omit_defaults=True):
+    """Tokens read and written; None where the server did not report them."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class TokenLogprob(Struct, frozen=True):
+    """The log-probability of one written token, with its likeliest rivals."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+class Reply(Struct, frozen=True, omit_defaults=True):
+    """What came back: the answer, and apart from it the reasoning."""
+
+    text: str
+    reasoning: str = ""
+    usage: Usage = Usage()
+    finish: str = "stop"
+    served_model: str = ""
+    logprobs: tuple[TokenLogprob, ...] = ()
+
+
+class Identity(Struct, frozen=True, omit_defaults=True):
+    """Who answers, as the journal knows it.
+
+    `certain` is false where new weights may stand behind an old name (a user's own server without a revision);
+    then only `resume` reuses an answer. `stand_in` marks who must never be mistaken for the real thing.
+    """
+
+    wire: str
+    name: str
+    base_url: str = ""
+    revision: str = ""
+    certain: bool = True
+    stand_in: bool = False
+
+    @property
+    def endpoint(self) -> str:
+        """What shares one bound on requests in flight."""
+        return self.base_url or f"{self.wire}/{self.name}"
+
+
+class Request(Struct, frozen=True):
+    """One thing asked of a player.
+
+    `form` and `view` serve players that are programs: the form says what kind of answer is wanted, the view is the
+    instrument's own record of the situation. Neither the form's key nor the view is ever sent to a model.
+    """
+
+    role: str
+    messages: tuple[Message, ...]
+    form: Form = field(default_factory=Free)
+    sampling: Sampling = Sampling()
+    view: Struct | None = None
+    rng: Random = field(default_factory=lambda: Random(0))
+
+
+class Player(Protocol):
+    """Anything that can answer: a model, a rule, a person."""
+
+    @property
+    def identity(self) -> Identity: ...
+
+    @property
+    def journaled(self) -> bool:
+        """Whether its replies cost something and are kept; false for those that follow from the request alone."""
+        ...
+
+    async def answer(self, request: Request) -> Reply: ...
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]: ...
+
+    async def close(self) -> None: ...

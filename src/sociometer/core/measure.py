@@ -1,0 +1,108 @@
+"""Numbers as they are shown: a value never without its interval, its counts and its caveats."""
+
+from typing import Any
+
+from msgspec import Struct
+
+Cell = str | int | float | bool | None
+
+
+class Interval(Struct, frozen=True, omit_defaults=True):
+    """A confidence interval, or (without bounds) the statement that there are too few clusters for one."""
+
+    low: float | None
+    high: float | None
+    level: float = 0.95
+    method: str = ""
+    clusters: int = 0
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there were too few clusters to give bounds."""
+        return self.low is None or self.high is None
+
+    @property
+    def width(self) -> float | None:
+        """The distance between the bounds."""
+        return None if self.low is None or self.high is None else self.high - self.low
+
+    def contains(self, value: float) -> bool:
+        """Whether the value lies inside; an absent interval excludes nothing."""
+        return self.low is None or self.high is None or self.low <= value <= self.high
+
+    def scaled(self, factor: float, shift: float = 0.0) -> "Interval":
+        """The interval of `factor × value + shift` (a rate in percent, an EQ from a distance)."""
+        if self.low is None or self.high is None:
+            return self
+        ends = sorted((self.low * factor + shift, self.high * factor + shift))
+        return Interval(ends[0], ends[1], self.level, self.method, self.clusters)
+
+
+class Measure(Struct, frozen=True, omit_defaults=True):
+    """One number of a summary; `group` says of whom or what (`{"ability": "empathy"}`), empty means overall."""
+
+    name: str
+    value: float | None
+    group: dict[str, str] = {}
+    interval: Interval | None = None
+    items: int = 0
+    clusters: int = 0
+    unreadable: int = 0
+    errors: int = 0
+    note: str = ""
+
+
+class Table(Struct, frozen=True, omit_defaults=True):
+    """A ready table."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+class Figure(Struct, frozen=True, omit_defaults=True):
+    """Something to look at: exactly one of a Vega-Lite specification, a table, or an SVG drawn by us.
+
+    Text of a model may stand in a specification's data or a table's cells (they are shown as text);
+    in an SVG it must have been escaped by whoever drew it.
+    """
+
+    name: str
+    title: str
+    caption: str = ""
+    chart: dict[str, Any] | None = None
+    table: Table | None = None
+    svg: str = ""
+
+
+class Summary(Struct, frozen=True, omit_defaults=True):
+    """An instrument's result for one run of one task.
+
+    `notes` are caveats that must be shown wherever the numbers are; `series` holds what figures need beyond
+    the measures (trajectories, distributions), as JSON values.
+    """
+
+    measures: tuple[Measure, ...]
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+    series: dict[str, Any] = {}
+
+    def measure(self, name: str, **group: str) -> Measure | None:
+        """The measure of that name and group, or None."""
+        for measure in self.measures:
+            if measure.name == name and measure.group == group:
+                return measure
+        return None
+
+
+class PublishedFigure(Struct, frozen=True, omit_defaults=True):
+    """One printed number beside its recomputation; `reason` explains a known mismatch."""
+
+    where: str
+    what: str
+    printed: float | str | None
+    recomputed: float | str | None
+    match: bool
+    reason: str = ""

@@ -1,0 +1,72 @@
+"""Every word a model sees, read from files: `prompts/<language>/<name>.md`."""
+
+import hashlib
+import re
+from functools import cached_property
+from pathlib import Path
+
+from sociometer.core.errors import DataError, unknown
+
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+class Prompts:
+    """The prompts of one instrument; files of the same name in `override` take their place."""
+
+    def __init__(self, folder: Path, override: Path | None = None) -> None:
+        self._folder = folder
+        self._override = override
+        if override is not None:
+            self._refuse_strangers(override)
+
+    def render(self, name: str, language: str = "en", **values: object) -> str:
+        """The prompt with each `{placeholder}` replaced once; text put in is never read again."""
+        text = self._texts[self._key(name, language)]
+
+        def put(match: re.Match[str]) -> str:
+            if match[1] not in values:
+                raise DataError(f"unknown placeholder {{{match[1]}}}; known: {', '.join(sorted(values))}", f"{name}.md")
+            return str(values[match[1]])
+
+        return _PLACEHOLDER.sub(put, text)
+
+    def names(self, language: str = "en") -> tuple[str, ...]:
+        """The prompts there are in a language."""
+        return tuple(sorted(name for tongue, name in self._texts if tongue == language))
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all prompts in force, for the manifest."""
+        total = hashlib.sha256()
+        for (language, name), text in sorted(self._texts.items()):
+            total.update(f"{language}/{name}\0{text}\0".encode())
+        return total.hexdigest()[:16]
+
+    @cached_property
+    def _texts(self) -> dict[tuple[str, str], str]:
+        texts = _read_folder(self._folder)
+        if self._override is not None:
+            texts.update(_read_folder(self._override))
+        return texts
+
+    def _key(self, name: str, language: str) -> tuple[str, str]:
+        if (language, name) not in self._texts:
+            raise unknown(f"prompt ({language})", name, self.names(language))
+        return language, name
+
+    def _refuse_strangers(self, override: Path) -> None:
+        if not override.is_dir():
+            raise DataError("no such folder of prompts; --prompts needs one with <language>/<name>.md", override)
+        ours = _read_folder(self._folder)
+        for language, name in _read_folder(override):
+            if (language, name) not in ours:
+                known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
+                raise DataError(f"{language}/{name}.md replaces no prompt; known: {known}", override)
+
+
+def _read_folder(folder: Path) -> dict[tuple[str, str], str]:
+    texts: dict[tuple[str, str], str] = {}
+    for path in sorted(folder.glob("*/**/*.md")):
+        language, _, name = path.relative_to(folder).with_suffix("").as_posix().partition("/")
+        texts[language, name] = path.read_text(encoding="utf-8").strip()
+    return texts

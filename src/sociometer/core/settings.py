@@ -1,0 +1,122 @@
+"""The settings of an instrument: declared in its card, chosen by the user, stored with the run."""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from sociometer.core.errors import UsageError, unknown
+
+SettingValue = str | int | float | bool | tuple[str, ...] | None
+SettingKind = Literal["text", "choice", "number", "whole", "flag", "path"]
+
+
+class Setting(Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing the user may choose; `many` makes it a tuple, given by repeating the option."""
+
+    name: str
+    help: str
+    kind: SettingKind = "text"
+    default: str | int | float | bool | tuple[str, ...] | None = None
+    choices: tuple[str, ...] = ()
+    many: bool = False
+    required: bool = False
+    positional: bool = False
+
+    def parse(self, raw: object) -> SettingValue:
+        """The value in its own type, or a UsageError that names the allowed ones."""
+        if raw is None:
+            return () if self.many else None
+        if self.many:
+            values = raw if isinstance(raw, tuple | list) else (raw,)
+            return tuple(str(self._parse_one(value)) for value in values)
+        return self._parse_one(raw)
+
+    def _parse_one(self, raw: object) -> str | int | float | bool:
+        if self.kind == "flag":
+            return _flag(self.name, raw)
+        if self.kind in ("number", "whole"):
+            return _number(self.name, raw, whole=self.kind == "whole")
+        if self.kind == "choice" and str(raw) not in self.choices:
+            raise unknown(f"value for --{self.name}", str(raw), self.choices)
+        return str(raw)
+
+
+class Settings(Mapping[str, SettingValue]):
+    """The chosen values, with a typed reader for each kind."""
+
+    def __init__(self, values: Mapping[str, SettingValue]) -> None:
+        self._values = dict(values)
+
+    @classmethod
+    def chosen(cls, declared: tuple[Setting, ...], given: Mapping[str, object]) -> "Settings":
+        """The declared settings with the user's choices in place of the defaults."""
+        names = {setting.name for setting in declared}
+        for name in given:
+            if name not in names:
+                raise unknown("setting", f"--{name}", (f"--{known}" for known in names))
+        return cls({s.name: s.parse(given.get(s.name, s.default)) for s in declared})
+
+    def __getitem__(self, name: str) -> SettingValue:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Settings({self._values!r})"
+
+    def text(self, name: str) -> str:
+        """A text or choice; empty where none was given."""
+        value = self._values[name]
+        return "" if value is None else str(value)
+
+    def whole(self, name: str) -> int:
+        """A whole number."""
+        value = self._values[name]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise UsageError(f"--{name} needs a whole number, not {value!r}.")
+        return int(value)
+
+    def number(self, name: str) -> float:
+        """A number."""
+        value = self._values[name]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise UsageError(f"--{name} needs a number, not {value!r}.")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        """A yes or no."""
+        return bool(self._values[name])
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """The values of a setting that may be given several times."""
+        value = self._values[name]
+        if isinstance(value, tuple):
+            return value
+        return () if value is None else (str(value),)
+
+    def with_values(self, **values: SettingValue) -> "Settings":
+        """These settings with some values replaced (`_` in a name stands for `-`)."""
+        return Settings({**self._values, **{name.replace("_", "-"): value for name, value in values.items()}})
+
+
+def _flag(name: str, raw: object) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    text = str(raw).lower()
+    if text in ("true", "yes", "1", "on"):
+        return True
+    if text in ("false", "no", "0", "off"):
+        return False
+    raise UsageError(f"--{name} is yes or no, not '{raw}'.")
+
+
+def _number(name: str, raw: object, *, whole: bool) -> int | float:
+    try:
+        return int(str(raw)) if whole else float(str(raw))
+    except ValueError:
+        raise UsageError(f"--{name} needs a {'whole ' if whole else ''}number, not '{raw}'.") from None

@@ -1,0 +1,1 @@
+"""Plays any task: plans, asks within bounds, keeps every reply, and rebuilds every number."""
