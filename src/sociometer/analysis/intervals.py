@@ -35,7 +35,7 @@ SEED = 20_240_229
 
 def too_few(clusters: int, level: float = 0.95) -> Interval:
     """The state that stands in place of an interval when there are too few clusters."""
-    return Interval(None, None, level, "too few", clusters, too_few=True)
+    return Interval(None, None, level, "too few", clusters)
 
 
 def rescaled(interval: Interval, factor: float, shift: float = 0.0) -> Interval:

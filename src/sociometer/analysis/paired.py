@@ -131,12 +131,12 @@ def sign_flip_test(
     """
     values = np.asarray(differences, dtype=np.float64)
     codes, count = cluster_codes(clusters, values.size)
-    sums = np.bincount(codes, weights=values, minlength=count)
-    sums = np.abs(sums[np.abs(sums) > 1e-12]).astype(np.float64)
+    sums: Floats = np.bincount(codes, weights=values, minlength=count).astype(np.float64)
+    sums = np.abs(sums[np.abs(sums) > 1e-12])
     if sums.size == 0:
         return 1.0
     observed = abs(float(values.sum()))
-    whole = np.rint(sums)
+    whole: Floats = np.rint(sums)
     if np.allclose(sums, whole, rtol=0, atol=1e-9) and whole.sum() <= 20_000:
         return _exact_flips(whole.astype(np.int64), round(observed))
     if sums.size <= 13:
