@@ -101,6 +101,9 @@ def effective_size(means: Floats, codes: Integers, count: int) -> float:
     if spread <= 0:
         return float(count)
     variance = mean_variance(means, codes, count)
+    if count == means.size:
+        # items that stand alone: p(1 − p) has no n/(n − 1) either, and the plain Wilson interval results
+        variance *= (count - 1) / count
     if variance * means.size <= spread:
         return float(means.size)
     return max(1.0, spread / variance)

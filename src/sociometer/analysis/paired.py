@@ -217,6 +217,8 @@ def _bonett_price(differences: Floats, codes: Integers, count: int, level: float
     mean, square = float(differences.mean()), float(np.square(differences).mean())
     simple = (square - mean**2) / items
     robust = mean_variance(differences, codes, count)
+    if count == items:
+        robust = simple
     n = float(count) if simple <= 0 else min(float(items), items * simple / robust if robust > 0 else items)
     gained, lost = n * (square + mean) / 2, n * (square - mean) / 2
     up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)

@@ -1,0 +1,164 @@
+"""Agreement between raters: kappas, Krippendorff's alpha, intraclass correlation, rank correlation."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from sociometer.analysis.clusters import Floats
+from sociometer.core.measure import Interval
+
+Labels = Sequence[Hashable] | NDArray[Any]
+Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+class Agreement(Struct, frozen=True):
+    """A coefficient of agreement, the raw share of agreement where it has one, and its interval."""
+
+    coefficient: str
+    value: float
+    observed: float | None = None
+    interval: Interval | None = None
+    units: int = 0
+
+
+def cohen_kappa(
+    first: Labels,
+    second: Labels,
+    *,
+    weights: Literal["none", "linear", "quadratic"] = "none",
+    categories: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> Agreement:
+    """Cohen's kappa of two raters: 1 − Σ w o / Σ w e, with the large-sample interval of Fleiss, Cohen, Everitt.
+
+    Weights take the order of `categories` (sorted labels by default).
+    References: Cohen (1960), Educ. Psychol. Meas. 20; Fleiss, Cohen and Everitt (1969), Psychol. Bull. 72.
+    """
+    one, two = list(first), list(second)
+    if len(one) != len(two) or not one:
+        raise ValueError(f"two raters of the same units are needed, not {len(one)} and {len(two)} labels")
+    names = list(categories) if categories is not None else sorted(set(one) | set(two), key=repr)
+    place = {name: index for index, name in enumerate(names)}
+    n, k = len(one), len(names)
+    table = np.zeros((k, k))
+    np.add.at(table, ([place[label] for label in one], [place[label] for label in two]), 1 / n)
+    gap = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / max(1, k - 1)
+    credit = {"none": (gap == 0).astype(float), "linear": 1 - gap, "quadratic": 1 - np.square(gap)}[weights]
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    observed, expected = float((credit * table).sum()), float((credit * np.outer(rows, columns)).sum())
+    if expected == 1:
+        return Agreement("Cohen's kappa", float("nan"), observed, None, n)
+    kappa = (observed - expected) / (1 - expected)
+    marginal = (credit @ columns)[:, None] + (rows @ credit)[None, :]
+    variance = float((table * np.square(credit - marginal * (1 - kappa))).sum())
+    variance = (variance - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
+    half = float(stats.norm.ppf(0.5 + level / 2)) * max(0.0, variance) ** 0.5
+    interval = Interval(max(-1.0, kappa - half), min(1.0, kappa + half), level, "Fleiss-Cohen-Everitt", n)
+    return Agreement("Cohen's kappa", kappa, observed, interval, n)
+
+
+def fleiss_kappa(counts: ArrayLike) -> Agreement:
+    """Fleiss' kappa from a table units × categories of how many raters chose each; equally many a unit.
+
+    κ = (P̄ − P̄e) / (1 − P̄e). Reference: Fleiss, J. L. (1971). Psychological Bulletin 76.
+    """
+    table = np.asarray(counts, dtype=np.float64)
+    raters = table.sum(axis=1)
+    if table.ndim != 2 or not (raters == raters[0]).all() or raters[0] < 2:
+        raise ValueError("every unit needs the same number of raters, at least two; use Krippendorff's alpha")
+    n = float(raters[0])
+    share = table.sum(axis=0) / table.sum()
+    observed = float(((np.square(table).sum(axis=1) - n) / (n * (n - 1))).mean())
+    expected = float(np.square(share).sum())
+    value = float("nan") if expected == 1 else (observed - expected) / (1 - expected)
+    return Agreement("Fleiss' kappa", value, observed, None, table.shape[0])
+
+
+def krippendorff_alpha(ratings: ArrayLike, scale: Scale = "nominal") -> Agreement:
+    """Krippendorff's alpha, 1 − observed / expected disagreement; raters × units, NaN where none rated.
+
+    Categories must be numbers (code names as 0, 1, …; their order matters for the ordinal scale).
+    Reference: Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. Penn Annenberg.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    values = np.unique(table[~np.isnan(table)])
+    counts = np.stack([(table == value).sum(axis=0) for value in values], axis=1).astype(np.float64)
+    raters = counts.sum(axis=1)
+    counts, raters = counts[raters >= 2], raters[raters >= 2]
+    if counts.size == 0:
+        raise ValueError("no unit was rated twice; agreement cannot be computed")
+    scaled = counts / (raters - 1)[:, None]
+    coincidences = counts.T @ scaled - np.diag(scaled.sum(axis=0))
+    margin = coincidences.sum(axis=0)
+    total = float(margin.sum())
+    distance = _distance(values, margin, scale)
+    expected = float((distance * (np.outer(margin, margin) - np.diag(margin))).sum()) / (total - 1)
+    value = float("nan") if expected == 0 else 1 - float((distance * coincidences).sum()) / expected
+    return Agreement(f"Krippendorff's alpha ({scale})", value, None, None, counts.shape[0])
+
+
+def _distance(values: Floats, margin: Floats, scale: Scale) -> Floats:
+    """Squared difference of categories under a scale of measurement."""
+    if scale == "nominal":
+        return np.asarray(values[:, None] != values[None, :], dtype=np.float64)
+    if scale == "interval":
+        return np.square(values[:, None] - values[None, :])
+    if scale == "ratio":
+        total = values[:, None] + values[None, :]
+        gap = values[:, None] - values[None, :]
+        share: Floats = np.zeros_like(gap)
+        np.divide(gap, total, out=share, where=total != 0)
+        return np.square(share)
+    if scale == "ordinal":
+        middle = np.cumsum(margin) - margin / 2
+        return np.square(middle[:, None] - middle[None, :])
+    raise ValueError(f"unknown scale {scale!r}; use nominal, ordinal, interval or ratio")
+
+
+def intraclass(
+    table: ArrayLike,
+    *,
+    model: Literal["one-way", "two-way random", "two-way mixed"] = "two-way random",
+    averaged: bool = False,
+    level: float = 0.95,
+) -> Agreement:
+    """Intraclass correlation, units × raters: Shrout and Fleiss' ICC(1), ICC(2), ICC(3), single or averaged.
+
+    Interval by the F distribution for one-way and mixed; not given for two-way random.
+    Reference: Shrout, P. E., and Fleiss, J. L. (1979). Psychological Bulletin 86.
+    """
+    scores = np.asarray(table, dtype=np.float64)
+    n, k = scores.shape
+    grand = scores.mean()
+    between = k * float(np.square(scores.mean(axis=1) - grand).sum()) / (n - 1)
+    raters = n * float(np.square(scores.mean(axis=0) - grand).sum()) / (k - 1)
+    total = float(np.square(scores - grand).sum())
+    within = (total - between * (n - 1)) / (n * (k - 1))
+    error = (total - between * (n - 1) - raters * (k - 1)) / ((n - 1) * (k - 1))
+    name = {"one-way": "ICC(1", "two-way random": "ICC(2", "two-way mixed": "ICC(3"}[model]
+    name += f",{k})" if averaged else ",1)"
+    if model == "two-way random":
+        extra = (raters - error) / n
+        below = between + (extra if averaged else (k - 1) * error + k * extra)
+        return Agreement(name, (between - error) / below if below else float("nan"), None, None, n)
+    noise, freedom = (within, n * (k - 1)) if model == "one-way" else (error, (n - 1) * (k - 1))
+    below = between if averaged else between + (k - 1) * noise
+    if below == 0:
+        return Agreement(name, float("nan"), None, None, n)
+    value = (between - noise) / below
+    if noise <= 0:
+        return Agreement(name, value, None, Interval(1.0, 1.0, level, "F", n), n)
+    ratio, tail = between / noise, (1 - level) / 2
+    edges = (ratio / stats.f.ppf(1 - tail, n - 1, freedom), ratio * stats.f.ppf(1 - tail, freedom, n - 1))
+    low, high = ((1 - 1 / f) if averaged else (f - 1) / (f + k - 1) for f in map(float, edges))
+    return Agreement(name, value, None, Interval(low, high, level, "F", n), n)
+
+
+def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
+    """Spearman's rank correlation (mid-ranks for ties) and its two-sided p-value by the t approximation."""
+    result = stats.spearmanr(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+    return float(result.statistic), float(result.pvalue)

@@ -1,0 +1,78 @@
+"""What each item does: how hard it is, whether it tells strong subjects from weak, and which to look at."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import ArrayLike
+
+from sociometer.analysis.clusters import Floats
+
+MINIMUM_SUBJECTS = 5
+
+
+class ItemStatistics(Struct, frozen=True):
+    """One item over subjects; `concerns` say why a person should read it again (empty: no reason)."""
+
+    item: str
+    difficulty: float
+    discrimination: float | None
+    subjects: int
+    concerns: tuple[str, ...] = ()
+
+
+def item_statistics(
+    table: ArrayLike, items: Sequence[str], *, top: float = 1.0, minimum_subjects: int = MINIMUM_SUBJECTS
+) -> list[ItemStatistics]:
+    """Statistics of every item from subjects × items, with values from 0 to `top`.
+
+    Difficulty is 1 − mean/top (the share of the score that is missed). Discrimination is the correlation of
+    the item with the total of the other items (corrected item-total correlation); it is not given below the
+    minimum number of subjects, nor where item or rest do not vary.
+    Reference: Allen, M. J., and Yen, W. M. (1979). Introduction to Measurement Theory, chapter 6.
+    """
+    scores = np.asarray(table, dtype=np.float64)
+    if scores.shape[1] != len(items):
+        raise ValueError(f"{scores.shape[1]} columns but {len(items)} item names")
+    subjects = scores.shape[0]
+    means = scores.mean(axis=0) / top
+    rest = scores.sum(axis=1, keepdims=True) - scores
+    correlations = _column_correlations(scores, rest)
+    found = []
+    for index, item in enumerate(items):
+        r = float(correlations[index])
+        known = subjects >= minimum_subjects and not np.isnan(r)
+        mean = float(means[index])
+        discrimination = r if known else None
+        concerns = _concerns(mean, discrimination, subjects, minimum_subjects)
+        found.append(ItemStatistics(item, 1 - mean, discrimination, subjects, concerns))
+    return found
+
+
+def items_to_look_at(statistics: Sequence[ItemStatistics]) -> list[ItemStatistics]:
+    """Items with concerns, the worst discrimination first."""
+    flagged = [entry for entry in statistics if entry.concerns]
+    return sorted(flagged, key=lambda entry: (entry.discrimination is None, entry.discrimination or 0.0))
+
+
+def _concerns(mean: float, discrimination: float | None, subjects: int, minimum: int) -> tuple[str, ...]:
+    if subjects < minimum:
+        return ()
+    concerns = []
+    if discrimination is not None and discrimination < 0:
+        concerns.append("weak subjects do better on it than strong ones: check the key")
+    elif discrimination is not None and discrimination < 0.1:
+        concerns.append("does not tell subjects apart")
+    if mean >= 1 - 1e-12:
+        concerns.append("every subject reaches the top")
+    if mean <= 1e-12:
+        concerns.append("no subject scores at all: check the key")
+    return tuple(concerns)
+
+
+def _column_correlations(one: Floats, two: Floats) -> Floats:
+    first, second = one - one.mean(axis=0), two - two.mean(axis=0)
+    scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
+    result: Floats = np.full(scale.shape, np.nan)
+    np.divide((first * second).sum(axis=0), scale, out=result, where=scale > 1e-12)
+    return result

@@ -1,0 +1,114 @@
+"""What these items can detect, and how many items a stated margin needs; never from the observed difference.
+
+References
+----------
+Cohen, J. (1988). Statistical Power Analysis for the Behavioral Sciences, chapter 2.
+Connor, R. J. (1987). Sample size for testing differences in proportions for the paired-sample design.
+Biometrics 43.
+Miller, E. (2024). Adding error bars to evals. arXiv:2411.00640 (sections 4 and 5).
+"""
+
+import math
+
+import numpy as np
+from scipy import optimize, stats
+
+
+def paired_power(difference: float, standard_error: float, clusters: int, level: float = 0.95) -> float:
+    """Chance that a two-sided paired t test finds a true difference, by the noncentral t distribution."""
+    if clusters < 2 or standard_error <= 0:
+        return float("nan")
+    freedom = clusters - 1
+    critical = float(stats.t.ppf(0.5 + level / 2, freedom))
+    shift = abs(difference) / standard_error
+    upper, lower = stats.nct.sf(critical, freedom, shift), stats.nct.cdf(-critical, freedom, shift)
+    # scipy gives NaN far out, where the tails are known: all above, nothing below
+    return float(np.nan_to_num(upper, nan=1.0) + np.nan_to_num(lower, nan=0.0))
+
+
+def smallest_detectable(standard_error: float, clusters: int, *, power: float = 0.8, level: float = 0.95) -> float:
+    """The smallest true difference found with the stated power, given the standard error of the difference."""
+    if clusters < 2 or not math.isfinite(standard_error):
+        return float("nan")
+    if standard_error == 0:
+        return 0.0
+
+    def shortfall(shift: float) -> float:
+        return paired_power(shift, 1.0, clusters, level) - power
+
+    reach = 2.0
+    while shortfall(reach) < 0:
+        reach *= 2
+    return float(optimize.brentq(shortfall, 1e-9, reach)) * standard_error
+
+
+def items_needed(
+    margin: float, deviation: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
+) -> int:
+    """Items needed to find a true difference of `margin`, stated by the user, with the given power.
+
+    `deviation` is the standard deviation of the item differences; `design_effect` is how many clustered items
+    do the work of one independent item. Solved on the noncentral t, at least two items.
+    """
+    if margin <= 0:
+        raise ValueError(f"the margin must be above 0, not {margin}; state the difference that would matter")
+    if deviation == 0:
+        return 2
+    low, high = 2, 4
+    while _reached(high, margin, deviation, level) < power:
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _reached(middle, margin, deviation, level) < power:
+            low = middle
+        else:
+            high = middle
+    return math.ceil(high * max(1.0, design_effect))
+
+
+def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
+    """Exact chance that the exact McNemar test rejects, for shares of items gained and lost.
+
+    Sums over the number of discordant items (binomial in n) and how they split (binomial in that number).
+    """
+    discordant = gained + lost
+    if items < 1 or discordant <= 0:
+        return 0.0
+    spread = stats.binom(items, min(1.0, discordant))
+    low, high = int(spread.ppf(1e-9)), int(spread.ppf(1 - 1e-9))
+    totals = np.arange(max(1, low), high + 1)
+    # the largest count of the rarer side that is still significant: 2 P(X ≤ c) ≤ α
+    edge = stats.binom.ppf((1 - level) / 2, totals, 0.5)
+    edge = np.where(2 * stats.binom.cdf(edge, totals, 0.5) <= 1 - level, edge, edge - 1)
+    share = gained / discordant
+    chance = stats.binom.cdf(edge, totals, share) + stats.binom.sf(totals - edge - 1, totals, share)
+    return float((spread.pmf(totals) * np.where(edge >= 0, chance, 0.0)).sum())
+
+
+def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
+    """The smallest difference of two hit rates that the exact McNemar test finds with the stated power.
+
+    `discordant` is the share of items on which the two differ, taken as it is; where even a one-sided
+    split of it would not be found, the share that would be found is given instead.
+    """
+    n = max(1, math.floor(items))
+    share = min(1.0, max(discordant, 2 / (n + 2)))
+
+    def reached(difference: float) -> float:
+        total = max(share, difference)
+        return mcnemar_power(n, (total + difference) / 2, (total - difference) / 2, level)
+
+    if reached(1.0) < power:
+        return float("nan")
+    low, high = 0.0, 1.0
+    while high - low > 1e-5:
+        middle = (low + high) / 2
+        if reached(middle) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _reached(items: int, margin: float, deviation: float, level: float) -> float:
+    return paired_power(margin, deviation / math.sqrt(items), items, level)

@@ -1,0 +1,65 @@
+"""Ranks with their uncertainty: on other items of the same kind, where might each subject have come?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from sociometer.analysis.clusters import Labels, cluster_codes, cluster_sums
+from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, bootstrap_means
+from sociometer.core.measure import Interval
+
+
+class Rank(Struct, frozen=True):
+    """A subject's place (1 is best; ties share the better one), the range of places, and the chance of first."""
+
+    subject: str
+    mean: float
+    rank: int
+    interval: Interval
+    first: float | None = None
+
+
+def rank_intervals(
+    table: ArrayLike,
+    subjects: Sequence[str],
+    clusters: Labels | None = None,
+    *,
+    higher_is_better: bool = True,
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> list[Rank]:
+    """Ranks of subjects (columns) over items (rows, in clusters), best first.
+
+    Clusters are drawn with replacement, the same for all subjects, and everyone is ranked anew in each draw;
+    the interval holds the central share of those ranks. Assumes the items to be a sample of their kind.
+    Items a subject misses may be NaN. Reference: Goldstein, H., and Spiegelhalter, D. J. (1996). League
+    tables and their limitations. JRSS A 159.
+    """
+    scores = np.asarray(table, dtype=np.float64)
+    if scores.ndim != 2 or scores.shape[1] != len(subjects):
+        raise ValueError(f"a table of shape {scores.shape} does not fit {len(subjects)} subjects")
+    sign = 1.0 if higher_is_better else -1.0
+    means = np.nanmean(scores, axis=0)
+    places = stats.rankdata(-sign * means, method="min").astype(int)
+    codes, count = cluster_codes(clusters, scores.shape[0])
+    known = count >= MINIMUM_CLUSTERS
+    if known:
+        sums, sizes = cluster_sums(scores, codes, count)
+        sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)
+        ranks = stats.rankdata(-sign * sample, axis=1)
+        tail = (1 - level) / 2
+        low = np.quantile(np.floor(ranks), tail, axis=0, method="lower")
+        high = np.quantile(np.ceil(ranks), 1 - tail, axis=0, method="higher")
+        first = (ranks < 1.75).mean(axis=0)
+    found = []
+    for column, subject in enumerate(subjects):
+        interval = Interval(None, None, level, "too few", count)
+        if known:
+            interval = Interval(float(low[column]), float(high[column]), level, "cluster bootstrap", count)
+        share = float(first[column]) if known else None
+        found.append(Rank(subject, float(means[column]), int(places[column]), interval, share))
+    return sorted(found, key=lambda entry: (entry.rank, entry.subject))

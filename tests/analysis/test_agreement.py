@@ -1,0 +1,107 @@
+"""Agreement coefficients against the examples of the papers that introduced them, and R."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sociometer.analysis.agreement import (
+    cohen_kappa,
+    fleiss_kappa,
+    intraclass,
+    krippendorff_alpha,
+    spearman,
+)
+
+# Shrout and Fleiss (1979), Table 2: six targets, four judges.
+TARGETS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
+
+# Krippendorff (2011), section E: four observers, twelve units, gaps as NaN.
+GAP = math.nan
+OBSERVERS = np.array(
+    [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, GAP, GAP, GAP],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, GAP, 3],
+        [GAP, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, GAP],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, GAP],
+    ]
+)
+RATER_1 = [1, 2, 3, 3, 2, 1, 4, 1, 2, 3, 3, 2, 1, 2, 4, 4, 1, 2, 3, 1]
+RATER_2 = [1, 2, 3, 3, 2, 2, 4, 1, 2, 3, 2, 2, 1, 3, 4, 4, 1, 1, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("model", "averaged", "expected"),
+    [
+        ("one-way", False, 0.1657417684),
+        ("two-way random", False, 0.2897637795),
+        ("two-way mixed", False, 0.7148407148),
+        ("one-way", True, 0.4427971337),
+        ("two-way random", True, 0.6200505476),
+        ("two-way mixed", True, 0.9093155424),
+    ],
+)
+def test_intraclass_correlations_of_shrout_and_fleiss(model, averaged, expected):
+    # printed as .17, .29, .71, .44, .62, .91; more digits from R: psych::ICC
+    assert intraclass(TARGETS, model=model, averaged=averaged).value == pytest.approx(expected, abs=1e-9)
+
+
+def test_intraclass_intervals_equal_psych():
+    single = intraclass(TARGETS, model="one-way").interval
+    assert (single.low, single.high) == pytest.approx((-0.13293232487, 0.7225600623), abs=1e-8)
+    mixed = intraclass(TARGETS, model="two-way mixed", averaged=True).interval
+    assert (mixed.low, mixed.high) == pytest.approx((0.67567471382, 0.9858916782), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
+)
+def test_krippendorff_alpha_of_his_own_example(scale, expected):
+    assert krippendorff_alpha(OBSERVERS, scale).value == pytest.approx(expected, abs=5e-4)
+
+
+def test_cohen_kappa_equals_psych():
+    # R: psych::cohen.kappa(cbind(r1, r2)): .6598639456 [.3949389, .9247889]; weighted (quadratic) .880952381
+    found = cohen_kappa(RATER_1, RATER_2)
+    assert found.value == pytest.approx(0.6598639456, abs=1e-9)
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.3949389489, 0.9247889422), abs=1e-6)
+    assert cohen_kappa(RATER_1, RATER_2, weights="quadratic").value == pytest.approx(0.880952381, abs=1e-9)
+
+
+def test_fleiss_kappa_of_fourteen_raters():
+    # Worked example, Wikipedia "Fleiss' kappa": 10 subjects, 14 raters, 5 categories, kappa .210
+    counts = [
+        [0, 0, 0, 0, 14],
+        [0, 2, 6, 4, 2],
+        [0, 0, 3, 5, 6],
+        [0, 3, 9, 2, 0],
+        [2, 2, 8, 1, 1],
+        [7, 7, 0, 0, 0],
+        [3, 2, 6, 3, 0],
+        [2, 5, 3, 2, 2],
+        [6, 5, 2, 1, 0],
+        [0, 2, 2, 3, 7],
+    ]
+    assert fleiss_kappa(counts).value == pytest.approx(0.210, abs=5e-4)
+
+
+def test_full_agreement_is_one_and_opposition_is_negative():
+    assert cohen_kappa(["a", "b", "a"], ["a", "b", "a"]).value == pytest.approx(1.0)
+    assert cohen_kappa(["a", "b"], ["b", "a"]).value == pytest.approx(-1.0)
+    assert krippendorff_alpha([[1, 2, 3], [1, 2, 3]]).value == pytest.approx(1.0)
+
+
+def test_one_category_only_leaves_kappa_undefined():
+    found = cohen_kappa(["a", "a"], ["a", "a"])
+    assert math.isnan(found.value)
+    assert found.observed == 1.0
+
+
+def test_units_with_unequal_raters_are_sent_to_krippendorff():
+    with pytest.raises(ValueError, match="Krippendorff"):
+        fleiss_kappa([[2, 1], [1, 1]])
+
+
+def test_spearman_with_ties_by_hand():
+    # ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: r = 4.5 / √(4.5 × 5)
+    assert spearman([1, 2, 2, 3], [10, 20, 30, 40])[0] == pytest.approx(4.5 / math.sqrt(22.5))

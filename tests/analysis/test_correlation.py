@@ -1,0 +1,71 @@
+"""Correlations against R, and the SESI paper's thirteen models as an example of few points."""
+
+import numpy as np
+import pytest
+
+from sociometer.analysis.correlation import correlation_contrast, disattenuated, leave_one_out, pearson
+
+# R: datasets::attitude, columns rating, complaints, advance.
+RATING = [43, 63, 71, 61, 81, 43, 58, 71, 72, 67, 64, 67, 69, 68, 77, 81, 74, 65, 65, 50, 50, 64, 53, 40, 63]
+RATING += [66, 78, 48, 85, 82]
+COMPLAINTS = [51, 64, 70, 63, 78, 55, 67, 75, 82, 61, 53, 60, 62, 83, 77, 90, 85, 60, 70, 58, 40, 61, 66, 37]
+COMPLAINTS += [54, 77, 75, 57, 85, 82]
+ADVANCE = [45, 47, 48, 35, 47, 34, 35, 41, 31, 41, 34, 41, 25, 35, 46, 36, 63, 60, 46, 52, 33, 41, 37, 49, 33]
+ADVANCE += [72, 49, 38, 55, 39]
+
+
+def test_pearson_equals_r_cor_test():
+    found = pearson(RATING, COMPLAINTS)
+    assert found.r == pytest.approx(0.8254175695, abs=1e-9)
+    assert found.p_value == pytest.approx(1.987682208e-08, rel=1e-6)
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.6620127699, 0.9139138914), abs=1e-8)
+    weak = pearson(RATING, ADVANCE)
+    assert weak.p_value == pytest.approx(0.4131763295, abs=1e-8)
+    assert (weak.interval.low, weak.interval.high) == pytest.approx((-0.2173255582, 0.4880848085), abs=1e-8)
+
+
+def test_one_far_point_that_carries_a_correlation_is_named():
+    x = [1, 2, 3, 4, 20]
+    y = [2, 1, 2, 1, 20]
+    found = pearson(x, y, ["a", "b", "c", "d", "outlier"])
+    assert found.r > 0.9
+    assert found.carried_by == "outlier"
+    assert found.lowest < 0
+
+
+def test_leave_one_out_equals_the_slow_way():
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=9), rng.normal(size=9)
+    slow = [np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1] for i in range(9)]
+    assert leave_one_out(x, y) == pytest.approx(slow)
+
+
+def test_correction_for_unreliability_by_hand():
+    # .30 / √(.80 × .45) = .50
+    assert disattenuated(0.30, 0.80, 0.45) == pytest.approx(0.5)
+    assert disattenuated(0.9, 0.5, 0.5) == 1.0
+
+
+def test_a_measure_of_its_own_kind_correlates_less():
+    rng = np.random.default_rng(2)
+    general = rng.normal(size=60)
+    table = {name: (general + 0.3 * rng.normal(size=60)).tolist() for name in ("math", "reading", "facts")}
+    table["social"] = (0.3 * general + rng.normal(size=60)).tolist()
+    families = [index // 3 for index in range(60)]
+    found = correlation_contrast(table, "social", families, draws=2000)
+    assert found.difference > 0.3
+    assert found.interval.low > 0
+    assert found.families == 20
+    assert found.note == ""
+
+
+def test_few_families_are_said_to_be_few():
+    rng = np.random.default_rng(3)
+    table = {name: rng.normal(size=13).tolist() for name in ("a", "b", "c")}
+    found = correlation_contrast(table, "a", [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 4], draws=500)
+    assert found.note == "5 families are few: read the interval as rough"
+
+
+def test_a_constant_measure_has_no_correlation():
+    with pytest.raises(ValueError, match="does not vary"):
+        pearson([1, 1, 1], [1, 2, 3])

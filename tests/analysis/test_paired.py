@@ -1,0 +1,126 @@
+"""Paired differences: against R and published examples, and honest under the null."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from sociometer.analysis.intervals import clustered_mean_interval
+from sociometer.analysis.paired import mcnemar, paired_difference, sign_flip_test
+
+# Student's sleep data (R: datasets::sleep), extra hours of ten people under two drugs.
+DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+DRUG_2 = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+
+
+def test_mcnemar_equals_r_on_agresti_approval_ratings():
+    # Agresti, Categorical Data Analysis, Table 10.1 (150 and 86 changed); R: binom.test(86, 236)$p.value
+    assert mcnemar(150, 86).p_exact == pytest.approx(3.71593614e-05, rel=1e-7)
+
+
+def test_mcnemar_by_hand():
+    # 1 against 6: 2 (1 + 7) / 2^7 = 0.125; mid-p takes away 7 / 2^7
+    assert mcnemar(1, 6).p_exact == pytest.approx(0.125)
+    assert mcnemar(1, 6).p_mid == pytest.approx(0.125 - 7 / 128)
+    assert mcnemar(0, 0).p_exact == 1.0
+
+
+def test_interval_of_agresti_ratings_is_bonett_and_price():
+    # (b + 1 - c - 1) / (n + 2) = -64/1602, SE^2 = ((151 + 87)/1602 - (64/1602)^2) / 1602
+    first = [1] * 794 + [1] * 150 + [0] * 86 + [0] * 570
+    second = [1] * 794 + [0] * 150 + [1] * 86 + [0] * 570
+    found = paired_difference(first, second)
+    centre = -64 / 1602
+    half = 1.959963985 * np.sqrt(((151 + 87) / 1602 - centre**2) / 1602)
+    assert (found.interval.low, found.interval.high) == pytest.approx((centre - half, centre + half))
+    assert found.difference == pytest.approx(-64 / 1600)
+    assert found.p_value == pytest.approx(3.71593614e-05, rel=1e-7), "the sign flip of single items is McNemar"
+
+
+def test_sleep_data_standard_error_and_effect_equal_the_paired_t_test():
+    # R: t.test(extra[group==2]-extra[group==1]): mean 1.58, t = 4.0621277
+    found = paired_difference(DRUG_1, DRUG_2)
+    assert found.difference == pytest.approx(1.58)
+    assert found.difference / found.standard_error == pytest.approx(4.0621277)
+    assert found.effect == pytest.approx(4.0621277 / np.sqrt(10))
+    assert found.interval.low == pytest.approx(0.70, abs=0.25)
+    assert found.interval.high == pytest.approx(2.46, abs=0.25)
+
+
+def test_permutation_p_of_the_sleep_data_is_the_exact_enumeration():
+    differences = np.subtract(DRUG_2, DRUG_1)
+    flips = np.array(list(itertools.product((-1, 1), repeat=10))) @ differences
+    expected = (np.abs(flips) >= differences.sum() - 1e-9).mean()
+    assert expected == pytest.approx(4 / 1024), "all differences but a zero are positive"
+    assert sign_flip_test(differences) == pytest.approx(expected)
+
+
+def test_clusters_flip_as_one_and_the_convolution_equals_enumeration():
+    rng = np.random.default_rng(2)
+    differences = rng.integers(-1, 2, 48)
+    labels = np.repeat(np.arange(12), 4)
+    sums = differences.reshape(12, 4).sum(axis=1)
+    flips = np.array(list(itertools.product((-1, 1), repeat=12))) @ sums
+    expected = (np.abs(flips) >= abs(sums.sum())).mean()
+    assert sign_flip_test(differences, labels) == pytest.approx(expected)
+
+
+def test_random_flips_agree_with_the_convolution():
+    rng = np.random.default_rng(4)
+    differences = rng.integers(-1, 2, 200) + 0.0
+    exact = sign_flip_test(differences)
+    drawn = sign_flip_test(differences * 1.5, draws=20_000)
+    assert drawn == pytest.approx(exact, abs=0.015)
+
+
+def test_swapping_the_subjects_turns_the_sign_and_nothing_else():
+    rng = np.random.default_rng(6)
+    one, two = rng.integers(0, 2, 80), rng.integers(0, 2, 80)
+    forth, back = paired_difference(one, two), paired_difference(two, one)
+    assert forth.difference == -back.difference
+    assert forth.p_value == pytest.approx(back.p_value)
+    assert forth.interval.low == pytest.approx(-back.interval.high)
+
+
+def test_equal_answers_leave_an_interval_of_some_width():
+    found = paired_difference([1, 0] * 20, [1, 0] * 20)
+    assert found.p_value == 1.0
+    assert found.interval.low < 0 < found.interval.high
+
+
+def test_few_clusters_give_no_interval_but_a_difference():
+    found = paired_difference([0, 0, 1, 1], [1, 1, 1, 1])
+    assert found.interval.too_few
+    assert found.difference == 0.5
+
+
+def test_pairing_narrows_what_two_separate_intervals_leave_open():
+    rng = np.random.default_rng(8)
+    easy = rng.normal(0, 3, 100)
+    one, two = easy + rng.normal(size=100), easy + rng.normal(size=100) + 0.6
+    paired = paired_difference(one, two)
+    assert paired.interval.width < clustered_mean_interval(two).width / 1.5
+
+
+def test_unequal_lengths_are_refused():
+    with pytest.raises(ValueError, match="3 of the first, 2 of the second"):
+        paired_difference([1, 0, 1], [1, 0])
+
+
+def test_false_alarms_on_clustered_binary_pairs_stay_below_six_percent():
+    rng = np.random.default_rng(20)
+    simulations, trees, episodes = 2000, 40, 5
+    rates = rng.beta(2, 2, (simulations, trees))
+    shape = (simulations, trees, episodes)
+    one, two = (rng.random(shape) < rates[:, :, None] for _ in range(2))
+    sums = (two.astype(int) - one).reshape(simulations, -1)
+    labels = np.repeat(np.arange(trees), episodes)
+    alarms = sum(sign_flip_test(row, labels) < 0.05 for row in sums)
+    assert alarms / simulations <= 0.06
+
+
+def test_false_alarms_on_continuous_pairs_stay_near_five_percent():
+    rng = np.random.default_rng(21)
+    differences = rng.exponential(size=(2000, 60)) - rng.exponential(size=(2000, 60))
+    alarms = sum(sign_flip_test(row, draws=1000) < 0.05 for row in differences)
+    assert 0.035 <= alarms / 2000 <= 0.06

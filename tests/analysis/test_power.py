@@ -1,0 +1,70 @@
+"""Stated power is the power one gets, and matches R."""
+
+import math
+
+import numpy as np
+import pytest
+
+from sociometer.analysis.paired import sign_flip_test
+from sociometer.analysis.power import (
+    items_needed,
+    mcnemar_power,
+    paired_power,
+    smallest_detectable,
+    smallest_detectable_binary,
+)
+
+
+def test_smallest_detectable_equals_r_power_t_test():
+    # R: power.t.test(n = 50, sd = 1, power = .8, type = "paired") gives delta = 0.4041845753
+    assert smallest_detectable(1 / math.sqrt(50), 50) == pytest.approx(0.4041845753, abs=1e-5)
+
+
+def test_items_needed_equals_r_power_t_test():
+    # R: power.t.test(delta = .3, sd = 1, power = .8, type = "paired") gives n = 89.14957725
+    assert items_needed(0.3, 1.0) == 90
+    assert items_needed(0.3, 1.0, design_effect=2.0) == 180
+
+
+def test_a_margin_must_be_stated():
+    with pytest.raises(ValueError, match="must be above 0, not 0"):
+        items_needed(0, 1.0)
+
+
+def test_power_at_no_difference_is_the_level():
+    assert paired_power(0.0, 1.0, 100) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_mcnemar_power_by_hand():
+    # six items, all discordant and all gained: the exact test needs all six (2/64 = .031), and gets them
+    assert mcnemar_power(6, 1.0, 0.0) == pytest.approx(1.0)
+    # five items can never reach .05 (2/32 = .0625)
+    assert mcnemar_power(5, 1.0, 0.0) == 0.0
+    # six items, each gained with .5 and lost with .5: both extremes, 2/64
+    assert mcnemar_power(6, 0.5, 0.5) == pytest.approx(2 / 64)
+
+
+def test_stated_power_of_continuous_pairs_is_within_three_points():
+    rng = np.random.default_rng(30)
+    n = 80
+    truth = smallest_detectable(1 / math.sqrt(n), n)
+    rows = rng.normal(truth, 1.0, (2000, n))
+    found = sum(sign_flip_test(row, draws=1000) < 0.05 for row in rows) / 2000
+    assert found == pytest.approx(0.8, abs=0.03)
+
+
+def test_stated_power_of_binary_pairs_is_within_three_points():
+    rng = np.random.default_rng(31)
+    n, discordant = 200, 0.3
+    truth = smallest_detectable_binary(n, discordant)
+    up, down = (discordant + truth) / 2, (discordant - truth) / 2
+    draws = rng.random((2000, n))
+    differences = (draws < up).astype(int) - (draws > 1 - down)
+    found = sum(sign_flip_test(row) < 0.05 for row in differences) / 2000
+    assert found == pytest.approx(0.8, abs=0.03)
+
+
+def test_more_items_detect_less():
+    finds = [smallest_detectable_binary(n, 0.25) for n in (50, 200, 800)]
+    assert finds == sorted(finds, reverse=True)
+    assert math.isnan(smallest_detectable_binary(4, 0.5)), "four items can show nothing at this level"

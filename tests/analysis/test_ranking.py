@@ -1,0 +1,45 @@
+"""Ranks carry the doubt of the items they rest on."""
+
+import numpy as np
+import pytest
+
+from sociometer.analysis.ranking import rank_intervals
+
+
+def test_clear_differences_give_clear_ranks():
+    items = np.random.default_rng(1).normal(size=(60, 1))
+    table = items + np.array([[0.0, 2.0, 1.0]]) + np.random.default_rng(2).normal(0, 0.1, (60, 3))
+    found = rank_intervals(table, ["weak", "strong", "middle"])
+    assert [entry.subject for entry in found] == ["strong", "middle", "weak"]
+    assert [(entry.interval.low, entry.interval.high) for entry in found] == [(1, 1), (2, 2), (3, 3)]
+    assert found[0].first == 1.0
+
+
+def test_twins_share_their_range_of_ranks():
+    rng = np.random.default_rng(3)
+    table = rng.integers(0, 2, (100, 2)).astype(float)
+    table = np.column_stack([table, np.zeros(100)])
+    found = {entry.subject: entry for entry in rank_intervals(table, ["a", "b", "none"])}
+    assert (found["a"].interval.low, found["a"].interval.high) == (1, 2)
+    assert found["none"].rank == 3
+
+
+def test_equal_subjects_tie_for_the_better_place():
+    table = np.tile(np.arange(12.0)[:, None] % 2, (1, 3))
+    found = rank_intervals(table, ["a", "b", "c"])
+    assert [entry.rank for entry in found] == [1, 1, 1]
+    assert {(entry.interval.low, entry.interval.high) for entry in found} == {(2.0, 2.0)} or all(
+        entry.interval.low <= 1 for entry in found
+    )
+
+
+def test_a_distance_is_better_when_lower_and_few_clusters_give_no_range():
+    found = rank_intervals([[2.0, 3.0], [2.5, 3.5]], ["near", "far"], higher_is_better=False)
+    assert found[0].subject == "near"
+    assert found[0].interval.too_few
+    assert found[0].first is None
+
+
+def test_a_table_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="does not fit 3 subjects"):
+        rank_intervals([[1.0, 2.0]], ["a", "b", "c"])

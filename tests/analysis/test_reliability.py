@@ -1,0 +1,105 @@
+"""Reliability against R's psych package on the attitude data of base R."""
+
+import numpy as np
+import pytest
+
+from sociometer.analysis.items import item_statistics, items_to_look_at
+from sociometer.analysis.reliability import (
+    cronbach_alpha,
+    mcdonald_omega,
+    repeatability,
+    spearman_brown,
+    split_half,
+    standard_error_of_measurement,
+)
+
+# R: datasets::attitude (Chatterjee and Price 1977): 30 departments × 7 ratings.
+ATTITUDE = np.array(
+    """43,51,30,39,61,92,45;63,64,51,54,63,73,47;71,70,68,69,76,86,48;61,63,45,47,54,84,35;81,78,56,66,71,83,47;
+    43,55,49,44,54,49,34;58,67,42,56,66,68,35;71,75,50,55,70,66,41;72,82,72,67,71,83,31;67,61,45,47,62,80,41;
+    64,53,53,58,58,67,34;67,60,47,39,59,74,41;69,62,57,42,55,63,25;68,83,83,45,59,77,35;77,77,54,72,79,77,46;
+    81,90,50,72,60,54,36;74,85,64,69,79,79,63;65,60,65,75,55,80,60;65,70,46,57,75,85,46;50,58,68,54,64,78,52;
+    50,40,33,34,43,64,33;64,61,52,62,66,80,41;53,66,52,50,63,80,37;40,37,42,58,50,57,49;63,54,42,48,66,75,33;
+    66,77,66,63,88,76,72;78,75,58,74,80,78,49;48,57,44,45,51,83,38;85,85,71,71,77,74,55;82,82,39,59,64,78,39""".replace(
+        ";", ","
+    )
+    .replace("\n", "")
+    .split(","),
+    dtype=float,
+).reshape(30, 7)
+
+
+def test_alpha_and_feldt_interval_equal_psych():
+    # R: psych::alpha(attitude)$total$raw_alpha; psych::alpha.ci(.84314277, n.obs = 30, n.var = 7)
+    found = cronbach_alpha(ATTITUDE)
+    assert found.value == pytest.approx(0.84314277, abs=1e-8)
+    assert (found.interval.low, found.interval.high) == pytest.approx((0.73937569, 0.91577307), abs=1e-6)
+
+
+def test_omega_equals_the_minres_factor_of_psych():
+    # R: l <- psych::fa(attitude, 1, fm = "minres")$loadings; sum(l)^2 / (sum(l)^2 + sum(1 - l^2))
+    assert mcdonald_omega(ATTITUDE).value == pytest.approx(0.8506823948, abs=1e-4)
+
+
+def test_discrimination_equals_psych_r_drop():
+    # R: psych::alpha(attitude)$item.stats$r.drop
+    expected = [0.67126206, 0.74210971, 0.56071111, 0.71444550, 0.78627559, 0.26503434, 0.46081055]
+    found = item_statistics(ATTITUDE, list("abcdefg"), top=100)
+    assert [entry.discrimination for entry in found] == pytest.approx(expected, abs=1e-7)
+
+
+def test_too_few_subjects_say_so():
+    found = cronbach_alpha(ATTITUDE[:4])
+    assert found.value is None
+    assert "too few distinct subjects: 4, at least 10" in found.note
+    assert mcdonald_omega(ATTITUDE[:4]).value is None
+    assert split_half(ATTITUDE[:4]).value is None
+
+
+def test_mean_split_half_is_near_alpha():
+    # Cronbach (1951): alpha is the mean of all split-half coefficients (of Flanagan-Rulon's kind)
+    assert split_half(ATTITUDE).value == pytest.approx(0.843, abs=0.03)
+
+
+def test_parallel_items_reach_the_reliability_they_were_made_with():
+    rng = np.random.default_rng(1)
+    truth = rng.normal(size=(4000, 1))
+    table = truth + rng.normal(size=(4000, 8))
+    expected = spearman_brown(0.5, 8)
+    assert expected == pytest.approx(8 / 9)
+    assert cronbach_alpha(table).value == pytest.approx(expected, abs=0.01)
+    assert mcdonald_omega(table).value == pytest.approx(expected, abs=0.01)
+    assert split_half(table, splits=50).value == pytest.approx(expected, abs=0.01)
+
+
+def test_standard_error_of_measurement_of_the_seceu_norm():
+    # 15 √(1 − .94) = 3.67, the people's standard error in EQ points
+    assert standard_error_of_measurement(15, 0.94) == pytest.approx(3.674, abs=1e-3)
+
+
+def test_repeats_that_never_change_are_fully_repeatable():
+    steady = np.repeat([[0.0], [1.0], [1.0]], 3, axis=1)
+    found = repeatability(steady)
+    assert found.icc == pytest.approx(1.0)
+    assert found.equal_pairs == 1.0
+    assert found.within_deviation == 0.0
+
+
+def test_repeats_that_are_coin_tosses_are_not():
+    rng = np.random.default_rng(2)
+    found = repeatability(rng.integers(0, 2, (400, 4)))
+    assert found.icc == pytest.approx(0.0, abs=0.06)
+    assert found.equal_pairs == pytest.approx(0.5, abs=0.04)
+
+
+def test_an_item_with_a_wrong_key_is_one_to_look_at():
+    rng = np.random.default_rng(3)
+    ability = np.linspace(-2, 2, 40)[:, None]
+    table = (ability + rng.logistic(size=(40, 20)) > 0).astype(float)
+    table[:, 4] = 1 - table[:, 4]
+    table[:, 5] = 0
+    names = [f"item {number}" for number in range(20)]
+    flagged = items_to_look_at(item_statistics(table, names))
+    assert flagged[0].item == "item 4"
+    assert "check the key" in flagged[0].concerns[0]
+    assert "item 5" in [entry.item for entry in flagged]
