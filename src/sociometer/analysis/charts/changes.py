@@ -1,0 +1,62 @@
+"""Bars of change against a control, up in one colour and down in another, with stars at the end."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.spec import Spec, inline, order_of, quantitative
+
+
+class ChangeBar(Struct, frozen=True):
+    """One condition's change (a ratio: 0.1 is ten percent up), its interval and its stars."""
+
+    condition: str
+    change: float
+    stars: str = ""
+    low: float | None = None
+    high: float | None = None
+    group: str = ""
+    note: str = ""
+
+
+def change_bars(bars: Sequence[ChangeBar], *, title: str = "Change against the control", unit: str = "share") -> Spec:
+    """Bars from zero by condition, one row of charts for each group where there are several."""
+    conditions, groups = order_of(bar.condition for bar in bars), order_of(bar.group for bar in bars)
+    x = quantitative("change", title, unit)
+    x["scale"] = {"zero": True, "nice": True}
+    y: Spec = {"field": "condition", "type": "nominal", "sort": conditions, "title": None}
+    tooltip = [
+        {"field": "condition", "title": "condition"},
+        {"field": "change", "title": "change", "format": "+.1%" if unit == "share" else "+.2f"},
+        {"field": "stars", "title": "significance"},
+        {"field": "note", "title": "note"},
+    ]
+    bar: Spec = {"type": "bar", "height": {"band": 0.6}, "cornerRadius": 2, "tooltip": True}
+    up: list[Spec] = [{"filter": "datum.change >= 0"}]
+    down: list[Spec] = [{"filter": "datum.change < 0"}]
+    text: Spec = {"type": "text", "style": "ink", "fontSize": 11, "baseline": "middle"}
+    stars: Spec = {"x": {**x, "field": "tip"}, "y": y, "text": {"field": "stars"}}
+    layer: list[Spec] = [
+        {"transform": up, "mark": {**bar, "style": "good"}, "encoding": {"x": x, "y": y, "tooltip": tooltip}},
+        {"transform": down, "mark": {**bar, "style": "bad"}, "encoding": {"x": x, "y": y, "tooltip": tooltip}},
+        {
+            "transform": [{"filter": "datum.low != null"}],
+            "mark": {"type": "rule", "style": "whisker"},
+            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y},
+        },
+        {"transform": [*up, _tip("high")], "mark": {**text, "align": "left", "dx": 5}, "encoding": stars},
+        {"transform": [*down, _tip("low")], "mark": {**text, "align": "right", "dx": -5}, "encoding": stars},
+    ]
+    if len(groups) < 2:
+        return {"data": inline(bars), "width": "container", "height": {"step": 24}, "layer": layer}
+    return {
+        "data": inline(bars),
+        "facet": {"field": "group", "type": "nominal", "sort": groups, "title": None},
+        "columns": 2,
+        "spec": {"width": 300, "height": {"step": 20}, "layer": layer},
+    }
+
+
+def _tip(end: str) -> Spec:
+    """Where the stars stand: beyond the whisker where there is one."""
+    return {"calculate": f"datum.{end} == null ? datum.change : datum.{end}", "as": "tip"}

@@ -1,0 +1,88 @@
+"""A plane of two opposites: each subject a point with its spread, the four corners named."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.spec import Spec, inline
+
+
+class Place(Struct, frozen=True):
+    """Where a subject stands; spreads are standard deviations over its dialogues."""
+
+    label: str
+    x: float
+    y: float
+    x_spread: float | None = None
+    y_spread: float | None = None
+    note: str = ""
+
+
+class Plane(Struct, frozen=True):
+    """What the ends of the two axes mean."""
+
+    left: str
+    right: str
+    bottom: str
+    top: str
+    reach: float = 1.0
+
+
+def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
+    """Points on a plane from −reach to reach, with axes crossing in the middle and ends named."""
+    span = {"domain": [-plane.reach, plane.reach], "nice": False}
+    x: Spec = {"field": "x", "type": "quantitative", "scale": span, "axis": None}
+    y: Spec = {"field": "y", "type": "quantitative", "scale": span, "axis": None}
+    color: Spec = {"field": "label", "type": "nominal", "legend": None}
+    cross: Spec = {"type": "rule", "style": "cross"}
+    layers: list[Spec] = [
+        {"data": {"values": [{}]}, "mark": cross, "encoding": {"x": {"datum": 0, "scale": span, "axis": None}}},
+        {"data": {"values": [{}]}, "mark": cross, "encoding": {"y": {"datum": 0, "scale": span, "axis": None}}},
+        *_ends(plane, x, y),
+    ]
+    for axis, other, spread in (("x", "y", "x_spread"), ("y", "x", "y_spread")):
+        low, high = f"{axis}_low", f"{axis}_high"
+        sides = {"x": x, "y": y}
+        layers.append(
+            {
+                "transform": [
+                    {"filter": f"datum.{spread} != null"},
+                    {"calculate": f"max(-{plane.reach}, datum.{axis} - datum.{spread})", "as": low},
+                    {"calculate": f"min({plane.reach}, datum.{axis} + datum.{spread})", "as": high},
+                ],
+                "mark": {"type": "rule", "style": "whisker"},
+                "encoding": {
+                    axis: {**sides[axis], "field": low},
+                    f"{axis}2": {"field": high},
+                    other: sides[other],
+                    "color": color,
+                },
+            }
+        )
+    tooltip = [{"field": name} for name in ("label", "x", "y", "note")]
+    text: Spec = {"type": "text", "style": "ink", "align": "left", "dx": 10, "dy": -8, "fontSize": 12}
+    layers += [
+        {
+            "mark": {"type": "point", "size": 130, "tooltip": True},
+            "encoding": {"x": x, "y": y, "color": color, "tooltip": tooltip},
+        },
+        {"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+    ]
+    return {"data": inline(places), "width": "container", "height": 460, "layer": layers}
+
+
+def _ends(plane: Plane, x: Spec, y: Spec) -> list[Spec]:
+    spots = (
+        (plane.left, -plane.reach, 0.0, "left", 0, -8),
+        (plane.right, plane.reach, 0.0, "right", 0, -8),
+        (plane.bottom, 0.0, -plane.reach, "left", 8, -4),
+        (plane.top, 0.0, plane.reach, "left", 8, 12),
+    )
+    return [
+        {
+            "data": {"values": [{"x": across, "y": up, "name": name}]},
+            "mark": {"type": "text", "style": "reference-text", "align": align, "dx": dx, "dy": dy},
+            "encoding": {"x": x, "y": y, "text": {"field": "name"}},
+        }
+        for name, across, up, align, dx, dy in spots
+    ]

@@ -1,0 +1,79 @@
+"""Curves with bands: a value over an ordered axis (rounds, sizes, turns), one line a series."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.spec import (
+    ReferenceLine,
+    Spec,
+    inline,
+    number_format,
+    order_of,
+    quantitative,
+    reference_layers,
+)
+
+
+class CurvePoint(Struct, frozen=True):
+    """One point of a series with its band, where it has one."""
+
+    x: float
+    y: float
+    series: str = ""
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+def curve_chart(
+    points: Sequence[CurvePoint],
+    *,
+    x_title: str = "",
+    y_title: str = "",
+    unit: str = "number",
+    domain: Sequence[float] | None = None,
+    references: Sequence[ReferenceLine] = (),
+    truth: Sequence[CurvePoint] = (),
+    whole_x: bool = True,
+) -> Spec:
+    """Lines with bands; `truth` is drawn as a dashed line beneath (what the opponent really chose)."""
+    series = order_of(point.series for point in points)
+    x: Spec = {"field": "x", "type": "quantitative", "title": x_title or None, "scale": {"zero": False, "nice": False}}
+    x["axis"] = {"grid": False, **({"format": "d", "tickMinStep": 1} if whole_x else {})}
+    y = quantitative("y", y_title, unit, domain)
+    color: Spec = {"field": "series", "type": "nominal", "sort": series, "title": None}
+    if len(series) < 2:
+        color["legend"] = None
+    layers: list[Spec] = reference_layers(references, "y")
+    if truth:
+        layers.append(
+            {
+                "data": inline(truth),
+                "mark": {"type": "line", "style": "reference", "interpolate": "linear"},
+                "encoding": {"x": x, "y": y},
+            }
+        )
+    layers += [
+        {
+            "transform": [{"filter": "datum.low != null"}],
+            "mark": {"type": "area", "style": "band"},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color},
+        },
+        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": color}},
+        {
+            "mark": {"type": "point", "size": 36, "tooltip": True},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": color,
+                "tooltip": [
+                    {"field": "series", "title": "of"},
+                    {"field": "x", "title": x_title or "x"},
+                    {"field": "y", "title": y_title or "y", "format": number_format(unit)},
+                    {"field": "note", "title": "note"},
+                ],
+            },
+        },
+    ]
+    return {"data": inline(points), "width": "container", "height": 300, "layer": layers}

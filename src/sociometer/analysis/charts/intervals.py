@@ -1,0 +1,88 @@
+"""Dots with whiskers: values with their intervals, by label, one dot for each group."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.spec import (
+    ReferenceLine,
+    Spec,
+    inline,
+    number_format,
+    order_of,
+    quantitative,
+    reference_layers,
+)
+from sociometer.core.measure import Measure
+
+
+class Dot(Struct, frozen=True):
+    """One value with its interval; `low` and `high` are None where clusters were too few."""
+
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    group: str = ""
+    note: str = ""
+
+
+def dot_of(label: str, measure: Measure, group: str = "") -> Dot | None:
+    """The dot of a measure, or None where it has no value."""
+    if measure.value is None:
+        return None
+    low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
+    note = measure.note or ("too few for an interval" if low is None else "")
+    return Dot(label, measure.value, low, high, group, note)
+
+
+def interval_chart(
+    dots: Sequence[Dot],
+    *,
+    title: str = "",
+    unit: str = "share",
+    domain: Sequence[float] | None = None,
+    references: Sequence[ReferenceLine] = (),
+    group_title: str = "",
+) -> Spec:
+    """Dot and whisker chart, labels down the side in the order given, groups told apart by colour and shape."""
+    labels, groups = order_of(dot.label for dot in dots), order_of(dot.group for dot in dots)
+    several = len(groups) > 1
+    y: Spec = {"field": "label", "type": "nominal", "sort": labels, "title": None}
+    shared: Spec = {"y": y}
+    shape: Spec = {"field": "group", "type": "nominal", "sort": groups, "legend": None}
+    if several:
+        y["scale"] = {"paddingInner": 0.35}
+        shared["yOffset"] = {"field": "group", "type": "nominal", "sort": groups}
+        shared["color"] = {"field": "group", "type": "nominal", "sort": groups, "title": group_title or None}
+    tooltip = [
+        *([{"field": "group", "title": group_title or "of"}] if several else []),
+        {"field": "label", "title": "measure"},
+        {"field": "value", "format": number_format(unit).replace("0%", "1%"), "title": "value"},
+        {"field": "low", "format": number_format(unit).replace("0%", "1%"), "title": "from"},
+        {"field": "high", "format": number_format(unit).replace("0%", "1%"), "title": "to"},
+        {"field": "note", "title": "note"},
+    ]
+    value = quantitative("value", title, unit, domain)
+    return {
+        "data": inline(dots),
+        "width": "container",
+        "height": {"step": 15, "for": "offset"} if several else {"step": 30},
+        "layer": [
+            *reference_layers(references),
+            {
+                "transform": [{"filter": "datum.low != null"}],
+                "mark": {"type": "rule", "style": "whisker"},
+                "encoding": {**shared, "x": {**value, "field": "low"}, "x2": {"field": "high"}},
+            },
+            {
+                "mark": {"type": "point", "tooltip": True},
+                "encoding": {
+                    **shared,
+                    "x": value,
+                    "tooltip": tooltip,
+                    **({"shape": shape} if several else {}),
+                },
+            },
+        ],
+    }

@@ -1,0 +1,71 @@
+"""Scatter of models: one measure against another, each point named, intervals where known."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.spec import Spec, inline, number_format, order_of, quantitative
+
+
+class ScatterPoint(Struct, frozen=True):
+    """One named point; `group` colours it, intervals are whiskers."""
+
+    label: str
+    x: float
+    y: float
+    group: str = ""
+    y_low: float | None = None
+    y_high: float | None = None
+    size: float | None = None
+    note: str = ""
+
+
+def scatter_chart(
+    points: Sequence[ScatterPoint],
+    *,
+    x_title: str,
+    y_title: str,
+    x_unit: str = "number",
+    y_unit: str = "number",
+    log_x: bool = False,
+    trend: bool = False,
+    labels: bool = True,
+) -> Spec:
+    """Scatter chart with names beside the points; `trend` adds the least-squares line."""
+    groups = order_of(point.group for point in points)
+    x, y = quantitative("x", x_title, x_unit), quantitative("y", y_title, y_unit)
+    if log_x:
+        x |= {"scale": {"type": "log", "nice": True}, "axis": {"format": "~s", "tickCount": 6, "grid": False}}
+    color: Spec = {"field": "group", "type": "nominal", "sort": groups, "title": None}
+    if len(groups) < 2:
+        color["legend"] = None
+    mark: Spec = {"type": "point", "tooltip": True, "size": 90}
+    point: Spec = {
+        "x": x,
+        "y": y,
+        "color": color,
+        "tooltip": [
+            {"field": "label", "title": "who"},
+            {"field": "x", "title": x_title, "format": number_format(x_unit)},
+            {"field": "y", "title": y_title, "format": number_format(y_unit)},
+            {"field": "note", "title": "note"},
+        ],
+    }
+    if any(entry.size is not None for entry in points):
+        point["size"] = {"field": "size", "type": "quantitative", "title": None, "legend": None}
+    layers: list[Spec] = [
+        {
+            "transform": [{"filter": "datum.y_low != null"}],
+            "mark": {"type": "rule", "style": "whisker"},
+            "encoding": {"x": x, "y": {**y, "field": "y_low"}, "y2": {"field": "y_high"}, "color": color},
+        },
+        {"mark": mark, "encoding": point},
+    ]
+    if trend:
+        method = {"regression": "y", "on": "x", **({"method": "log"} if log_x else {})}
+        line: Spec = {"type": "line", "style": "reference"}
+        layers.insert(0, {"transform": [method], "mark": line, "encoding": {"x": x, "y": y}})
+    if labels:
+        text: Spec = {"type": "text", "style": "ink", "align": "left", "dx": 9, "dy": -6, "fontSize": 11}
+        layers.append({"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}})
+    return {"data": inline(points), "width": "container", "height": 360, "layer": layers}

@@ -1,0 +1,47 @@
+"""Stacked bars: shares of kinds (error causes, strategies, endings) for each subject."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.spec import Spec, order_of
+
+
+class Portion(Struct, frozen=True):
+    """One part of one bar."""
+
+    bar: str
+    part: str
+    value: float
+    note: str = ""
+
+
+def stacked_bars(portions: Sequence[Portion], *, title: str = "", normalised: bool = True) -> Spec:
+    """Horizontal bars in the order given, parts in the order given; normalised to shares by default."""
+    bars, parts = order_of(entry.bar for entry in portions), order_of(entry.part for entry in portions)
+    rank = {part: index for index, part in enumerate(parts)}
+    values = [
+        {"bar": entry.bar, "part": entry.part, "value": entry.value, "note": entry.note, "place": rank[entry.part]}
+        for entry in portions
+    ]
+    x: Spec = {"field": "value", "type": "quantitative", "title": title or None}
+    if normalised:
+        x |= {"stack": "normalize", "axis": {"format": ".0%", "tickCount": 5}}
+    return {
+        "data": {"values": values},
+        "width": "container",
+        "height": {"step": 34},
+        "mark": {"type": "bar", "tooltip": True, "cornerRadius": 2, "height": {"band": 0.72}},
+        "encoding": {
+            "y": {"field": "bar", "type": "nominal", "sort": bars, "title": None},
+            "x": x,
+            "color": {"field": "part", "type": "nominal", "sort": parts, "title": None},
+            "order": {"field": "place"},
+            "tooltip": [
+                {"field": "bar", "title": "of"},
+                {"field": "part", "title": "part"},
+                {"field": "value", "title": "value", "format": ".3~r"},
+                {"field": "note", "title": "note"},
+            ],
+        },
+    }

@@ -1,0 +1,120 @@
+"""The look of every chart, light and dark: one palette told apart without colour vision, one set of styles.
+
+Charts name no colours. They use the category range, the ramps, and these mark styles: `reference` (a line such
+as chance or people), `reference-text`, `whisker`, `band`, `zone`, `people`, `ink`, `on-strong`, `ring`, `cross`,
+`good`, `bad`.
+"""
+
+import copy
+from typing import Any, Literal
+
+Mode = Literal["light", "dark"]
+Spec = dict[str, Any]
+
+FONT = "'Inter', 'Segoe UI', 'Helvetica Neue', Arial, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
+CATEGORIES = {
+    "light": ["#1f6f8b", "#c4572f", "#6b5b95", "#3d8b53", "#b8860b", "#a63d6b", "#56646f", "#2b9c94"],
+    "dark": ["#6cb8d6", "#f0936a", "#b3a1e0", "#86cf97", "#e5c15a", "#e58fb2", "#a9b8c4", "#6fd3cb"],
+}
+_INK = {
+    "light": {"text": "#22292f", "soft": "#5d6a75", "line": "#d8dde1", "faint": "#eceff1", "paper": "#ffffff"},
+    "dark": {"text": "#e4e8eb", "soft": "#9eabb6", "line": "#3a444d", "faint": "#2a3239", "paper": "#171c21"},
+}
+_RAMPS = {
+    "light": {
+        "ramp": ["#eef3f5", "#a9c9d6", "#4f94b1", "#1b5a75", "#0b2f40"],
+        "diverging": ["#a8461f", "#dd9a78", "#f3f1ee", "#86b4c6", "#1b5a75"],
+        "good": "#3d8b53",
+        "bad": "#b8452f",
+    },
+    "dark": {
+        "ramp": ["#222b32", "#2c5163", "#3d86a5", "#7cc0db", "#d3eef8"],
+        "diverging": ["#f0936a", "#8f5a44", "#2a3036", "#3f7388", "#7cc9e8"],
+        "good": "#86cf97",
+        "bad": "#f0836a",
+    },
+}
+
+
+def theme(mode: Mode = "light") -> Spec:
+    """The Vega-Lite configuration of a mode."""
+    ink, ramps, categories = _INK[mode], _RAMPS[mode], CATEGORIES[mode]
+    axis = {
+        "domain": False,
+        "ticks": False,
+        "gridColor": ink["faint"],
+        "labelColor": ink["soft"],
+        "titleColor": ink["soft"],
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "labelPadding": 8,
+        "titlePadding": 12,
+        "labelLimit": 260,
+    }
+    legend = {
+        "labelColor": ink["text"],
+        "titleColor": ink["soft"],
+        "titleFontWeight": "normal",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "orient": "top",
+        "direction": "horizontal",
+        "offset": 30,
+        "symbolType": "circle",
+        "symbolOpacity": 1,
+        "symbolStrokeWidth": 2,
+        "columns": 4,
+        "labelLimit": 220,
+    }
+    return {
+        "background": None,
+        "font": FONT,
+        "padding": 4,
+        "view": {"stroke": None, "continuousWidth": 640, "continuousHeight": 320},
+        "axis": axis,
+        "axisBand": {"grid": False},
+        "axisY": {"titleAlign": "left", "titleAngle": 0, "titleAnchor": "start", "titleX": 0, "titleY": -10},
+        "legend": legend,
+        "title": {"color": ink["text"], "subtitleColor": ink["soft"], "anchor": "start"},
+        "range": {
+            "category": categories,
+            "ramp": ramps["ramp"],
+            "heatmap": ramps["ramp"],
+            "diverging": ramps["diverging"],
+            "ordinal": ramps["ramp"],
+        },
+        "mark": {"color": categories[0]},
+        "text": {"color": ink["text"], "fontSize": 12},
+        "rule": {"color": ink["soft"]},
+        "point": {"size": 70, "filled": True},
+        "line": {"strokeWidth": 2.2},
+        "style": _styles(ink, ramps),
+    }
+
+
+def _styles(ink: dict[str, str], ramps: dict[str, Any]) -> Spec:
+    # `color` and not `fill`: only that outranks the default colour of marks
+    return {
+        "reference": {"color": ink["soft"], "strokeDash": [4, 4], "strokeWidth": 1.2, "opacity": 0.9},
+        "reference-text": {"color": ink["soft"], "fontSize": 11, "align": "left", "dx": 4},
+        "whisker": {"strokeWidth": 2, "opacity": 0.55, "strokeCap": "round"},
+        "band": {"opacity": 0.16},
+        "zone": {"color": ink["faint"], "opacity": 0.75},
+        "people": {"color": ink["line"]},
+        "ink": {"color": ink["text"]},
+        "on-strong": {"color": ink["paper"]},
+        "ring": {"color": ink["soft"], "strokeDash": [4, 4], "filled": False},
+        "cross": {"color": ink["line"], "strokeWidth": 1},
+        "good": {"color": ramps["good"]},
+        "bad": {"color": ramps["bad"]},
+    }
+
+
+def themed(spec: Spec, mode: Mode = "light", width: int | None = None) -> Spec:
+    """A copy of the specification with the theme's configuration, and a fixed width for a picture."""
+    result = copy.deepcopy(spec)
+    result["config"] = theme(mode)
+    if width is not None and result.get("width") == "container":
+        result["width"] = width
+    return result

@@ -1,0 +1,73 @@
+"""Trajectories: many dialogues as thin lines over turns, each subject's mean as a strong one, zones behind."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.spec import Spec, inline, order_of
+
+
+class Step(Struct, frozen=True):
+    """One turn of one dialogue."""
+
+    path: str
+    turn: int
+    value: float
+    subject: str = ""
+
+
+class Zone(Struct, frozen=True):
+    """A named band of values behind the lines, such as a band of emotion."""
+
+    label: str
+    low: float
+    high: float
+
+
+def trajectory_chart(
+    steps: Sequence[Step],
+    *,
+    zones: Sequence[Zone] = (),
+    y_title: str = "",
+    x_title: str = "turn",
+    domain: Sequence[float] = (0, 100),
+    thin: bool = True,
+) -> Spec:
+    """Lines by dialogue (left out with `thin=False`) and the mean by subject over the dialogues still going."""
+    subjects = order_of(step.subject for step in steps)
+    x: Spec = {"field": "turn", "type": "quantitative", "title": x_title, "scale": {"zero": False, "nice": False}}
+    x["axis"] = {"grid": False, "format": "d", "tickMinStep": 1}
+    scale = {"domain": list(domain)}
+    y: Spec = {"field": "value", "type": "quantitative", "title": y_title or None, "scale": scale}
+    color: Spec = {"field": "subject", "type": "nominal", "sort": subjects, "title": None}
+    if len(subjects) < 2:
+        color["legend"] = None
+    layers: list[Spec] = []
+    for index, zone in enumerate(zones):
+        data = {"values": [{"label": zone.label, "low": zone.low, "high": zone.high}]}
+        span = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
+        if index % 2 == 0:
+            layers.append({"data": data, "mark": {"type": "rect", "style": "zone"}, "encoding": span})
+        name: Spec = {"type": "text", "style": "reference-text", "align": "right", "dx": -6, "baseline": "top", "dy": 4}
+        place = {"x": {"value": "width"}, "y": {**y, "field": "high"}, "text": {"field": "label"}}
+        layers.append({"data": data, "mark": name, "encoding": place})
+    if thin:
+        layers.append(
+            {
+                "mark": {"type": "line", "strokeWidth": 1, "opacity": 0.28, "tooltip": True},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "color": color,
+                    "detail": [{"field": "path"}],
+                    "tooltip": [{"field": "path", "title": "dialogue"}, {"field": "subject", "title": "of"}],
+                },
+            }
+        )
+    layers.append(
+        {
+            "mark": {"type": "line", "strokeWidth": 3},
+            "encoding": {"x": x, "y": {**y, "aggregate": "mean"}, "color": color},
+        }
+    )
+    return {"data": inline(steps), "width": "container", "height": 320, "layer": layers}

@@ -1,0 +1,95 @@
+"""Every chart compiles in both themes, names no colour of its own, and keeps the order it was given."""
+
+import json
+import re
+
+import pytest
+import vl_convert
+
+from sociometer.analysis.charts.changes import ChangeBar, change_bars
+from sociometer.analysis.charts.coordinate import Place, Plane, coordinate_chart
+from sociometer.analysis.charts.curve import CurvePoint, curve_chart
+from sociometer.analysis.charts.density import DensityPoint, Mark, density_chart
+from sociometer.analysis.charts.heatmap import Cell, heat_map
+from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.analysis.charts.stacked import Portion, stacked_bars
+from sociometer.analysis.charts.theme import CATEGORIES, themed
+from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
+from sociometer.analysis.charts.wheel import Petal, wheel_chart
+from sociometer.core.measure import Interval, Measure
+
+CHARTS = {
+    "intervals": interval_chart(
+        [Dot(a, 0.5, 0.4, 0.6, s) for a in ("zeal", "empathy") for s in ("one", "two")],
+        domain=(0, 1),
+        references=[ReferenceLine("chance", 0.25)],
+    ),
+    "heat map": heat_map([Cell(a, b, 0.5, "*") for a in "xy" for b in "xy"], title="r", diverging=True),
+    "curve": curve_chart([CurvePoint(1, 50, "a", 40, 60), CurvePoint(2, 45, "a")], truth=[CurvePoint(1, 50)]),
+    "density": density_chart([DensityPoint(90, 0.1), DensityPoint(100, 0.4)], [Mark("m", 95, low=90, high=99)]),
+    "scatter": scatter_chart(
+        [ScatterPoint("m", 1e8, 90), ScatterPoint("n", 1e9, 95)], x_title="size", y_title="EQ", log_x=True, trend=True
+    ),
+    "stacked": stacked_bars([Portion("m", "other", 3), Portion("m", "vague", 5)]),
+    "changes": change_bars([ChangeBar("high", 0.1, "*", 0.05, 0.15), ChangeBar("low", -0.1, "ns")]),
+    "changes by group": change_bars([ChangeBar("high", 0.1, group="a"), ChangeBar("high", -0.1, group="b")]),
+    "wheel": wheel_chart([Petal("tact", "cooperation", 0.5), Petal("calm", "resilience", None)], chance=0.25),
+    "trajectories": trajectory_chart([Step("d", 0, 40, "m"), Step("d", 1, 50, "m")], zones=[Zone("C", 10, 40)]),
+    "coordinate": coordinate_chart([Place("m", 0.2, -0.3, 0.1, 0.1)], Plane("solution", "empathy", "form", "play")),
+}
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_compiles_and_draws_its_marks(name):
+    svg = vl_convert.vegalite_to_svg(themed(CHARTS[name], "dark", 500))
+    assert svg.count("<path") + svg.count("<text") > 4
+    assert "NaN" not in svg
+    assert "undefined" not in svg
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_colours_come_from_the_theme_alone(name):
+    assert not re.search(r"#[0-9a-fA-F]{3,6}\b|\brgb\(", json.dumps(CHARTS[name]))
+
+
+def test_light_and_dark_differ_and_both_use_their_palette():
+    spec = CHARTS["stacked"]
+    light, dark = (vl_convert.vegalite_to_svg(themed(spec, mode, 400)) for mode in ("light", "dark"))
+    assert CATEGORIES["light"][0] in light and CATEGORIES["light"][0] not in dark
+    assert CATEGORIES["dark"][0] in dark
+
+
+def test_a_theme_leaves_the_chart_it_was_given_alone():
+    before = json.dumps(CHARTS["curve"])
+    themed(CHARTS["curve"], "dark", 300)
+    assert json.dumps(CHARTS["curve"]) == before
+
+
+def test_labels_keep_the_order_they_came_in():
+    vega = json.dumps(CHARTS["intervals"])
+    assert vega.index('"sort": ["zeal", "empathy"]')
+
+
+def test_a_measure_without_interval_becomes_a_dot_that_says_so():
+    dot = dot_of("all", Measure("accuracy", 0.5, interval=Interval(None, None)))
+    assert dot is not None and dot.low is None and dot.note == "too few for an interval"
+    assert dot_of("all", Measure("accuracy", None)) is None
+
+
+def _contrast(one: str, two: str) -> float:
+    def light(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(one), light(two)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(("mode", "paper"), [("light", "#ffffff"), ("dark", "#171c21")])
+def test_every_colour_stands_out_from_the_page(mode, paper):
+    # WCAG 2.1, success criterion 1.4.11: graphics need 3 : 1
+    for colour in CATEGORIES[mode]:
+        assert _contrast(colour, paper) >= 3.0, colour
