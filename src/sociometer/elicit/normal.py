@@ -1,0 +1,31 @@
+"""One plain spelling for replies, so that reading rules meet no full-width letters, circled digits or markdown."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["plain", "squeeze"]
+
+_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINK_OPEN = re.compile(r"<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
+_LATEX_WRAP = re.compile(r"\\(?:text|textbf|mathbf|mathrm|mathit|bold)\s*\{([^{}]*)\}")
+_VULGAR = {mark: f" {unicodedata.normalize('NFKC', mark).replace(chr(0x2044), '/')}" for mark in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅒"}
+_CIRCLED = {chr(first + step): f" ({step + 1}) " for first in (0x2460, 0x2474, 0x2776) for step in range(10)}
+_MARKS = {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "【": "[", "】": "]"}
+_MINUS = {"−": "-", "﹣": "-", "－": "-"}
+_TABLE = str.maketrans({**_VULGAR, **_CIRCLED, **_MARKS, **_MINUS, "*": "", "`": "", "\u200b": "", "\ufeff": ""})
+
+
+def plain(text: str) -> str:
+    """Return the reply without reasoning tags and emphasis, in half-width letters, digits and punctuation."""
+    text = _THINK.sub("\n", text)
+    text = _THINK_OPEN.sub("\n", text)
+    text = unicodedata.normalize("NFKC", text.translate(_TABLE))
+    text = _LATEX_WRAP.sub(r"\1", text).replace("$", "")
+    return "".join(mark for mark in text if mark in "\n\t" or unicodedata.category(mark)[0] != "C").strip()
+
+
+def squeeze(text: str) -> str:
+    """Return the text folded to lower case with runs of spaces and punctuation made one space."""
+    return re.sub(r"[\W_]+", " ", plain(text).casefold()).strip()

@@ -1,0 +1,62 @@
+"""Seeded option orders that can be undone, and the vote over several of them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+__all__ = ["arrange", "balanced", "majority", "original_index", "shuffled", "undo"]
+
+T = TypeVar("T")
+
+
+def shuffled(n: int, rng: random.Random) -> tuple[int, ...]:
+    """Return a random order of n places: entry i is the original index shown at place i."""
+    order = list(range(n))
+    rng.shuffle(order)
+    return tuple(order)
+
+
+def balanced(n: int, votes: int, rng: random.Random) -> tuple[tuple[int, ...], ...]:
+    """Return one order a vote, in which every option stands at every place as equally often as can be."""
+    orders: list[tuple[int, ...]] = []
+    while len(orders) < votes:
+        base = shuffled(n, rng)
+        turns = shuffled(n, rng)
+        orders.extend(tuple(base[(place + turn) % n] for place in range(n)) for turn in turns)
+    return tuple(orders[:votes])
+
+
+def arrange(values: Sequence[T], order: Sequence[int]) -> tuple[T, ...]:
+    """Return the values as shown in this order."""
+    _check(values, order)
+    return tuple(values[index] for index in order)
+
+
+def undo(values: Sequence[T], order: Sequence[int]) -> tuple[T, ...]:
+    """Return values that were read in the shown order, back in the original one."""
+    _check(values, order)
+    back: dict[int, T] = dict(zip(order, values, strict=True))
+    return tuple(back[index] for index in range(len(order)))
+
+
+def original_index(shown: int | None, order: Sequence[int]) -> int | None:
+    """Return the original index of the option shown at this place; None stays None."""
+    return None if shown is None else order[shown]
+
+
+def majority(indexes: Iterable[int | None]) -> int | None:
+    """Return the index with most votes, None on a tie; unreadable votes (None) do not count."""
+    counts = Counter(index for index in indexes if index is not None).most_common(2)
+    if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
+        return None
+    return counts[0][0]
+
+
+def _check(values: Sequence[object], order: Sequence[int]) -> None:
+    if sorted(order) != list(range(len(values))):
+        raise ValueError(
+            f"order {tuple(order)} is no order of {len(values)} values; use one made by shuffled({len(values)}, rng)"
+        )
