@@ -1,0 +1,1 @@
+"""EgoSocialArena: theory of mind and socialization from the first person, in stories, strange worlds and games."""

@@ -1,0 +1,87 @@
+"""What only this instrument offers on the command line, for its stories and worlds."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from sociometer.core.errors import DataError
+from sociometer.core.measure import Table
+from sociometer.core.settings import Settings
+from sociometer.core.workbench import Result, Workbench
+from sociometer.instruments.egosocial import building, items
+from sociometer.instruments.egosocial.scene import Scene
+from sociometer.instruments.egosocial.stories.agreement import agreement_table
+from sociometer.instruments.egosocial.stories.pairs import names_left
+from sociometer.instruments.egosocial.stories.tomi import read_archive
+
+
+def build(bench: Workbench, options: Settings) -> Result:
+    """Converts ToMBench with the builder, checks every conversion, and writes the usable ones and a review sheet."""
+    out = Path(options.text("out"))
+    run = bench.play("convert")
+    drafts = building.drafts_of(run.view("convert"))
+    verdicts = building.read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
+    usable = list(building.accepted(drafts, verdicts))
+    sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
+    wrote = [bench.write(out, building.lines(usable)), bench.write(sheet, building.sheet(drafts))]
+    counts = (
+        ("converted", len(drafts)),
+        ("passed every check", sum(not draft.conversion.failed for draft in drafts)),
+        ("judged by people", len(verdicts)),
+        ("written", len(usable)),
+    )
+    note = f"Play them with: sociometer run egosocial --task tombench --converted {out}"
+    summary = run.summary("convert")
+    return Result(
+        tables=(Table("build", "First-person ToMBench", ("what", "questions"), counts), *summary.tables),
+        notes=(note,) if usable else ("No conversion is usable yet; see the review sheet for what each one failed.",),
+        wrote=tuple(wrote),
+    )
+
+
+def _sheet_given(options: Settings) -> Path:
+    path = Path(options.text("reviewed"))
+    if not path.is_file():
+        raise DataError("no such review sheet; 'build' writes one beside its file of conversions", path)
+    return path
+
+
+def lint(bench: Workbench, options: Settings) -> Result:
+    """Checks the bundled and generated scenes, and the official ToMi file where it is at hand."""
+    source = bench.source()
+    scenes = {
+        "generated": list(items.generated(source)),
+        "counterfactual": list(items.counterfactual(source)),
+        "newworld": list(items.newworld(source)),
+    }
+    archive = source.find(items.TOMI)
+    if archive is not None:
+        scenes["tomi"] = list(items.tomi(bench.source(selection="all")))
+    faults = [f"{name}: {fault}" for name, found in scenes.items() for fault in _faults(found)]
+    tables = [_positions(name, found) for name, found in scenes.items()]
+    if archive is not None:
+        tables.append(agreement_table(read_archive(archive, source.settings.text("split"))))
+    return Result(tables=tuple(tables), notes=tuple(faults), failed=bool(faults))
+
+
+def _faults(scenes: list[Scene]) -> Iterable[str]:
+    for name, count in Counter(scene.id for scene in scenes).items():
+        if count > 1:
+            yield f"id {name} stands {count} times"
+    for scene in scenes:
+        for telling in scene.tellings:
+            text = "\n".join((telling.story, telling.question, *telling.options))
+            if telling.name == "first" and scene.ego and names_left(text, scene.ego):
+                yield f"{scene.id}: {scene.ego} is still named in the first person"
+            if len(set(telling.options)) != len(telling.options):
+                yield f"{scene.id}: two options are alike"
+
+
+def _positions(name: str, scenes: list[Scene]) -> Table:
+    places = Counter("ABCD"[scene.tellings[0].answer] for scene in scenes)
+    return Table(
+        f"positions-{name}",
+        f"{name}: positions of right answers",
+        ("position", "scenes"),
+        tuple(sorted(places.items())),
+    )

@@ -1,0 +1,98 @@
+"""Official files, bundled rules and seeds -> the scenes of each static scenario."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.source import Source
+from sociometer.instruments.egosocial.scene import Scene, Telling
+from sociometer.instruments.egosocial.stories.generate import Difficulty
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
+from sociometer.instruments.egosocial.stories.tomi import read_archive
+from sociometer.instruments.egosocial.tombench.characters import role_of
+from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_folder
+from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
+from sociometer.instruments.egosocial.worlds.newworld import world_scenes
+
+TOMI = "tomi/tomi_balanced_story_types.zip"
+TOMBENCH = "tombench"
+COUNTERFACT = "egosocialarena/counterfact.jsonl"
+
+
+def tomi(source: Source) -> Iterator[Scene]:
+    """ToMi's official questions of one split, in both persons."""
+    split = source.settings.text("split")
+    questions = read_archive(source.path(TOMI), split)
+    return tomi_scenes(questions, split, source.settings.text("selection"))
+
+
+def generated(source: Source) -> Iterator[Scene]:
+    """Fresh stories from the run's seed, at the difficulty that the settings ask for."""
+    settings = source.settings
+    try:
+        level = Difficulty(
+            bystanders=settings.whole("bystanders"),
+            extra_moves=settings.whole("extra-moves"),
+            other_things=settings.whole("other-things"),
+            remarks=settings.whole("remarks"),
+            highest_order=settings.whole("highest-order"),
+        )
+    except ValueError as error:
+        raise UsageError(f"{error}.") from None
+    return generated_scenes(source.seed, settings.whole("stories"), level)
+
+
+def counterfactual(source: Source) -> Iterator[Scene]:
+    """Our inverted rules with their factual twins."""
+    return twin_scenes(source.seed)
+
+
+def counterfactual_official(source: Source) -> Iterator[Scene]:
+    """The authors' counterfactual file."""
+    return official_scenes(source.path(COUNTERFACT))
+
+
+def newworld(source: Source) -> Iterator[Scene]:
+    """Our stories of other societies."""
+    return world_scenes()
+
+
+def tombench(source: Source) -> Iterator[Scene]:
+    """ToMBench in one language: in the third person, and in the first where a conversion is given."""
+    language = source.settings.text("language")
+    given = source.settings.text("converted")
+    converted = read_conversions(_existing(given)) if given else {}
+    for question in read_folder(source.path(TOMBENCH)):
+        yield _tombench_scene(question, language, converted.get((question.id, language)))
+
+
+def _existing(given: str) -> Path:
+    path = Path(given)
+    if not path.is_file():
+        raise DataError("no such file of conversions; make one with 'sociometer build egosocial'", path)
+    return path
+
+
+def _tombench_scene(question: TomBenchQuestion, language: str, converted: Converted | None) -> Scene:
+    words = question.wording(language)
+    role = role_of(question, language)
+    tellings = [Telling("third", words.story, words.question, words.options, question.answer)]
+    if converted is not None:
+        if len(converted.options) != len(words.options):
+            raise DataError(f"{question.id}: {len(converted.options)} options converted, {len(words.options)} released")
+        tellings.append(Telling("first", converted.story, converted.question, converted.options, question.answer))
+    facets = {
+        "ability": question.ability,
+        "test": question.test,
+        "options": str(len(words.options)),
+        "measures": role.measures or "nobody named",
+    }
+    return Scene(
+        id=f"{question.id}-{language}",
+        cluster=question.cluster,
+        tellings=tuple(tellings),
+        facets=facets,
+        language=language,
+        ego=role.ego,
+    )

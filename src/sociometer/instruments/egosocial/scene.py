@@ -1,0 +1,46 @@
+"""One thing to be played in the static scenarios: a question told in one or more ways, under one id."""
+
+import random
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.core.task import Item
+
+
+class Telling(Struct, frozen=True):
+    """One way of putting a scene: what is told, what is asked, and which option is right.
+
+    `official` is the released key where it differs from ours in kind; `home` is the option that this world would give.
+    """
+
+    name: str
+    story: str
+    question: str
+    options: tuple[str, ...]
+    answer: int
+    official: int | None = None
+    home: int | None = None
+
+
+class Scene(Item, frozen=True, kw_only=True):
+    """A question with its tellings (third and first person, or counterfactual and factual): a pair with one id."""
+
+    tellings: tuple[Telling, ...]
+    facets: dict[str, str]
+    language: str = "en"
+    prompt: str = "question"
+    ego: str = ""
+
+
+def option_order(pair: str, count: int) -> tuple[int, ...]:
+    """The order in which a pair's options stand: from its id alone, so that both tellings and all subjects share it."""
+    order = list(range(count))
+    random.Random(f"options of {pair}").shuffle(order)
+    return tuple(order)
+
+
+def arranged(options: Sequence[str], answer: str, pair: str) -> tuple[tuple[str, ...], int]:
+    """The options in the pair's order, with the position of the answer."""
+    shown = tuple(options[index] for index in option_order(pair, len(options)))
+    return shown, shown.index(answer)

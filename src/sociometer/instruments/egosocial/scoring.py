@@ -1,0 +1,152 @@
+"""Outcome -> score -> summary of the static scenarios; pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from sociometer.analysis.grouped import Row, grouped_measures
+from sociometer.analysis.paired import PairedDifference, paired_difference
+from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.play import Picks
+from sociometer.instruments.egosocial.scene import Scene
+
+Run = RunView[Scene, Picks]
+KEY_NOTE = (
+    "The official second-order key credits people with what they cannot know: accuracies are on the corrected key, "
+    "those called official on the released one."
+)
+
+
+def score(item: Scene, outcome: Picks) -> Score:
+    """Right or wrong for each telling; an unreadable reply is wrong and counted."""
+    values: dict[str, float] = {}
+    unreadable = 0
+    for telling in item.tellings:
+        pick = outcome.of(telling.name)
+        if pick is None:
+            continue
+        unreadable += pick.picked is None
+        values[telling.name] = float(pick.picked == telling.answer)
+        if telling.official is not None:
+            values[f"{telling.name}_official"] = float(pick.picked == telling.official)
+        if telling.home is not None:
+            values["home"] = float(pick.picked == telling.home)
+    return Score(values=values, facets=item.facets, unreadable=unreadable)
+
+
+def summarise_generated(run: Run) -> Summary:
+    """Both persons by order and story type, and the paired difference."""
+    return _summarise_pairs(run, ["first", "third"], ["order", "story type", "measures", ("story type", "order")])
+
+
+def summarise_tomi(run: Run) -> Summary:
+    """Both persons on the corrected and on the official key, by order and story type, and the paired difference."""
+    values = ["first", "third", "first_official", "third_official"]
+    summary = _summarise_pairs(run, values, ["order", "story type", "measures", ("story type", "order")])
+    causes = Counter(item.facets["cause"] for item, _, _ in run.scored())
+    table = Table("key", "Oracle and official key", ("cause", "questions"), tuple(sorted(causes.items())))
+    return msgspec.structs.replace(summary, tables=(*summary.tables, table), notes=(KEY_NOTE,))
+
+
+def summarise_tombench(run: Run) -> Summary:
+    """Accuracy by ability, test and what is measured; the paired difference where conversions were given."""
+    return _summarise_pairs(run, ["third", "first"], ["ability", "test", "measures", "options"])
+
+
+def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[str, ...]]) -> Summary:
+    measures = [measure for value in values for measure in grouped_measures(run, value, by=by) if measure.items]
+    contrasts = contrast(run, "third", "first", "gain", [facet for facet in by if isinstance(facet, str)])
+    tables = (contrasts.table,) if contrasts.table.rows else ()
+    return Summary((*measures, *contrasts.measures), tables)
+
+
+def summarise_twins(run: Run) -> Summary:
+    """Accuracy under the strange rule and under ours, and the counterfactual gap: factual − counterfactual."""
+    by = ["kind", "domain"]
+    measures = [*grouped_measures(run, "counterfactual", by=by), *grouped_measures(run, "factual", by=by)]
+    contrasts = contrast(run, "counterfactual", "factual", "gap", by)
+    return Summary((*measures, *contrasts.measures), (contrasts.table,) if contrasts.table.rows else ())
+
+
+def summarise_world(run: Run) -> Summary:
+    """Accuracy in the new world, and how many of the errors fell back to ours."""
+    measures = [*grouped_measures(run, "newworld", by=["theme"]), *grouped_measures(run, "home", by=["theme"])]
+    wrong = [score.values["home"] for _, _, score in run.scored() if not score.values.get("newworld", 1.0)]
+    share = Measure("home_among_errors", sum(wrong) / len(wrong) if wrong else None, items=len(wrong))
+    return Summary((*measures, share))
+
+
+def summarise_official(run: Run) -> Summary:
+    """Accuracy on the authors' counterfactual file, which has no factual twins."""
+    return Summary(grouped_measures(run, "counterfactual"))
+
+
+class Contrasts:
+    """Paired differences overall and by facet, as measures and as one table with their tests."""
+
+    def __init__(self, measures: tuple[Measure, ...], table: Table) -> None:
+        self.measures = measures
+        self.table = table
+
+
+def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) -> Contrasts:
+    """The paired difference second − first over the scenes that have both, overall and for each level of each facet."""
+    pairs = _pairs(run, first, second)
+    groups: dict[tuple[str, str], list[tuple[Row, Row]]] = {("", ""): pairs} if pairs else {}
+    for facet in by:
+        for pair in pairs:
+            if facet in pair[0].facets:
+                groups.setdefault((facet, pair[0].facets[facet]), []).append(pair)
+    measures, lines = [], []
+    for (facet, level), members in sorted(groups.items()):
+        found = paired_difference(
+            [one.value for one, _ in members],
+            [two.value for _, two in members],
+            [one.cluster for one, _ in members],
+            items=[one.item for one, _ in members],
+        )
+        group = {facet: level} if facet else {}
+        measures.append(
+            Measure(name, found.difference, group, found.interval, found.items, found.clusters, note=_tested(found))
+        )
+        lines.append(_line(facet, level, found))
+    columns = (
+        "facet",
+        "level",
+        first,
+        second,
+        name,
+        "low",
+        "high",
+        "p (sign flip)",
+        "p (McNemar)",
+        "scenes",
+        "stories",
+    )
+    return Contrasts(tuple(measures), Table(name, f"{second} − {first}, paired", columns, tuple(lines)))
+
+
+def _pairs(run: Run, first: str, second: str) -> list[tuple[Row, Row]]:
+    """The scenes that were asked both ways."""
+
+    def row(item: Scene, score: Score, value: str) -> Row:
+        return Row(item.id, item.cluster or item.id, score.values[value], score.facets)
+
+    return [
+        (row(item, score, first), row(item, score, second))
+        for item, _, score in run.scored()
+        if first in score.values and second in score.values
+    ]
+
+
+def _tested(found: PairedDifference) -> str:
+    return f"paired sign-flip test by story: p = {found.p_value:.4f}"
+
+
+def _line(facet: str, level: str, found: PairedDifference) -> tuple[str | float | int | None, ...]:
+    exact = None if found.mcnemar is None else found.mcnemar.p_exact
+    low, high = found.interval.low, found.interval.high
+    ends = (found.first, found.second, found.difference, low, high)
+    return (facet or "all", level, *ends, found.p_value, exact, found.items, found.clusters)

@@ -1,0 +1,75 @@
+"""The official ToMi key beside the oracle: agreement by kind of question, every disagreement with its cause."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from sociometer.core.measure import Table
+from sociometer.instruments.egosocial.stories.minds import answer, belief
+from sociometer.instruments.egosocial.stories.tomi import TomiQuestion
+
+CAUSES = {
+    "unaware-thinker": "the thinker left before the move and never came back, yet is credited with the new place",
+    "unaware-other": "the thinker saw the other leave before the move; the other never came back, "
+    "yet is credited with the new place",
+    "unseen-return": "the other came back and saw the new place, but only after the thinker had gone: "
+    "the thinker cannot know",
+    "unsettled": "the thinker came back to find the thing moved and the other gone: whether the other saw the move "
+    "is not told (the key supposes so)",
+    "other": "none of the known causes",
+}
+OPEN = frozenset({"unsettled"})
+"""Causes by which the key is not wrong but one of two readings; the corrected key keeps it."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What the oracle says of one official answer; `cause` is empty where it agrees."""
+
+    corrected: str
+    cause: str = ""
+
+
+def check(asked: TomiQuestion) -> Verdict:
+    """The corrected answer to an official question, and why it differs from the key where it does."""
+    witnessed = answer(asked.story, asked.question, presume=False)
+    presumed = answer(asked.story, asked.question, presume=True)
+    if asked.answer == witnessed == presumed:
+        return Verdict(asked.answer)
+    if witnessed != presumed or presumed is None:
+        return Verdict(asked.answer, "unsettled")
+    return Verdict(presumed, _cause(asked))
+
+
+def _cause(asked: TomiQuestion) -> str:
+    if asked.question.order != 2:
+        return "other"
+    story, thing = asked.story, asked.question.thing
+    thinker, other = asked.question.chain
+    real = belief(story, (), thing)
+    if asked.answer != real:
+        return "other"
+    if belief(story, (thinker,), thing) != real:
+        return "unaware-thinker"
+    return "unaware-other" if belief(story, (other,), thing) != real else "unseen-return"
+
+
+def agreement_table(questions: Iterable[TomiQuestion]) -> Table:
+    """Agreement of oracle and key by kind of question, then the disagreements by cause and story type."""
+    asked: Counter[str] = Counter()
+    agreed: Counter[str] = Counter()
+    causes: Counter[tuple[str, str]] = Counter()
+    for question in questions:
+        kind = question.question.kind if question.question.order == 0 else f"order {question.question.order}"
+        verdict = check(question)
+        asked[kind] += 1
+        agreed[kind] += not verdict.cause
+        if verdict.cause:
+            causes[verdict.cause, question.story_type] += 1
+    rows: list[tuple[str, str, int, str]] = [
+        (kind, "agrees", agreed[kind], f"of {total} questions") for kind, total in sorted(asked.items())
+    ]
+    rows += [(cause, story_type, n, CAUSES[cause]) for (cause, story_type), n in sorted(causes.items())]
+    return Table(
+        "agreement", "Oracle and official ToMi key", ("kind or cause", "story type", "questions", "what"), tuple(rows)
+    )

@@ -1,0 +1,244 @@
+"""Fresh stories from a seed: a plot for each story type, dressed with bystanders, and questions the story settles."""
+
+import random
+from collections.abc import Callable, Sequence
+from itertools import pairwise, product
+
+import msgspec
+
+from sociometer.instruments.egosocial.stories import vocabulary
+from sociometer.instruments.egosocial.stories.minds import answer, belief, settled
+from sociometer.instruments.egosocial.stories.wording import Wording
+from sociometer.instruments.egosocial.stories.world import (
+    Enter,
+    Event,
+    Exit,
+    Move,
+    Place,
+    Question,
+    Remark,
+    Story,
+    Tell,
+    Unwatch,
+    Watch,
+)
+
+STORY_TYPES = ("true_belief", "false_belief", "second_order_false_belief", "third_order_false_belief")
+
+
+class Difficulty(msgspec.Struct, frozen=True):
+    """How hard a generated story is: more people, moves, things and idle sentences to keep apart."""
+
+    bystanders: int = 1
+    extra_moves: int = 0
+    other_things: int = 0
+    remarks: int = 1
+    hearsay: bool = True
+    highest_order: int = 4
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.highest_order <= 4:
+            raise ValueError(f"highest order {self.highest_order}: allowed are 1, 2, 3 and 4")
+        counts = (self.bystanders, self.extra_moves, self.other_things, self.remarks)
+        if min(counts) < 0 or max(counts) > 6:
+            raise ValueError(f"numbers of bystanders, moves, things and remarks {counts}: each from 0 to 6")
+
+
+class Generated(msgspec.Struct, frozen=True):
+    """A fresh story with its type, its wording and the questions asked about it."""
+
+    story: Story
+    story_type: str
+    wording: Wording
+    questions: tuple[Question, ...]
+
+
+class _Cast:
+    """Who and what one story is about."""
+
+    def __init__(self, rng: random.Random, level: Difficulty) -> None:
+        self.seeker, self.mover, *self.bystanders = rng.sample(vocabulary.PEOPLE, 2 + level.bystanders)
+        self.room, self.elsewhere = rng.sample(vocabulary.ROOMS, 2)
+        self.thing, *self.others = rng.sample(vocabulary.THINGS, 1 + level.other_things)
+        count = 2 + level.extra_moves + level.other_things
+        self.boxes = rng.sample(vocabulary.CONTAINERS, count)
+        self.rooms = dict.fromkeys(self.boxes, self.room)
+
+
+def generate(rng: random.Random, story_type: str, level: Difficulty) -> Generated:
+    """One story of the wanted type with at least one settled question of each order asked for."""
+    if story_type not in STORY_TYPES:
+        raise ValueError(f"unknown story type {story_type!r}; allowed are {', '.join(STORY_TYPES)}")
+    for _ in range(1000):
+        cast = _Cast(rng, level)
+        plot = rng.choice(_PLOTS[story_type])
+        if plot in _HEARSAY and not (level.hearsay and cast.bystanders):
+            continue
+        story = Story(tuple(_dress(rng, cast, plot(cast), level)), cast.rooms)
+        if classify(story, cast.seeker, cast.mover, cast.thing) != story_type:
+            continue
+        questions = _questions(rng, story, cast, level)
+        if questions is not None:
+            return Generated(story, story_type, rng.choice(_WORDINGS), questions)
+    raise RuntimeError(f"no {story_type} story found in 1000 attempts at {level}; ask for a lower difficulty")
+
+
+def classify(story: Story, seeker: str, mover: str, thing: str) -> str | None:
+    """The story's type: the shallowest nested belief of seeker and mover that misses reality."""
+    real = belief(story, (), thing)
+    sure = [chain for chain in _alternating(seeker, mover) if settled(story, Question("belief", thing, chain))]
+    values = {chain: belief(story, chain, thing) for chain in sure}
+    own, of_seeker = values.get((seeker,)), values.get((mover, seeker))
+    back = values.get((seeker, mover, seeker))
+    if own is None or of_seeker is None:
+        return None
+    if own != real:
+        return "false_belief"
+    if values.get((seeker, mover)) == real and back not in (None, real):
+        return "third_order_false_belief"
+    if of_seeker != real:
+        return "second_order_false_belief"
+    return "true_belief" if set(values.values()) == {real} else None
+
+
+def _alternating(seeker: str, mover: str) -> list[tuple[str, ...]]:
+    pair = (seeker, mover)
+    return [tuple(pair[(start + i) % 2] for i in range(n)) for n in range(1, 5) for start in (0, 1)]
+
+
+# --- plots: what seeker and mover do once the thing has been put in its place -----------------------------------------
+
+
+def _leaves_after(c: _Cast) -> list[Event]:
+    return [Move(c.mover, c.thing, c.boxes[1]), Exit(c.seeker, c.room)]
+
+
+def _back_before(c: _Cast) -> list[Event]:
+    return [Exit(c.seeker, c.room), Enter(c.seeker, c.room), Move(c.mover, c.thing, c.boxes[1])]
+
+
+def _back_in_time(c: _Cast) -> list[Event]:
+    return [Exit(c.seeker, c.room), Move(c.mover, c.thing, c.boxes[1]), Enter(c.seeker, c.room)]
+
+
+def _told_by_mover(c: _Cast) -> list[Event]:
+    told = Tell(c.mover, c.seeker, c.thing, c.boxes[1])
+    return [Exit(c.seeker, c.room), Move(c.mover, c.thing, c.boxes[1]), told]
+
+
+def _leaves_before(c: _Cast) -> list[Event]:
+    return [Exit(c.seeker, c.room), Move(c.mover, c.thing, c.boxes[1])]
+
+
+def _goes_elsewhere(c: _Cast) -> list[Event]:
+    return [Exit(c.seeker, c.room), Enter(c.seeker, c.elsewhere), Move(c.mover, c.thing, c.boxes[1])]
+
+
+def _both_leave(c: _Cast) -> list[Event]:
+    return [*_leaves_before(c), Exit(c.mover, c.room)]
+
+
+def _told_by_bystander(c: _Cast) -> list[Event]:
+    return [*_leaves_before(c), Tell(c.bystanders[0], c.seeker, c.thing, c.boxes[1])]
+
+
+def _back_unseen(c: _Cast) -> list[Event]:
+    return [*_leaves_before(c), Exit(c.mover, c.room), Enter(c.seeker, c.room)]
+
+
+def _watches(c: _Cast) -> list[Event]:
+    move = Move(c.mover, c.thing, c.boxes[1])
+    return [Exit(c.seeker, c.room), Watch(c.seeker, c.room), move, Unwatch(c.seeker, c.room)]
+
+
+_Plot = Callable[[_Cast], list[Event]]
+_PLOTS: dict[str, tuple[_Plot, ...]] = {
+    "true_belief": (_leaves_after, _back_before, _back_in_time, _told_by_mover),
+    "false_belief": (_leaves_before, _goes_elsewhere, _both_leave),
+    "second_order_false_belief": (_back_unseen, _told_by_bystander),
+    "third_order_false_belief": (_watches,),
+}
+_HEARSAY = (_told_by_mover, _told_by_bystander)
+
+_WORDINGS = tuple(
+    Wording(enters, exits, moves, into, stop_after_remarks=True, spaces=True)
+    for enters, exits, (moves, into) in product(
+        ("entered", "came into", "walked into"),
+        ("left", "went out of"),
+        (("moved", "to"), ("put", "into"), ("took", "over to")),
+    )
+)
+
+
+def _dress(rng: random.Random, cast: _Cast, plot: list[Event], level: Difficulty) -> list[Event]:
+    """The plot with an opening, bystanders who come and go, other things, more moves and idle remarks."""
+    first, second = rng.sample((cast.seeker, cast.mover), 2)
+    opening: list[Event] = [Enter(first, cast.room), Enter(second, cast.room)]
+    events: list[Event] = [*opening, Place(cast.thing, cast.boxes[0]), *plot]
+    for box in cast.boxes[2 : 2 + level.extra_moves]:
+        _insert(rng, events, [Move(cast.mover, cast.thing, box)], after=2)
+    for thing, box in zip(cast.others, cast.boxes[2 + level.extra_moves :], strict=True):
+        _insert(rng, events, [Place(thing, box), Move(cast.mover, thing, rng.choice(cast.boxes[:2]))], after=2)
+    for name in cast.bystanders:
+        room = cast.room if rng.random() < 0.7 else cast.elsewhere
+        visit: list[Event] = [Enter(name, room)]
+        if rng.random() < 0.5:
+            visit.append(Exit(name, room))
+        _insert(rng, events, visit, after=0)
+    people = (cast.seeker, cast.mover, *cast.bystanders)
+    for _ in range(level.remarks):
+        liked = rng.choice([*vocabulary.ROOMS, *vocabulary.THINGS])
+        _insert(rng, events, [Remark(rng.choice(people), rng.choice(vocabulary.REMARKS), liked)], after=0)
+    return events if _possible(events, cast.rooms) else []
+
+
+def _insert(rng: random.Random, events: list[Event], new: Sequence[Event], after: int) -> None:
+    position = after
+    for event in new:
+        position = rng.randint(position, len(events)) if position < len(events) else len(events)
+        events.insert(position, event)
+        position += 1
+
+
+def _possible(events: Sequence[Event], rooms: dict[str, str]) -> bool:
+    """Whether everybody is where they must be to do what they do, and tells only what they believe."""
+    where: dict[str, str | None] = {}
+    held: dict[str, str] = {}
+    for position, event in enumerate(events):
+        if isinstance(event, Enter):
+            where[event.person] = event.room
+        elif isinstance(event, Exit):
+            where[event.person] = None
+        elif isinstance(event, Place):
+            held[event.thing] = event.container
+        elif isinstance(event, Move):
+            here = where.get(event.person or "") == rooms[event.container]
+            if not here or held.get(event.thing) in (None, event.container):
+                return False
+            held[event.thing] = event.container
+        elif isinstance(event, Tell):
+            past = Story(tuple(events[:position]), rooms)
+            if belief(past, (event.teller,), event.thing) != event.container:
+                return False
+    return True
+
+
+def _questions(rng: random.Random, story: Story, cast: _Cast, level: Difficulty) -> tuple[Question, ...] | None:
+    """Memory, reality and one settled question of each order, as often missing reality as meeting it."""
+    asked = [Question("memory", cast.thing), Question("reality", cast.thing)]
+    people = (cast.seeker, cast.mover, *cast.bystanders[:1])
+    real = belief(story, (), cast.thing)
+    for order in range(1, level.highest_order + 1):
+        open_to_ask = [
+            Question("belief", cast.thing, chain)
+            for chain in product(people, repeat=order)
+            if all(a != b for a, b in pairwise(chain))
+        ]
+        fit = [question for question in open_to_ask if settled(story, question)]
+        if not fit:
+            return None
+        misses = [question for question in fit if answer(story, question) != real]
+        meets = [question for question in fit if answer(story, question) == real]
+        pool = (misses or meets) if rng.random() < 0.5 else (meets or misses)
+        asked.append(rng.choice(pool))
+    return tuple(asked)

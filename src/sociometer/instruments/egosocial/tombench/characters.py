@@ -1,0 +1,98 @@
+"""Who stands in a ToMBench story, which of them becomes "you", and what the question then measures: by rule."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from sociometer.instruments.egosocial.stories.pairs import measured_by
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
+
+_ENGLISH_NAME = re.compile(r"\b(?:(?:Mr|Mrs|Ms|Dr)\. )?[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+_DATA = Path(__file__).parents[1] / "data"
+_SURNAMES = (
+    "李王张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石"
+    "廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤小阿老"
+)
+_MIND = re.compile(r"\b(?:think|believe|know|guess|expect|feel)s? (?:that |how |where |what |why |whether )?(?:the )?$")
+_MIND_CHINESE = re.compile(r"(?:认为|觉得|以为|知道|相信|猜测?|预计)$")
+
+
+@cache
+def _not_names(language: str) -> frozenset[str]:
+    """Words that look like names but are none."""
+    return frozenset((_DATA / f"not_names.{language}.txt").read_text(encoding="utf-8").split())
+
+
+class Role(Struct, frozen=True):
+    """Who becomes "you" (empty where the rule finds nobody), how many minds are nested, and what is measured."""
+
+    ego: str
+    order: int
+    measures: str
+    others: tuple[str, ...]
+
+
+def names_in(text: str, language: str) -> tuple[str, ...]:
+    """The names of people in a text, in order of appearance."""
+    return _chinese_names(text) if language == "zh" else _english_names(text)
+
+
+def _english_names(text: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for match in _ENGLISH_NAME.finditer(text):
+        words = match[0].split()
+        while words and words[0] in _not_names("en"):
+            words = words[1:]
+        while words and words[-1] in _not_names("en"):
+            words = words[:-1]
+        if words:
+            found.setdefault(" ".join(words))
+    return tuple(found)
+
+
+def _chinese_names(text: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for match in re.finditer(rf"[{_SURNAMES}](?=([\u4e00-\u9fff]{{1,2}}))", text):
+        short, long = match[0] + match[1][0], match[0] + match[1]
+        # A third character belongs to the name only if the first two never stand without it.
+        name = long if len(long) == 3 and text.count(long) == text.count(short) > 1 else short
+        if text.count(name) > 1 and not {name, short} & _not_names("zh"):
+            found.setdefault(name)
+    return tuple(found)
+
+
+def role_of(question: TomBenchQuestion, language: str) -> Role:
+    """The rule: "you" is the first person of the story whom the question names.
+
+    The question is of a higher order if the release calls it a second-order belief, or if a verb of the mind
+    runs from "you" straight to another person; then it measures theory of mind, otherwise socialization.
+    """
+    words = question.wording(language)
+    if language == "zh":
+        people = names_in(words.story + words.question, language)
+    else:
+        people = names_in(words.story, language)
+    asked = sorted((position, name) for name in people if (position := _position(words.question, name, language)) >= 0)
+    if not asked:
+        return Role("", 0, "", people)
+    ego = asked[0][1]
+    others = tuple(name for name in people if name != ego)
+    order = 2 if "second-order beliefs" in question.aspects or _nested(words, ego, others, language) else 1
+    return Role(ego, order, measured_by(order), others)
+
+
+def _position(text: str, name: str, language: str) -> int:
+    if language == "zh":
+        return text.find(name)
+    match = re.search(rf"\b{re.escape(name)}\b", text)
+    return match.start() if match else -1
+
+
+def _nested(words: Wording, ego: str, others: tuple[str, ...], language: str) -> bool:
+    """Whether, after "you" are named, a verb of the mind runs straight into somebody else: "thinks that Li Lei …"."""
+    verb = _MIND_CHINESE if language == "zh" else _MIND
+    after = words.question[_position(words.question, ego, language) + len(ego) :]
+    places = ((name, _position(after, name, language)) for name in others)
+    return any(position >= 0 and verb.search(after[:position]) for _, position in places)

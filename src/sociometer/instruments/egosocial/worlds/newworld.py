@@ -1,0 +1,39 @@
+"""Societies whose customs differ from ours in one deep way: our own stories, four options, one of them ours at home."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.egosocial.scene import Scene, Telling
+
+BUNDLED = Path(__file__).parents[1] / "data" / "newworld.jsonl"
+
+
+class NewWorld(Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of the file: `answer` follows the society's custom, `home` is what our world would answer."""
+
+    id: str
+    theme: str
+    custom: str
+    story: str
+    question: str
+    options: tuple[str, str, str, str]
+    answer: int
+    home: int
+
+
+def world_scenes(path: Path = BUNDLED) -> Iterator[Scene]:
+    """The stories as scenes; a bad line is refused naming file and line."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                world = msgspec.json.decode(line, type=NewWorld)
+            except msgspec.DecodeError as error:
+                raise DataError(str(error), path, number) from None
+            if world.answer == world.home or not {world.answer, world.home} <= {0, 1, 2, 3}:
+                raise DataError(f"answer {world.answer} and home {world.home} must be two of 0 to 3", path, number)
+            telling = Telling("newworld", world.story, world.question, world.options, world.answer, home=world.home)
+            yield Scene(id=world.id, cluster=world.id, tellings=(telling,), facets={"theme": world.theme})
