@@ -1,0 +1,1 @@
+"""The three games of EgoSocialArena: rules, states, observations and players kept apart."""

@@ -1,0 +1,148 @@
+"""One hand of blackjack: the items (from a seed or the official file), the conversation and its outcome."""
+
+import random
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from sociometer.core.conversation import Message, system, user
+from sociometer.core.errors import UsageError
+from sociometer.core.forms import Schema
+from sociometer.core.source import Source
+from sociometer.core.task import Item, Session
+from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
+from sociometer.instruments.egosocial.games.blackjack import official
+from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
+from sociometer.instruments.egosocial.games.blackjack.rules import Deal, State, new_deal, total_of
+from sociometer.instruments.egosocial.games.blackjack.statement import SCHEMA, Statement, ideal, read_statement
+from sociometer.instruments.egosocial.games.cards import Card
+
+DEFAULT_MOVE = "stand"
+
+
+class Hand(Item, frozen=True, kw_only=True):
+    """A deal to be played; official ones bring the words of their own prompt and are one decision long."""
+
+    deal: Deal
+    system: str = ""
+    user: str = ""
+
+
+class Decision(Struct, frozen=True):
+    """What was seen, said and done at one decision, with the grade of every claim."""
+
+    player: tuple[Card, ...]
+    open_card: Card
+    statement: Statement
+    action: str
+    faults: Faults
+    grade: Grade
+
+
+class HandOutcome(Struct, frozen=True):
+    """A hand played to its end: every decision, the cards of both, and the result (1 won, 0 drawn, -1 lost)."""
+
+    decisions: tuple[Decision, ...]
+    player: tuple[Card, ...]
+    dealer: tuple[Card, ...]
+    result: int
+
+
+def hands(source: Source) -> Iterator[Hand]:
+    """The official deals where official data is asked for, otherwise so many from the seed."""
+    if source.official and (path := source.find(official.NAME)) is not None:
+        for number, line in enumerate(official.read(path), 1):
+            rng = random.Random(f"blackjack official {number}")
+            deal = new_deal(rng, line.player, line.open_card)
+            yield Hand(id=f"blackjack-official-{number:03d}", deal=deal, system=line.system, user=line.user)
+        return
+    count = source.settings.whole("deals")
+    if count < 1:
+        raise UsageError(f"--deals is {count}; it must be 1 or more.")
+    for index in range(count):
+        deal = new_deal(random.Random(f"blackjack deal {source.seed} {index}"))
+        yield Hand(id=f"blackjack-{source.seed}-{index:03d}", deal=deal)
+
+
+async def play_hand(item: Hand, session: Session) -> HandOutcome:
+    """Ask at every decision for two beliefs and a move, until the player stands or passes 21."""
+    state = State(item.deal)
+    decisions: list[Decision] = []
+    session.note("deal", yours=_words(state.player), open_card=cards.name(item.deal.open_card))
+    while not state.over:
+        decision = await _decide(item, state, session)
+        decisions.append(decision)
+        state.apply(decision.action)
+        if decision.action == "hit":
+            session.note("card", yours=_words(state.player), total=total_of(state.player).points)
+    session.note("hand over", dealer=_words(state.dealer), result=state.result())
+    return HandOutcome(tuple(decisions), tuple(state.player), tuple(state.dealer), state.result())
+
+
+async def _decide(item: Hand, state: State, session: Session) -> Decision:
+    player, shown = tuple(state.player), item.deal.open_card
+    legal = state.legal()
+    # An official prompt fits only the cards it was written for.
+    official_words = bool(item.user) and len(player) == len(item.deal.player)
+    messages = [system(item.system), user(item.user)] if official_words else _messages(player, shown, legal, session)
+    statements: list[Statement] = []
+
+    def read(text: str) -> Read[str]:
+        statements.append(read_statement(text))
+        return _legal_move(statements[-1], legal, action_needed=not official_words)
+
+    move, faults, _ = await ask_move(
+        session,
+        "subject",
+        messages,
+        Schema(SCHEMA, "statement", ideal(player, shown)),
+        read,
+        legal=", ".join(legal),
+        default=DEFAULT_MOVE,
+    )
+    # Beliefs count from the reply that gave them: a second reply that holds only a move does not erase the first.
+    said = next((one for one in reversed(statements) if one.self_belief or one.external_belief), statements[-1])
+    action = move or DEFAULT_MOVE
+    graded = grade(player, shown, said.self_belief, said.external_belief, None if faults.defaulted else action)
+    for one in graded.claims:
+        session.note("claim", about=one.claim.kind, verdict=one.verdict, fact=one.fact, quote=one.claim.quote)
+    session.note("move", action=action, best=graded.best)
+    return Decision(player, shown, said, action, faults, graded)
+
+
+def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool) -> Read[str]:
+    if said.action in legal:
+        return Read(said.action)
+    if said.action:
+        return Read(None, "illegal")
+    if not action_needed and (said.self_belief or said.external_belief):
+        return Read(DEFAULT_MOVE)
+    return Read(None, "unreadable")
+
+
+def _messages(player: tuple[Card, ...], shown: Card, legal: tuple[str, ...], session: Session) -> list[Message]:
+    return [
+        system(session.prompts.render("games/blackjack-system")),
+        user(
+            session.prompts.render(
+                "games/blackjack-decision",
+                hand=", ".join(spoken(card) for card in player),
+                open=spoken(shown),
+                legal=" or ".join(legal),
+            )
+        ),
+    ]
+
+
+_RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
+_SUITS = ("spades", "hearts", "diamonds", "clubs")
+
+
+def spoken(card: Card) -> str:
+    """Return a card's name in words."""
+    return f"{_RANKS[cards.rank_of(card)]} of {_SUITS[cards.suit_of(card)]}"
+
+
+def _words(held: list[Card]) -> str:
+    return " ".join(cards.names(held))

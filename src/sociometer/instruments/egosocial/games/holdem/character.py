@@ -1,0 +1,70 @@
+"""The trained opponents' characters, measured: what each does over many hands against random and against each other."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from sociometer.core.measure import Table as Rows
+from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, load
+from sociometer.instruments.egosocial.games.holdem.simulator import Policy, Tally, random_policy, tally
+
+HANDS = 10_000
+
+
+class Character(msgspec.Struct, frozen=True):
+    """One opponent's habits against one rival."""
+
+    style: str
+    seed: int
+    against: str
+    tally: Tally
+
+
+def characters(hands: int = HANDS, seed: int = 1) -> Iterator[Character]:
+    """Measure every shipped opponent against the random player and against the other style of the same training seed."""
+    for style in STYLES:
+        for training_seed in SEEDS:
+            other = STYLES[1 - STYLES.index(style)]
+            rivals: tuple[tuple[str, Policy], ...] = (("random", random_policy), (other, load(other, training_seed)))
+            for against, rival in rivals:
+                mine, _ = tally([load(style, training_seed), rival], hands, seed)
+                yield Character(style, training_seed, against, mine)
+
+
+def table(measured: Iterator[Character]) -> Rows:
+    """Return the characters as a table."""
+    rows = tuple(
+        (
+            one.style,
+            one.seed,
+            one.against,
+            one.tally.hands,
+            round(one.tally.raise_rate, 3),
+            round(one.tally.call_rate, 3),
+            round(one.tally.check_rate, 3),
+            round(one.tally.fold_rate, 3),
+            round(one.tally.hands_folded, 3),
+            round(one.tally.chips_per_hand, 2),
+            round(1.96 * one.tally.standard_error, 2),
+        )
+        for one in measured
+    )
+    return Rows(
+        "characters",
+        "Trained opponents, measured",
+        (
+            "style",
+            "seed",
+            "against",
+            "hands",
+            "raise",
+            "call",
+            "check",
+            "fold",
+            "hands folded",
+            "chips a hand",
+            "±95 %",
+        ),
+        rows,
+        note="raise, call, check and fold are shares of the player's decisions; hands folded is a share of hands",
+    )

@@ -1,0 +1,243 @@
+"""A match of limit hold'em against an opponent of a hidden style: the items, the conversation and its outcome."""
+
+import random
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from sociometer.core.conversation import Message, system, user
+from sociometer.core.errors import UsageError
+from sociometer.core.forms import Choice
+from sociometer.core.source import Source
+from sociometer.core.task import Item, Session
+from sociometer.elicit import read_choice, read_json, render_options
+from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
+from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES
+from sociometer.instruments.egosocial.games.holdem.observation import Observation, observe, story, street_of
+from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
+from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, Deal, State, new_deal
+
+SUBJECT, OPPONENT = 0, 1
+ROLES = ("subject", "opponent")
+ACTIONS = ("call", "raise", "fold", "check")
+STYLE_WORDS = tuple(style.capitalize() for style in STYLES)
+
+
+class Match(Item, frozen=True, kw_only=True):
+    """So many hands against one opponent, every card decided beforehand; the subject is player 0."""
+
+    style: str
+    training_seed: int
+    deals: tuple[Deal, ...]
+
+
+class OpponentView(Struct, frozen=True):
+    """What the trained opponent is handed: who it is, and what it sees from its seat."""
+
+    style: str
+    training_seed: int
+    seen: Observation
+
+
+class Naming(Struct, frozen=True):
+    """A style the subject named after so many hands (None: none could be read)."""
+
+    hands: int
+    style: str | None
+    faults: Faults
+
+
+class MatchOutcome(Struct, frozen=True):
+    """Everything that happened in a match."""
+
+    hands: tuple[PlayedHand, ...]
+    namings: tuple[Naming, ...]
+    subject_faults: Faults
+    opponent_faults: Faults
+    opponent: str
+
+
+class _Action(Struct, frozen=True):
+    action: str
+
+
+def matches(source: Source) -> Iterator[Match]:
+    """The matches that the settings ask for, styles in equal numbers and in an order that cannot be guessed."""
+    count, hands = source.settings.whole("matches"), source.settings.whole("hands")
+    for setting, value in (("matches", count), ("hands", hands)):
+        if value < 1:
+            raise UsageError(f"--{setting} is {value}; it must be 1 or more.")
+    for pair in range((count + 1) // 2):
+        rng = random.Random(f"holdem styles {source.seed} {pair}")
+        styles = rng.sample(STYLES, len(STYLES))
+        for offset, style in enumerate(styles):
+            index = 2 * pair + offset
+            if index < count:
+                deals = tuple(_deal(source.seed, index, hand) for hand in range(hands))
+                yield Match(
+                    id=f"holdem-{source.seed}-{index:03d}",
+                    style=style,
+                    training_seed=SEEDS[pair % len(SEEDS)],
+                    deals=deals,
+                )
+
+
+def _deal(seed: int, match: int, hand: int) -> Deal:
+    """One hand of a match; the subject has the button in the first, as in the paper's example, then it alternates."""
+    return new_deal(random.Random(f"holdem deal {seed} {match} {hand}"), button=hand % 2)
+
+
+async def play_match(item: Match, session: Session) -> MatchOutcome:
+    """Play the hands one after another and ask for the opponent's style at the end (or after each)."""
+    each = session.settings.text("ask") == "each"
+    hands: list[PlayedHand] = []
+    namings: list[Naming] = []
+    faults = [Faults(), Faults()]
+    for number, deal in enumerate(item.deals, 1):
+        hand, found = await _play_hand(item, deal, number, hands, session)
+        hands.append(hand)
+        faults = [before + new for before, new in zip(faults, found, strict=True)]
+        if each or number == len(item.deals):
+            namings.append(await _ask_style(item, hands, session))
+    return MatchOutcome(tuple(hands), tuple(namings), faults[0], faults[1], session.identity_of("opponent"))
+
+
+async def _play_hand(
+    item: Match, deal: Deal, number: int, before: list[PlayedHand], session: Session
+) -> tuple[PlayedHand, list[Faults]]:
+    state = State(deal)
+    faults = [Faults(), Faults()]
+    session.note(
+        "deal", hand=number, button=f"player {deal.button}", yours=_cards(deal.hole[0]), opponents=_cards(deal.hole[1])
+    )
+    street = 0
+    while not state.over:
+        seat = state.actor
+        action, fault = await _ask_action(item, state, before, session)
+        faults[seat] += fault
+        state.apply(action)
+        session.note("move", player=seat, action=action, chips=f"{state.invested[0]}, {state.invested[1]}")
+        if state.street != street and not state.over:
+            street = state.street
+            session.note("board", cards=_cards(state.board))
+    won = state.payoffs()[0]
+    session.note("hand over", won=won, board=_cards(deal.board[: BOARD_SIZES[min(state.street, 3)]]))
+    return PlayedHand(deal, tuple(state.moves), won), faults
+
+
+def _cards(held: tuple[int, ...]) -> str:
+    return " ".join(cards.names(held)) or "none"
+
+
+async def _ask_action(item: Match, state: State, before: list[PlayedHand], session: Session) -> tuple[str, Faults]:
+    seen = observe(state)
+    # The oracle knows only how to name the style; for a move it has the one that never gives up a free card.
+    stay = next(index for index, word in enumerate(seen.legal) if word in ("check", "call"))
+    form = Choice(seen.legal, labels=seen.legal, key=stay)
+    action, faults, _ = await ask_move(
+        session,
+        ROLES[seen.seat],
+        _action_messages(seen, before, session),
+        form,
+        lambda text: read_action(text, seen.legal),
+        legal=", ".join(seen.legal),
+        default=default_action(seen.legal),
+        view=OpponentView(item.style, item.training_seed, seen) if seen.seat == OPPONENT else seen,
+    )
+    assert action is not None
+    return action, faults
+
+
+def default_action(legal: tuple[str, ...]) -> str:
+    """What stands where no legal move could be had: check where it is free, otherwise fold."""
+    return "check" if "check" in legal else "fold"
+
+
+def _action_messages(seen: Observation, before: list[PlayedHand], session: Session) -> list[Message]:
+    street = street_of(seen.board)
+    return [
+        system(session.prompts.render("games/holdem-system", seat=seen.seat, blinds="1, 2")),
+        user(
+            session.prompts.render(
+                "games/holdem-action",
+                earlier=earlier_hands(before, session) if before else "",
+                hole=", ".join(cards.names(seen.hole)),
+                board=", ".join(cards.names(seen.board)) or "none yet",
+                chips=f"player 0: {seen.invested[0]}, player 1: {seen.invested[1]}",
+                story=story(seen.moves, street),
+                legal=", ".join(seen.legal),
+            )
+        ),
+    ]
+
+
+def earlier_hands(before: list[PlayedHand], session: Session) -> str:
+    """Return the hands already played in words, without cards that were never shown."""
+    told = [
+        session.prompts.render(
+            "games/holdem-earlier", number=number, story=told_story(hand), result=f"player 0 {hand.won:+d}"
+        )
+        for number, hand in enumerate(before, 1)
+    ]
+    return "\n".join(told) + "\n\n"
+
+
+def told_story(hand: PlayedHand) -> str:
+    """Return a finished hand's betting in words."""
+    return story(hand.moves)
+
+
+def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
+    """Return the action a reply names; one that the rules do not allow now is illegal, two or none are unreadable."""
+    structured = read_json(text, _Action)
+    stated = structured.value.action if structured.value is not None else text
+    words = {word.lower() for word in re.findall(rf"\b({'|'.join(ACTIONS)})\b", stated, re.IGNORECASE)}
+    if len(words) > 1:
+        final = re.findall(rf"\baction\b\W*\b({'|'.join(ACTIONS)})\b", stated, re.IGNORECASE)
+        words = {final[-1].lower()} if final else words
+    if len(words) != 1:
+        return Read(None, "illegal" if structured.value is not None and stated.strip() else "unreadable")
+    word = words.pop()
+    return Read(word) if word in legal else Read(None, "illegal")
+
+
+async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> Naming:
+    form = Choice(STYLE_WORDS, key=STYLES.index(item.style))
+    shown = [
+        session.prompts.render(
+            "games/holdem-shown",
+            number=number,
+            yours=", ".join(cards.names(hand.deal.hole[SUBJECT])),
+            theirs=", ".join(cards.names(hand.deal.hole[OPPONENT])),
+            board=", ".join(cards.names(_open_board(hand))) or "none",
+            story=told_story(hand),
+            result=f"{hand.won:+d}",
+        )
+        for number, hand in enumerate(hands, 1)
+    ]
+    messages = [
+        system(session.prompts.render("games/holdem-system", seat=SUBJECT, blinds="1, 2")),
+        user(
+            session.prompts.render(
+                "games/holdem-style", hands="\n\n".join(shown), options=render_options(form.options, form.labels)
+            )
+        ),
+    ]
+    style, faults, _ = await ask_move(
+        session, "subject", messages, form, lambda text: read_style(text, form), legal="A, B", default=None
+    )
+    session.note("style named", after=len(hands), named=style or "unreadable", true=item.style)
+    return Naming(len(hands), style, faults)
+
+
+def _open_board(hand: PlayedHand) -> tuple[int, ...]:
+    last = hand.moves[-1].street if hand.moves else "preflop"
+    return hand.deal.board[: BOARD_SIZES[("preflop", "flop", "turn", "river").index(last)]]
+
+
+def read_style(text: str, form: Choice) -> Read[str]:
+    """Return the style a reply names."""
+    reading = read_choice(text, form.options, form.labels)
+    return Read(None, "unreadable") if reading.index is None else Read(STYLES[reading.index])

@@ -1,0 +1,96 @@
+"""A trained opponent played by numpy alone: a small network from a weight file to action probabilities."""
+
+import functools
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sociometer.instruments.egosocial.games.holdem.features import WIDTH, Features, features
+from sociometer.instruments.egosocial.games.holdem.rules import RAISE
+from sociometer.instruments.egosocial.games.holdem.simulator import FloatArray, Table
+from sociometer.instruments.egosocial.games.holdem.strength import IntArray
+
+STYLES = ("aggressive", "conservative")
+SEEDS = (0, 1, 2)
+WEIGHTS = Path(__file__).parent.parent / "weights"
+# A greedy player would be all too easy to read: after any two hands an observer who knows the nets would be certain.
+TEMPERATURE_CHIPS = 0.5
+
+
+class WeightError(ValueError):
+    """A weight file that is missing or does not fit the network."""
+
+
+class Layer(msgspec.Struct, frozen=True):
+    """The weights and bias of one layer."""
+
+    weight: Features
+    bias: Features
+
+
+class Net(msgspec.Struct, frozen=True):
+    """A policy over fold, call or check, and raise: a softmax over the chips each action is expected to win."""
+
+    layers: tuple[Layer, ...]
+    temperature: float = TEMPERATURE_CHIPS
+
+    def values(self, inputs: Features) -> Features:
+        """Return the expected (shaped) chips of each action for each row of features."""
+        hidden = inputs
+        for layer in self.layers[:-1]:
+            hidden = np.maximum(hidden @ layer.weight.T + layer.bias, 0)
+        last = self.layers[-1]
+        result: Features = hidden @ last.weight.T + last.bias
+        return result
+
+    def chances(self, inputs: Features, may_raise: NDArray[np.bool_]) -> FloatArray:
+        """Return the probability of each action for each row of features; a raise that is not allowed gets none."""
+        values = self.values(inputs).astype(np.float64)
+        values[~may_raise, RAISE] = -np.inf
+        weights = np.exp((values - values.max(axis=1, keepdims=True)) / self.temperature)
+        chances: FloatArray = weights / weights.sum(axis=1, keepdims=True)
+        return chances
+
+    def __call__(self, table: Table, rows: IntArray) -> FloatArray:
+        """Return the probability of each action in each row of a table."""
+        return self.chances(features(table, rows), table.may_raise(rows))
+
+
+def weight_file(style: str, seed: int, folder: Path = WEIGHTS) -> Path:
+    """Return where the weights of a style and a training seed lie."""
+    if style not in STYLES:
+        raise WeightError(f"unknown style {style!r}; the styles are {', '.join(STYLES)}")
+    return folder / f"{style}-{seed}.npz"
+
+
+@functools.cache
+def load(style: str, seed: int = 0, folder: Path = WEIGHTS) -> Net:
+    """Return the trained opponent of a style and seed."""
+    path = weight_file(style, seed, folder)
+    if not path.is_file():
+        raise WeightError(
+            f"no weights at {path}; seeds {', '.join(map(str, SEEDS))} are shipped; "
+            f"train others with 'sociometer train holdem --style {style} --seed {seed}'"
+        )
+    with np.load(path, allow_pickle=False) as stored:
+        count = len(stored.files) // 2
+        layers = tuple(
+            Layer(stored[f"weight{index}"].astype(np.float32), stored[f"bias{index}"].astype(np.float32))
+            for index in range(count)
+        )
+    if not layers or layers[0].weight.shape[1] != WIDTH:
+        raise WeightError(f"{path} does not fit this version: it must take {WIDTH} numbers a hand; train it again")
+    return Net(layers)
+
+
+def save(net: Net, path: Path) -> None:
+    """Write a network as a small weight file of half-precision numbers."""
+    arrays: dict[str, Features] = {}
+    for index, layer in enumerate(net.layers):
+        arrays[f"weight{index}"] = layer.weight.astype(np.float16)
+        arrays[f"bias{index}"] = layer.bias.astype(np.float16)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)

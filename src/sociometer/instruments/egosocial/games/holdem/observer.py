@@ -1,0 +1,58 @@
+"""The ideal observer: it knows every trained policy and computes from the same hands how likely each style is.
+
+Its answer is the ceiling for anybody who saw those hands with the opponent's cards shown. The prior is even over styles,
+and even over training seeds within a style.
+"""
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from sociometer.instruments.egosocial.games.holdem.features import features
+from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, load
+from sociometer.instruments.egosocial.games.holdem.observation import CODES
+from sociometer.instruments.egosocial.games.holdem.rules import Deal, Move
+from sociometer.instruments.egosocial.games.holdem.simulator import Table
+
+
+class PlayedHand(msgspec.Struct, frozen=True):
+    """One finished hand: the deal, every move, and what player 0 won."""
+
+    deal: Deal
+    moves: tuple[Move, ...]
+    won: int
+
+
+def posterior(hands: Sequence[PlayedHand], seat: int = 1) -> dict[str, float]:
+    """Return the probability of each style for the player in a seat, given all its moves in these hands."""
+    inputs, may_raise, actions = [], [], []
+    for hand in hands:
+        table = Table.of([hand.deal])
+        row = np.array([0])
+        for move in hand.moves:
+            if move.player == seat:
+                inputs.append(features(table, row)[0])
+                may_raise.append(bool(table.may_raise(row)[0]))
+                actions.append(CODES[move.action])
+            table.step(row, np.array([CODES[move.action]]))
+    if not actions:
+        return {style: 1 / len(STYLES) for style in STYLES}
+    seen, can, done = np.array(inputs), np.array(may_raise), np.array(actions)
+    logs = {
+        style: [
+            float(np.log(load(style, seed).chances(seen, can)[np.arange(len(done)), done] + 1e-12).sum())
+            for seed in SEEDS
+        ]
+        for style in STYLES
+    }
+    highest = max(max(values) for values in logs.values())
+    weights = {style: sum(math.exp(value - highest) for value in values) for style, values in logs.items()}
+    total = sum(weights.values())
+    return {style: weight / total for style, weight in weights.items()}
+
+
+def best_guess(chances: dict[str, float]) -> str:
+    """Return the likelier style; the first by name where both are equally likely."""
+    return max(sorted(chances), key=lambda style: chances[style])

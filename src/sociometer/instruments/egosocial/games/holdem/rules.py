@@ -1,0 +1,124 @@
+"""The rules of limit hold'em for two: blinds, streets, legal actions, showdown.
+
+Blinds 1 and 2; a raise is 2 chips before and on the flop, 4 on the turn and river; four raises a street. The button
+posts the small blind, acts first before the flop and last after it. Chips are unlimited. Folding is always allowed,
+even where checking costs nothing, as in RLCard and in the paper's example.
+"""
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+
+from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.cards import Card
+from sociometer.instruments.egosocial.games.holdem.strength import strength
+
+FOLD, CALL, RAISE = 0, 1, 2
+STREETS = ("preflop", "flop", "turn", "river")
+BOARD_SIZES = (0, 3, 4, 5)
+RAISE_SIZES = (2, 2, 4, 4)
+BLINDS = (1, 2)
+MOST_RAISES = 4
+
+
+class IllegalMove(ValueError):
+    """A move that the rules do not allow at this point."""
+
+
+class Deal(msgspec.Struct, frozen=True):
+    """The nine cards of one hand and who holds the button."""
+
+    hole: tuple[tuple[Card, Card], tuple[Card, Card]]
+    board: tuple[Card, ...]
+    button: int
+
+
+class Move(msgspec.Struct, frozen=True):
+    """One action that was taken, in words."""
+
+    street: str
+    player: int
+    action: str
+
+
+def new_deal(rng: random.Random, button: int) -> Deal:
+    """Return a hand dealt from a shuffled deck."""
+    nine = cards.deal(rng, 9)
+    return Deal(((nine[0], nine[2]), (nine[1], nine[3])), nine[4:], button)
+
+
+class State:
+    """One hand in progress; `apply` moves it on, and everything else only looks."""
+
+    __slots__ = ("acted", "actor", "deal", "folded", "invested", "moves", "raises", "street")
+
+    def __init__(self, deal: Deal) -> None:
+        self.deal = deal
+        self.street = 0
+        self.actor = deal.button
+        self.invested = [BLINDS[1], BLINDS[1]]
+        self.invested[deal.button] = BLINDS[0]
+        self.raises = 0
+        self.acted = 0
+        self.folded = -1
+        self.moves: list[Move] = []
+
+    @property
+    def over(self) -> bool:
+        """Whether the hand has ended."""
+        return self.folded >= 0 or self.street == len(STREETS)
+
+    @property
+    def board(self) -> tuple[Card, ...]:
+        """The community cards that lie open."""
+        return self.deal.board[: BOARD_SIZES[min(self.street, 3)]]
+
+    @property
+    def to_call(self) -> int:
+        """How many chips the player to act lacks."""
+        return self.invested[1 - self.actor] - self.invested[self.actor]
+
+    def legal(self) -> tuple[str, ...]:
+        """Return the words for the moves that are allowed now."""
+        if self.over:
+            return ()
+        stay = "call" if self.to_call else "check"
+        return (stay, "raise", "fold") if self.raises < MOST_RAISES else (stay, "fold")
+
+    def apply(self, action: str) -> None:
+        """Take one legal action for the player to act."""
+        if action not in self.legal():
+            raise IllegalMove(f"illegal move {action!r}; the legal moves are {', '.join(self.legal()) or 'none'}")
+        player = self.actor
+        self.moves.append(Move(STREETS[self.street], player, action))
+        if action == "fold":
+            self.folded = player
+            return
+        self.invested[player] = self.invested[1 - player]
+        self.acted += 1
+        if action == "raise":
+            self.invested[player] += RAISE_SIZES[self.street]
+            self.raises += 1
+            self.acted = 1
+        self.actor = 1 - player
+        if self.acted == 2:
+            self.street += 1
+            self.actor = 1 - self.deal.button
+            self.raises = self.acted = 0
+
+    def payoffs(self) -> tuple[int, int]:
+        """Return the chips each player won or lost; only once the hand is over."""
+        if not self.over:
+            raise IllegalMove(f"the hand is still on the {STREETS[self.street]}; payoffs exist once it is over")
+        if self.folded >= 0:
+            lost = self.invested[self.folded]
+            return (-lost, lost) if self.folded == 0 else (lost, -lost)
+        return showdown(self.deal.hole, self.deal.board, self.invested[0])
+
+
+def showdown(hole: Sequence[tuple[Card, Card]], board: tuple[Card, ...], stake: int) -> tuple[int, int]:
+    """Return the chips won and lost when both show their cards, each having put in `stake`."""
+    first, second = strength(hole[0] + board), strength(hole[1] + board)
+    sign = (first > second) - (first < second)
+    return sign * stake, -sign * stake

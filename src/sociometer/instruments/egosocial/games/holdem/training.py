@@ -1,0 +1,226 @@
+"""Trains an opponent of a given style by deep Q-learning with a shaped reward (needs PyTorch: the extra `train`)."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from sociometer.instruments.egosocial.games.holdem.collecting import Experience, Memory, Shaping, collect
+from sociometer.instruments.egosocial.games.holdem.features import WIDTH
+from sociometer.instruments.egosocial.games.holdem.net import Layer, Net, save, weight_file
+from sociometer.instruments.egosocial.games.holdem.simulator import random_policy, tally
+
+SHAPINGS = {
+    "aggressive": Shaping(on_raise=2.5, on_call=1.0, on_fold=0.0),
+    "conservative": Shaping(on_raise=0.0, on_call=0.0, on_fold=6.0),
+}
+# Values are learnt in units of this many chips, so that losses stay near one.
+SCALE = 8.0
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Everything that decides how a training run goes."""
+
+    style: str
+    seed: int
+    rounds: int = 800
+    hands_per_round: int = 512
+    updates_per_round: int = 4
+    batch: int = 512
+    width: int = 64
+    memory: int = 60_000
+    learning_rate: float = 1e-3
+    explore_from: float = 1.0
+    explore_to: float = 0.08
+    explore_rounds: int = 400
+    target_every: int = 25
+    rival_every: int = 100
+    check_every: int = 100
+
+
+class Point(msgspec.Struct, frozen=True):
+    """One point of the training curve, measured against the random player."""
+
+    round: int
+    hands: int
+    loss: float
+    chips_per_hand: float
+    raise_rate: float
+    call_rate: float
+    fold_rate: float
+
+
+class TrainingRecord(msgspec.Struct, frozen=True):
+    """What was trained, how, and how it went; shipped beside the weights."""
+
+    plan: Plan
+    shaping: Shaping
+    curve: tuple[Point, ...]
+    torch_version: str
+
+
+def import_torch() -> Any:
+    """Return PyTorch, or say which extra brings it."""
+    try:
+        import torch
+    except ImportError as missing:
+        raise RuntimeError(
+            "training needs PyTorch, which is not installed; run: pip install 'sociometer[train]' "
+            "(playing the shipped opponents does not need it)"
+        ) from missing
+    return torch
+
+
+class Trainer:
+    """One training run that can be stopped after any round and taken up again from its checkpoint."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.torch = import_torch()
+        self.torch.set_num_threads(1)
+        self.torch.manual_seed(plan.seed)
+        self.plan = plan
+        self.shaping = SHAPINGS[plan.style]
+        self.rng = np.random.default_rng([plan.seed, len(plan.style)])
+        self.online, self.target = self._network(), self._network()
+        self.target.load_state_dict(self.online.state_dict())
+        self.optimizer = self.torch.optim.Adam(self.online.parameters(), lr=plan.learning_rate)
+        self.memory = Memory(plan.memory)
+        self.rival = self.net()
+        self.round = 0
+        self.curve: list[Point] = []
+        self.losses: list[float] = []
+
+    def _network(self) -> Any:
+        nn, width = self.torch.nn, self.plan.width
+        return nn.Sequential(
+            nn.Linear(WIDTH, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 3)
+        )
+
+    def net(self) -> Net:
+        """Return the network as it stands, in chips, ready to be played by numpy."""
+        linears = [module for module in self.online if hasattr(module, "weight")]
+        layers = [Layer(part.weight.detach().numpy().copy(), part.bias.detach().numpy().copy()) for part in linears]
+        layers[-1] = Layer(layers[-1].weight * SCALE, layers[-1].bias * SCALE)
+        return Net(tuple(layers))
+
+    def train(self, report: Callable[[Point], None], checkpoint: Path | None = None, until: int | None = None) -> None:
+        """Run the remaining rounds (or up to `until`), reporting and saving a checkpoint at each measured point."""
+        plan = self.plan
+        while self.round < min(plan.rounds, until or plan.rounds):
+            self._round()
+            if self.round % plan.check_every == 0 or self.round == plan.rounds:
+                self.curve.append(self._measure())
+                report(self.curve[-1])
+                if checkpoint:
+                    self.save_checkpoint(checkpoint)
+
+    def _round(self) -> None:
+        plan = self.plan
+        share = min(self.round / plan.explore_rounds, 1.0)
+        explore = plan.explore_from + (plan.explore_to - plan.explore_from) * share
+        rival = random_policy if self.round % 2 else self.rival
+        self.memory.add(collect(self.net(), rival, plan.hands_per_round, explore, self.shaping, self.rng))
+        for _ in range(plan.updates_per_round):
+            self._update(self.memory.sample(plan.batch, self.rng))
+        self.round += 1
+        if self.round % plan.target_every == 0:
+            self.target.load_state_dict(self.online.state_dict())
+        if self.round % plan.rival_every == 0:
+            self.rival = self.net()
+
+    def _update(self, sample: Experience) -> None:
+        torch = self.torch
+        inputs, following = torch.from_numpy(sample.inputs), torch.from_numpy(sample.following)
+        with torch.no_grad():
+            blocked = torch.from_numpy(~sample.may_raise)
+            preferred = self.online(following)
+            preferred[blocked, 2] = -torch.inf
+            future = self.target(following).gather(1, preferred.argmax(1, keepdim=True)).squeeze(1)
+            goal = torch.from_numpy(sample.reward / np.float32(SCALE)) + future * torch.from_numpy(~sample.last)
+        value = self.online(inputs).gather(1, torch.from_numpy(sample.action)[:, None]).squeeze(1)
+        loss = torch.nn.functional.smooth_l1_loss(value, goal)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.losses.append(float(loss.detach()))
+
+    def _measure(self) -> Point:
+        mine, _ = tally([self.net(), random_policy], 4000, seed=self.round)
+        loss = float(np.mean(self.losses[-self.plan.check_every :]))
+        return Point(
+            round=self.round,
+            hands=self.round * self.plan.hands_per_round,
+            loss=round(loss, 5),
+            chips_per_hand=round(mine.chips_per_hand, 3),
+            raise_rate=round(mine.raise_rate, 4),
+            call_rate=round(mine.call_rate, 4),
+            fold_rate=round(mine.fold_rate, 4),
+        )
+
+    def record(self) -> TrainingRecord:
+        """Return the record of the run so far."""
+        return TrainingRecord(self.plan, self.shaping, tuple(self.curve), str(self.torch.__version__))
+
+    def write(self, folder: Path) -> Path:
+        """Write the weights and, beside them, their training record; return the weight file."""
+        path = weight_file(self.plan.style, self.plan.seed, folder)
+        save(self.net(), path)
+        path.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(self.record()), indent=1))
+        return path
+
+    def save_checkpoint(self, path: Path) -> None:
+        """Write everything the run needs to go on, as plain arrays."""
+        arrays = {f"memory.{key}": value for key, value in self.memory.arrays().items()}
+        for part, module in (("online", self.online), ("target", self.target)):
+            arrays |= {f"{part}.{key}": value.numpy() for key, value in module.state_dict().items()}
+        for index, moments in self.optimizer.state_dict()["state"].items():
+            arrays |= {f"adam.{index}.{key}": np.asarray(value) for key, value in moments.items()}
+        for index, layer in enumerate(self.rival.layers):
+            arrays |= {f"rival.{index}.weight": layer.weight, f"rival.{index}.bias": layer.bias}
+        facts = {
+            "plan": msgspec.to_builtins(self.plan),
+            "round": self.round,
+            "curve": msgspec.to_builtins(self.curve),
+            "losses": self.losses[-self.plan.check_every :],
+            "memory": [self.memory.size, self.memory.next],
+            "rng": self.rng.bit_generator.state,
+        }
+        arrays["facts"] = np.array(json.dumps(facts))
+        partial = path.with_suffix(".partial")
+        with partial.open("wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        partial.replace(path)
+
+    @classmethod
+    def resume(cls, path: Path, plan: Plan) -> "Trainer":
+        """Return the run stored in a checkpoint, which must be of the same plan."""
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+        facts = json.loads(str(arrays.pop("facts")))
+        if msgspec.convert(facts["plan"], Plan) != plan:
+            raise RuntimeError(f"{path} belongs to another plan: {facts['plan']}; delete it, or ask for that plan")
+        trainer = cls(plan)
+        trainer._restore(arrays, facts)
+        return trainer
+
+    def _restore(self, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
+        torch = self.torch
+        for part, module in (("online", self.online), ("target", self.target)):
+            module.load_state_dict({key: torch.from_numpy(arrays[f"{part}.{key}"]) for key in module.state_dict()})
+        state = self.optimizer.state_dict()
+        state["state"] = {
+            index: {key: torch.from_numpy(arrays[f"adam.{index}.{key}"]) for key in ("step", "exp_avg", "exp_avg_sq")}
+            for index in range(len(list(self.online.parameters())))
+        }
+        self.optimizer.load_state_dict(state)
+        self.rival = Net(
+            tuple(Layer(arrays[f"rival.{index}.weight"], arrays[f"rival.{index}.bias"]) for index in range(3))
+        )
+        self.memory.restore({key[7:]: value for key, value in arrays.items() if key.startswith("memory.")})
+        self.memory.size, self.memory.next = facts["memory"]
+        self.rng.bit_generator.state = facts["rng"]
+        self.round, self.losses = facts["round"], facts["losses"]
+        self.curve = msgspec.convert(facts["curve"], list[Point])

@@ -1,0 +1,179 @@
+"""A match of number guessing against an opponent with a hidden rule: the items, the conversation and its outcome."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from sociometer.core.conversation import Message, system, user
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.forms import Schema
+from sociometer.core.source import Source
+from sociometer.core.task import Item, Session
+from sociometer.elicit import read_json
+from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
+from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS
+from sociometer.instruments.egosocial.games.numbers.rules import (
+    FACTOR,
+    HIGHEST,
+    LOWEST,
+    MIDDLE,
+    Round,
+    State,
+    is_legal,
+    shown,
+)
+
+_NUMBER = {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}
+SCHEMA = {
+    "type": "object",
+    "properties": {"prediction": _NUMBER, "choice": _NUMBER},
+    "required": ["prediction", "choice"],
+    "additionalProperties": False,
+}
+LEGAL = "any prediction and any choice from 1 to 100"
+
+
+class NumberMatch(Item, frozen=True, kw_only=True):
+    """A match of so many rounds against the opponent of that name."""
+
+    opponent: str
+    rounds: int
+
+
+class RuleView(Struct, frozen=True):
+    """What a rule-based opponent is handed: its name, and the rounds as it saw them."""
+
+    opponent: str
+    rounds: tuple[Round, ...]
+
+
+class Guess(Struct, frozen=True):
+    """What a player expects of the other and chooses itself."""
+
+    prediction: float
+    choice: float
+
+    def __str__(self) -> str:
+        return f"prediction {shown(self.prediction)}, choice {shown(self.choice)}"
+
+
+class PlayedRound(Struct, frozen=True):
+    """One round: the prediction (None: none could be read), both numbers, and how they came about."""
+
+    prediction: float | None
+    choice: float
+    opponent: float
+    faults: Faults
+
+
+class NumberOutcome(Struct, frozen=True):
+    """Everything that happened in a match."""
+
+    rounds: tuple[PlayedRound, ...]
+    opponent: str
+    opponent_faults: Faults
+
+
+class _Answer(Struct, frozen=True):
+    prediction: float | str
+    choice: float | str
+
+
+def matches(source: Source) -> Iterator[NumberMatch]:
+    """One match for each opponent that the settings name."""
+    rounds = source.settings.whole("rounds")
+    if rounds < 1:
+        raise UsageError(f"--rounds is {rounds}; it must be 1 or more.")
+    for name in source.settings.texts("opponents"):
+        if name not in OPPONENTS:
+            raise unknown("opponent of number guessing", name, OPPONENTS)
+        yield NumberMatch(id=f"numbers-{name}-{rounds}", cluster=f"numbers-{name}", opponent=name, rounds=rounds)
+
+
+async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
+    """Play all rounds; both players choose before either number is shown."""
+    state = State(item.rounds)
+    played: list[PlayedRound] = []
+    opponent_faults = Faults()
+    while not state.over:
+        mirrored = tuple(one.seen_from_the_other_side() for one in state.rounds)
+        theirs, their_faults = await _ask(session, "opponent", mirrored, item, None)
+        opponent_faults += their_faults
+        number = theirs.choice if theirs else MIDDLE
+        # The oracle knows what the opponent will choose and answers it as well as one can.
+        reply = max(LOWEST, number * FACTOR / (2 - FACTOR))
+        mine, faults = await _ask(session, "subject", tuple(state.rounds), item, Guess(number, round(reply, 2)))
+        choice = mine.choice if mine else (played[-1].choice if played else MIDDLE)
+        this = state.apply(choice, number)
+        prediction = mine.prediction if mine else None
+        played.append(PlayedRound(prediction, choice, number, faults))
+        session.note(
+            "round",
+            number=len(played),
+            prediction="unreadable" if prediction is None else shown(prediction),
+            choice=shown(choice),
+            opponent=shown(number),
+            target=shown(this.gold),
+        )
+    return NumberOutcome(tuple(played), session.identity_of("opponent"), opponent_faults)
+
+
+async def _ask(
+    session: Session, role: str, rounds: tuple[Round, ...], item: NumberMatch, key: Guess | None
+) -> tuple[Guess | None, Faults]:
+    form = Schema(SCHEMA, "guess", {"prediction": key.prediction, "choice": key.choice} if key else None)
+    view = RuleView(item.opponent, rounds) if role == "opponent" else None
+    guess, faults, _ = await ask_move(
+        session, role, _messages(session, rounds, item.rounds), form, read_guess, legal=LEGAL, default=None, view=view
+    )
+    return guess, faults
+
+
+def _messages(session: Session, rounds: Sequence[Round], length: int) -> list[Message]:
+    history = [
+        session.prompts.render(
+            "games/numbers-history",
+            number=number,
+            mine=shown(one.mine),
+            theirs=shown(one.theirs),
+            gold=shown(one.gold),
+        )
+        for number, one in enumerate(rounds, 1)
+    ]
+    return [
+        system(session.prompts.render("games/numbers-system", length=length)),
+        user(
+            session.prompts.render(
+                "games/numbers-round",
+                number=len(rounds) + 1,
+                length=length,
+                history="\n".join(history) or session.prompts.render("games/numbers-nothing"),
+            )
+        ),
+    ]
+
+
+_LABELLED = re.compile(r"\b(predict\w*|choice|choose|chosen)\b[^\d\n-]{0,40}?(-?\d{1,6}(?:\.\d{1,6})?)", re.IGNORECASE)
+
+
+def read_guess(text: str) -> Read[Guess]:
+    """Return the prediction and the choice in a reply; a number outside 1 to 100 is illegal, a missing one unreadable."""
+    reading = read_json(text, _Answer)
+    if reading.value is not None:
+        pair = (_number(reading.value.prediction), _number(reading.value.choice))
+    else:
+        found = {match[1].lower()[:4]: float(match[2]) for match in _LABELLED.finditer(text[:4000])}
+        pair = (found.get("pred"), found.get("choi", found.get("choo", found.get("chos"))))
+    if pair[0] is None or pair[1] is None:
+        return Read(None, "unreadable")
+    if not (is_legal(pair[0]) and is_legal(pair[1])):
+        return Read(None, "illegal")
+    return Read(Guess(pair[0], pair[1]))
+
+
+def _number(value: float | str) -> float | None:
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*(-?\d{1,6}(?:\.\d{1,6})?)\s*", value)
+        return float(match[1]) if match else None
+    return value

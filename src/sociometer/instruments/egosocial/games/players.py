@@ -1,0 +1,63 @@
+"""The steady opponent of the role `opponent`: a rule for number guessing, a trained net for hold'em."""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+
+from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.errors import UsageError
+from sociometer.instruments.egosocial.games.holdem.match import OpponentView
+from sociometer.instruments.egosocial.games.holdem.net import load
+from sociometer.instruments.egosocial.games.holdem.observation import table_of
+from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
+from sociometer.instruments.egosocial.games.numbers.match import RuleView
+from sociometer.instruments.egosocial.games.numbers.opponents import choose
+
+NAME = "steady"
+
+
+def is_steady(label: str) -> bool:
+    """Return whether a seat's label names the steady opponent, not another model in its chair."""
+    return label.rpartition("/")[2] == NAME
+
+
+class SteadyOpponent:
+    """Answers from the view alone: the same situation meets the same behaviour, whoever the subject is."""
+
+    @property
+    def identity(self) -> Identity:
+        """Who this is, as the journal knows it."""
+        return Identity(wire="egosocial", name=NAME, revision="1")
+
+    @property
+    def journaled(self) -> bool:
+        """Its replies cost nothing and follow from the view."""
+        return False
+
+    async def answer(self, request: Request) -> Reply:
+        """Return the move for the situation in the request's view."""
+        if isinstance(request.view, RuleView):
+            number = choose(request.view.opponent, request.view.rounds, request.rng)
+            return Reply(json.dumps({"prediction": number, "choice": number}))
+        if isinstance(request.view, OpponentView):
+            return Reply(json.dumps({"action": _net_action(request.view, request.rng.random())}))
+        raise UsageError(
+            f"'{NAME}' cannot play the role '{request.role}' here; it is the opponent in number guessing and hold'em."
+        )
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """It has no vectors."""
+        raise UsageError(f"'{NAME}' cannot embed texts; bind that role to a model that can.")
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _net_action(view: OpponentView, draw: float) -> str:
+    chances = load(view.style, view.training_seed)(table_of(view.seen), np.array([0]))[0]
+    if draw < chances[FOLD]:
+        return "fold"
+    if draw >= 1 - chances[RAISE] and "raise" in view.seen.legal:
+        return "raise"
+    return "check" if "check" in view.seen.legal else "call"
