@@ -1,4 +1,5 @@
 """Odd replies to a request to share ten points, and what a person reads in them: data for test_allocation."""
+# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -297,4 +298,5 @@ NOTHING = [
     ('{"Surprised": null, "Joyful": null, "Puzzled": null, "Proud": null}', "none"),
     ('{"Surprised": true, "Joyful": false, "Puzzled": false, "Proud": true}', "none"),
     ("the the the the the", "none"),
+    ('{"Surprised": 1e308, "Joyful": 1e308, "Puzzled": 1e308, "Proud": 1e308}', "none"),
 ]

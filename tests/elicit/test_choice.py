@@ -305,4 +305,4 @@ def test_no_text_crashes_the_reading(reply: str) -> None:
 
 @pytest.mark.parametrize("piece", ["A ", "{", "(", '{"answer":', "not ", "答案", "\\boxed{", "I would ", "- ", "A, "])
 def test_a_long_hostile_reply_is_read_in_reasonable_time(piece: str) -> None:
-    assert read_choice(piece * 20_000, OPTIONS, LABELS).rule
+    assert read_choice(piece * 4_000, OPTIONS, LABELS).rule

@@ -6,26 +6,27 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
+from sociometer.elicit.allocation_json import read_json_allocation
+from sociometer.elicit.naming import Names
 from sociometer.elicit.normal import plain
-from sociometer.elicit.numbers import NUMBER, Amount, amount
-from sociometer.elicit.structured import find_json
+from sociometer.elicit.numbers import NUMBER, Amount, amount, total_points
 
 __all__ = ["AllocationReading", "Repaired", "read_allocation", "repair"]
 
-_LARGEST = 1e6
 _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b)|"
     r"无法(?:回答|评估|判断|打分|分配|给出)|不能(?:回答|评估|打分|提供)|抱歉|对不起|拒绝",
     re.IGNORECASE,
 )
 _FINAL = re.compile(
-    r"\b(?:final|so my|therefore my|revised|corrected|actual)\s*(?:answer|allocation|scores?|distribution|rating|version|result)s?\b|"
-    r"\b(?:answer|output|result|in conclusion|in summary|to sum up|finally|overall)\s*(?:is\b)?\s*[:：]|^\s*A:|\bfinal\s*:|"
-    r"最终|最后(?:的)?(?:答案|分配|得分|打分|结果)|综上|因此[,:，]|答案\s*[:：是为]|结果\s*[:：是为]|总结\s*[:：]|修正后|改为",
+    r"\b(?:final|so my|therefore my|revised|corrected|actual)\s*"
+    r"(?:answer|allocation|scores?|distribution|rating|version|result)s?\b|\bfinal\s*:|^\s*A:|"
+    r"\b(?:answer|output|result|in conclusion|in summary|to sum up|finally|overall)\s*(?:is\b)?\s*:|"
+    r"最终|最后(?:的)?(?:答案|分配|得分|打分|结果)|综上|因此[,:]|答案\s*[:是为]|结果\s*[:是为]|总结\s*:|修正后|改为",
     re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_QUESTION = re.compile(
@@ -45,7 +46,6 @@ _ROW_GAP = re.compile(r"(?:[\s,;:|/、&()\[\]\"'\-–—.=]|\band\b|和|以及|\
 _AFTER_HEADER = r"(?:\s*(?:分|points?|点)?\s*(?:[,;|/:、+\-–—&]|\band\b|和)\s*|\s+)"
 _LONGEST = 20_000  # an answer stands near the end; what a model rambled before need not be searched
 _TOTAL = re.compile(r"total|sum|总(?:分|计|和)|合计|story|item", re.IGNORECASE)
-_SUFFIXES = ("fulness", "iness", "ment", "ness", "ful", "ion", "ing", "ed", "ly", "al", "y", "e", "d", "s")
 
 
 class AllocationReading(msgspec.Struct, frozen=True):
@@ -103,33 +103,14 @@ class _Reader:
     """Applies the reading rules, strongest first, to one reply about these options."""
 
     def __init__(self, options: Sequence[str], total: float) -> None:
-        self.options = [plain(option).casefold() for option in options]
+        self.names = Names(options)
+        self.name = self.names.pattern
+        self.which = self.names.which
         self.n = len(options)
         self.total = total
-        stems = [_stem(option) for option in self.options]
-        spellings = {name: at for at, name in reversed(list(enumerate(self.options))) if name}
-        for at, stem in enumerate(stems):
-            if len(stem) >= 3 and stems.count(stem) == 1 and stem.isascii():
-                spellings.setdefault(stem, at)
-        self.spellings = spellings
-        self.name = "(?:" + "|".join(self.spelled(form) for form in sorted(spellings, key=len, reverse=True)) + ")"
-
-    @staticmethod
-    def spelled(form: str) -> str:
-        if not form.isascii():
-            return re.escape(form)
-        ending = rf"(?:{'|'.join(_SUFFIXES)})*" if form.isalpha() else ""
-        return rf"(?<![A-Za-z]){re.escape(form)}{ending}(?![A-Za-z])"
-
-    def which(self, name: str) -> int:
-        folded = name.casefold()
-        if folded in self.spellings:
-            return self.spellings[folded]
-        starts = [form for form in self.spellings if folded.startswith(form)]
-        return self.spellings[max(starts, key=len)]
 
     def read(self, text: str) -> AllocationReading:
-        in_json = self.from_json(text)
+        in_json = read_json_allocation(text, self.names, self.total)
         if in_json is not None:
             return AllocationReading(in_json, "json")
         markers = [match.end() for match in _FINAL.finditer(text)][-3:]
@@ -164,120 +145,8 @@ class _Reader:
         return None
 
     def complete(self, amounts: dict[int, Amount], end: int = 0) -> _Candidate | None:
-        if len(amounts) != self.n:
-            return None
-        written = tuple(amounts[at].value for at in range(self.n))
-        if not any(found.is_percent for found in amounts.values()) and math.isclose(math.fsum(written), self.total):
-            return _Candidate(end, written)  # '3½, 3, ½, 3' are halves of a point, not of the total
-        values = tuple(amounts[at].points(self.total) for at in range(self.n))
-        return _Candidate(end, values) if all(abs(value) <= _LARGEST for value in values) else None
-
-    # JSON
-
-    def from_json(self, text: str) -> tuple[float, ...] | None:
-        parts = list(find_json(text))
-        if not parts:
-            lenient = re.sub(r",\s*([}\]])", r"\1", text.replace("'", '"'))
-            parts = list(find_json(lenient))
-        named: list[tuple[float, ...]] = []
-        plain_lists: list[tuple[float, ...]] = []
-        for part in parts:
-            decoded = msgspec.json.decode(part.encode())
-            by_name = self.json_named(decoded)
-            if by_name is not None:
-                named.append(by_name)
-                continue
-            by_place = self.json_placed(decoded)
-            if by_place is not None:
-                plain_lists.append(by_place)
-        if not named and not plain_lists and len(parts) >= self.n:
-            together = self.json_named([msgspec.json.decode(part.encode()) for part in parts])
-            return together
-        found = named or plain_lists
-        return found[-1] if found else None
-
-    def json_named(self, value: Any) -> tuple[float, ...] | None:
-        amounts: dict[int, Amount] = {}
-        self.collect(value, amounts)
-        found = self.complete(amounts)
-        return found.values if found else None
-
-    def collect(self, value: Any, amounts: dict[int, Amount]) -> None:
-        """Gather name and number pairs from any nesting of objects and lists."""
-        if isinstance(value, list):
-            for part in value:
-                self.collect(part, amounts)
-            return
-        if not isinstance(value, dict):
-            return
-        names = [at for part in value.values() if isinstance(part, str) and (at := self.names(part)) is not None]
-        numbers = [number for part in value.values() if (number := _json_number(part)) is not None]
-        if len(names) == 1 and numbers:
-            amounts[names[0]] = numbers[-1]
-            return
-        name_lists = [
-            part
-            for part in value.values()
-            if isinstance(part, list) and part and all(isinstance(p, str) and self.names(p) is not None for p in part)
-        ]
-        number_lists = [part for part in value.values() if _number_list(part) is not None]
-        if name_lists and number_lists and len(name_lists[0]) == len(number_lists[0]):
-            for name, number in zip(name_lists[0], number_lists[0], strict=True):
-                self.collect({name: number}, amounts)
-            return
-        for key, part in value.items():
-            at, number = self.names(key), _json_number(part)
-            if number is None and isinstance(part, dict) and at is not None:
-                inner = [found for inside in part.values() if (found := _json_number(inside)) is not None]
-                number = inner[0] if len(inner) == 1 else None
-            if at is not None and number is not None:
-                amounts[at] = number
-            else:
-                self.collect(part, amounts)
-
-    def names(self, text: str) -> int | None:
-        found = {self.which(match[0]) for match in re.finditer(self.name, plain(text), re.IGNORECASE)}
-        return found.pop() if len(found) == 1 else None
-
-    def json_placed(self, value: Any) -> tuple[float, ...] | None:
-        numbers = _number_list(value)
-        if numbers is not None and len(numbers) == self.n:
-            found = self.complete(dict(enumerate(numbers)))
-            return found.values if found else None
-        if isinstance(value, dict):
-            direct = [number for part in value.values() if (number := _json_number(part)) is not None]
-            totals = [key for key in value if re.search(r"total|sum|总", str(key), re.IGNORECASE)]
-            if len(direct) - len(totals) == self.n:
-                kept = [
-                    number
-                    for key, part in value.items()
-                    if key not in totals and (number := _json_number(part)) is not None
-                ]
-                found = self.complete(dict(enumerate(kept))) if len(kept) == self.n else None
-                if found:
-                    return found.values
-            value = list(value.values())
-        if isinstance(value, list):
-            if len(value) == self.n and all(isinstance(part, dict) for part in value):
-                each = [
-                    [
-                        number
-                        for key, inside in part.items()
-                        if key not in ("id", "index", "option", "number", "no")
-                        and (number := _json_number(inside)) is not None
-                    ]
-                    for part in value
-                ]
-                if all(len(numbers) == 1 for numbers in each):
-                    found = self.complete({at: numbers[0] for at, numbers in enumerate(each)})
-                    return found.values if found else None
-            for part in value:
-                inner = self.json_placed(part)
-                if inner is not None:
-                    return inner
-        return None
-
-    # words
+        values = total_points(amounts, self.n, self.total)
+        return None if values is None else _Candidate(end, values)
 
     def header(self, part: str) -> _Candidate | None:
         """All names in a row, then as many numbers in a row: a table's head, or 'a, b, c, d: 1, 2, 3, 4'."""
@@ -356,7 +225,11 @@ class _Reader:
         at = 0
         for place, forms in enumerate(marks):
             mark = "|".join(re.escape(form) for form in forms)
-            pattern = rf"(?<![\w.])(?:option|emotion|选项|情绪)?\s*\(?(?:{mark})(?:个选项|个情绪|个|项|种)?(?:\s*[).:、=\]]+\s*|\s*[-–—|]\s+|(?<=[个项种])\s*)(?:得分?|给|打|:)?\s*({NUMBER})(?!\s*[).]\s)"
+            pattern = (
+                rf"(?<![\w.])(?:option|emotion|选项|情绪)?\s*\(?(?:{mark})(?:个选项|个情绪|个|项|种)?"
+                r"(?:\s*[).:、=\]]+\s*|\s*[-–—|]\s+|(?<=[个项种])\s*)"
+                rf"(?:得分?|给|打|:)?\s*({NUMBER})(?!\s*[).]\s)"
+            )
             match = re.compile(pattern, re.IGNORECASE).search(part, at)
             if match is None:
                 return None
@@ -386,7 +259,7 @@ class _Reader:
         if len(pairs) != self.n:
             return None
         for place, (word, _) in enumerate(pairs):
-            known = self.names(word)
+            known = self.names.only(word)
             if known is not None and known != place:
                 return None
         return self.complete({place: amount(number) for place, (_, number) in enumerate(pairs)})
@@ -412,34 +285,3 @@ class _Reader:
 
 
 _HAN = "零一二三四五六七八九十"
-
-
-def _stem(word: str) -> str:
-    """The word without the endings that turn a feeling into its noun."""
-    stem = word
-    while stem.isascii() and stem.isalpha():
-        for suffix in _SUFFIXES:
-            if stem.endswith(suffix) and len(stem) - len(suffix) >= 3:
-                stem = stem[: -len(suffix)]
-                break
-        else:
-            return stem
-    return stem
-
-
-def _json_number(value: Any) -> Amount | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return Amount(float(value))
-    if isinstance(value, str):
-        match = re.fullmatch(rf"\s*({NUMBER})\s*(?:points?|pts?|分|点|out of 10)?\s*", value, re.IGNORECASE)
-        return amount(match[1]) if match else None
-    return None
-
-
-def _number_list(value: Any) -> list[Amount] | None:
-    if not isinstance(value, list) or not value:
-        return None
-    numbers = [_json_number(part) for part in value]
-    return None if any(number is None for number in numbers) else [number for number in numbers if number is not None]

@@ -32,23 +32,30 @@ _STATEMENT = (
     r"(?:(?P<final>final|ultimate|最终|最后)[ a-z]{0,12}?\s*)?"
     r"(?:\b(?:answer|choice|response|pick|selection)\b(?:\s+(?:here|to this question))?\s*"
     r"(?:is|was|would be|should be|must be|will be|=|:|-|—)+|"
-    r"\b(?:i|i'd|i'll|we|would|will|should|i am|i'm)\s+(?:(?:would|will|should|must|'d|'ll|most likely|probably|therefore)\s+)*"
-    r"(?:choose|chose|select|selected|pick|picked|go with|going with|opt for|say|answer|choosing|selecting|vote for)\b:?|"
+    r"\b(?:i|i'd|i'll|we|would|will|should|i am|i'm)\s+"
+    r"(?:(?:would|will|should|must|'d|'ll|most likely|probably|therefore)\s+)*"
+    r"(?:choose|chose|select|selected|pick|picked|go with|going with|opt for|say|answer|choosing|selecting|"
+    r"vote for)\b:?|"
     r"^\s*(?:choose|select|pick|go with|choosing)\b:?|"
-    r"\b(?:correct|best|right|most (?:likely|fitting|appropriate|plausible))(?: (?:answer|option|choice|one))?\s*(?:is|would be|:)|"
+    r"\b(?:correct|best|right|most (?:likely|fitting|appropriate|plausible))"
+    r"(?: (?:answer|option|choice|one))?\s*(?:is|would be|:)|"
     r"(?:答案|选项|回答|结论|选择)\s*(?:应该|应当|应|就|会|便)?(?:是|为|选|:|=)+|(?:答案|选择|选定)\s*(?=[\"(\[]*[A-Z])|"
-    r"(?:应|故|会|只能|因此|所以|我|就|可|要|,|。|;|^|\s)选(?:择|了|的是)?\s*:?|(?:最合适|最恰当|最佳|正确)的(?:选项|答案)?(?:是|为)|"
+    r"(?:应|故|会|只能|因此|所以|我|就|可|要|,|。|;|^|\s)选(?:择|了|的是)?\s*:?|"
+    r"(?:最合适|最恰当|最佳|正确)的(?:选项|答案)?(?:是|为)|"
     r"(?:选择|选)\s*:?(?=\s*[\"(\[]*[A-Z]))"
-    r"\s*(?:most likely |probably |definitely |clearly )?(?:(?:the )?(?:option|choice|answer|letter)\b|选项|答案)?\s*:?\s*"
+    r"\s*(?:most likely |probably |definitely |clearly )?"
+    r"(?:(?:the )?(?:option|choice|answer|letter)\b|选项|答案)?\s*:?\s*"
 )
 _NEGATION = re.compile(
-    r"(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\brather than|\binstead of|\bover|\bexcept|\beliminat\w*|\brul\w+ out|"
-    r"\breject\w*|\bexclud\w*|不|别|没|非|排除|除了|而不是)\s*(?:be |is |choose |choosing |pick |选择|选|是|选项|(?:the )?(?:option|choice|answer) )*[\"(\[]*$",
+    r"(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\brather than|\binstead of|\bover|\bexcept|\beliminat\w*|"
+    r"\brul\w+ out|\breject\w*|\bexclud\w*|不|别|没|非|排除|除了|而不是)\s*"
+    r"(?:be |is |choose |choosing |pick |选择|选|是|选项|(?:the )?(?:option|choice|answer) )*[\"(\[]*$",
     re.IGNORECASE,
 )
 _WRONG_AFTER = re.compile(
     r"^[\")\].]*\s*(?:is|are|was|seems|looks|sounds|would be|also)?\s*(?:clearly |obviously |too |also )?"
-    r"(?:wrong|incorrect|not\b|isn't|doesn't|can't|cannot|unlikely|out\b|ruled out|implausible|不对|错|不合适|不正确|不符|不是|排除)",
+    r"(?:wrong|incorrect|not\b|isn't|doesn't|can't|cannot|unlikely|out\b|ruled out|implausible|"
+    r"不对|错|不合适|不正确|不符|不是|排除)",
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|leaves|leaving)\b|所以|因此|因而|只剩|那么|故", re.IGNORECASE)

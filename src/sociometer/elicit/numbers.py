@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 
 import msgspec
 
-__all__ = ["NUMBER", "Amount", "amount"]
+__all__ = ["NUMBER", "Amount", "amount", "total_points"]
+
+_LARGEST = 1e6
 
 _WORDS = {
     word: value
@@ -35,7 +39,8 @@ _DIGITS = r"-?(?:\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 NUMBER = (
     r"(?:"
     r"\d+\s+\d{1,3}\s*/\s*\d{1,3}(?![\d/])|"
-    rf"{_DIGITS}\s*(?:/\s*\d{{1,3}}(?![\d/])|out of \d{{1,3}}|%|percent\b)?(?!\d)(?!\s*(?:[~–—]|-(?=\d)|\bto\b\s*(?=\d))\s*\d)(?!\s*[/]\s*\d)|"
+    rf"{_DIGITS}\s*(?:/\s*\d{{1,3}}(?![\d/])|out of \d{{1,3}}|%|percent\b)?(?!\d)"
+    r"(?!\s*(?:[~–—]|-(?=\d)|\bto\b\s*(?=\d))\s*\d)(?!\s*[/]\s*\d)|"
     rf"\b(?:{'|'.join(_WORDS)})\b(?!\s+(?:of|more|who|that))|"
     r"[零〇一二两三四五六七八九](?=\s*(?:分|点|[,;、\s。]|$))|十(?=分|\s*$)|"
     r"百分之(?:\d{1,3}|[一二三四五六七八九]?十[一二三四五六七八九]?|[零一二三四五六七八九])|"
@@ -84,6 +89,18 @@ def amount(text: str) -> Amount:
     if below == 0:
         return Amount(value)
     return Amount(value, per=below) if below >= 10 else Amount(value / below, per=1)
+
+
+def total_points(amounts: Mapping[int, Amount], n: int, total: float) -> tuple[float, ...] | None:
+    """Return the points of options 0 to n-1, or None where one has no amount or an absurd one."""
+    if len(amounts) != n:
+        return None
+    written = tuple(amounts[at].value for at in range(n))
+    if any(abs(value) > _LARGEST for value in written):
+        return None
+    if not any(found.is_percent for found in amounts.values()) and math.isclose(math.fsum(written), total):
+        return written  # '3½, 3, ½, 3' are halves of a point, not of the total
+    return tuple(amounts[at].points(total) for at in range(n))
 
 
 def _han(text: str) -> Amount:

@@ -1,0 +1,60 @@
+"""The names of options as replies spell them: folded, inflected, and told apart when one holds another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sociometer.elicit.normal import plain
+
+__all__ = ["Names"]
+
+_SUFFIXES = ("fulness", "iness", "ment", "ness", "ful", "ion", "ing", "ed", "ly", "al", "y", "e", "d", "s")
+
+
+class Names:
+    """Finds which option a piece of text names."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        folded = [plain(option).casefold() for option in options]
+        stems = [_stem(option) for option in folded]
+        self.count = len(options)
+        self._spellings = {name: at for at, name in reversed(list(enumerate(folded))) if name}
+        for at, stem in enumerate(stems):
+            if len(stem) >= 3 and stems.count(stem) == 1 and stem.isascii():
+                self._spellings.setdefault(stem, at)
+        forms = sorted(self._spellings, key=len, reverse=True)
+        self.pattern = "(?:" + "|".join(map(_spelled, forms)) + ")" if forms else r"(?!)"
+
+    def which(self, name: str) -> int:
+        """Return the index of the option that a match of the pattern names."""
+        folded = name.casefold()
+        if folded in self._spellings:
+            return self._spellings[folded]
+        starts = [form for form in self._spellings if folded.startswith(form)]
+        return self._spellings[max(starts, key=len)]
+
+    def only(self, text: str) -> int | None:
+        """Return the one option that the text names; None where it names none or several."""
+        found = {self.which(match[0]) for match in re.finditer(self.pattern, plain(text), re.IGNORECASE)}
+        return found.pop() if len(found) == 1 else None
+
+
+def _spelled(form: str) -> str:
+    if not form.isascii():
+        return re.escape(form)
+    ending = rf"(?:{'|'.join(_SUFFIXES)})*" if form.isalpha() else ""
+    return rf"(?<![A-Za-z]){re.escape(form)}{ending}(?![A-Za-z])"
+
+
+def _stem(word: str) -> str:
+    """The word without the endings that turn a feeling into its noun."""
+    stem = word
+    while stem.isascii() and stem.isalpha():
+        for suffix in _SUFFIXES:
+            if stem.endswith(suffix) and len(stem) - len(suffix) >= 3:
+                stem = stem[: -len(suffix)]
+                break
+        else:
+            return stem
+    return stem
