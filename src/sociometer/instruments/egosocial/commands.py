@@ -9,10 +9,13 @@ from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.workbench import Result, Workbench
 from sociometer.instruments.egosocial import building, items
+from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.agreement import agreement_table
 from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import read_archive
+
+__all__ = ["babysitting", "build", "characters", "grade", "lint", "train"]
 
 
 def build(bench: Workbench, options: Settings) -> Result:

@@ -5,19 +5,21 @@ from typing import Any
 
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.egosocial.games.figures import figures as game_figures
+from sociometer.instruments.egosocial.games.replay import replay
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     """The figures of every scenario that was played."""
-    return ()
+    return (*game_figures(runs),)
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:
-    """What stands next to a transcript: each telling's options, which was picked, which was right."""
+    """What stands next to a transcript: each telling's options, or a game move by move."""
     if not isinstance(item, Scene) or not isinstance(outcome, Picks):
-        return None
+        return replay(item, outcome)
     rows = tuple(
         (telling.name, option, pick.picked == place, telling.answer == place)
         for telling in item.tellings

@@ -8,6 +8,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Instrument, RunView, Score, Session, Task
 from sociometer.instruments.egosocial import building, figures, items, play, scoring
+from sociometer.instruments.egosocial.games import players, tasks
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
@@ -71,7 +72,11 @@ INSTRUMENT = Instrument(
         Scenes("tombench", items.tombench, scoring.summarise_tombench),
         Scenes("counterfactual-official", items.counterfactual_official, scoring.summarise_official),
         Convert(),
+        tasks.Blackjack(),
+        tasks.Numbers(),
+        tasks.Holdem(),
     ],
+    players={players.NAME: players.SteadyOpponent},
     figures=figures.figures,
     beside=figures.beside,
     reproduce=reproduce.rows,

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import UsageError
 from sociometer.instruments.egosocial.games.holdem.match import OpponentView
-from sociometer.instruments.egosocial.games.holdem.net import load
+from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load
 from sociometer.instruments.egosocial.games.holdem.observation import table_of
 from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
 from sociometer.instruments.egosocial.games.numbers.match import RuleView
@@ -55,7 +56,9 @@ class SteadyOpponent:
 
 
 def _net_action(view: OpponentView, draw: float) -> str:
-    chances = load(view.style, view.training_seed)(table_of(view.seen), np.array([0]))[0]
+    chances = load(view.style, view.training_seed, Path(view.weights) if view.weights else WEIGHTS)(
+        table_of(view.seen), np.array([0])
+    )[0]
     if draw < chances[FOLD]:
         return "fold"
     if draw >= 1 - chances[RAISE] and "raise" in view.seen.legal:

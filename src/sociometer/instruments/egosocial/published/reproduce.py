@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.source import Source
+from sociometer.instruments.egosocial.games.numbers import published as number_guessing
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.release import read_folder
 
@@ -17,6 +18,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     """Every printed figure that can be recomputed."""
     yield from data_volumes(source)
     yield from granularity()
+    yield from number_guessing.rows()
 
 
 def published(table: str) -> list[dict[str, str]]:

@@ -164,7 +164,7 @@ def _risk(sentence: str, kind: Kind) -> Iterator[Claim]:
     fraction = _FRACTION.search(sentence)
     if percent:
         yield Claim(kind, (float(percent[1]) / 100,), "", sentence)
-    elif fraction and 0 < int(fraction[2]) and int(fraction[1]) <= int(fraction[2]):
+    elif fraction and int(fraction[2]) > 0 and int(fraction[1]) <= int(fraction[2]):
         yield Claim(kind, (int(fraction[1]) / int(fraction[2]),), "", sentence)
     else:
         for word, pattern in _BANDS:

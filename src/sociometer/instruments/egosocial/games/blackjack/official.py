@@ -1,4 +1,4 @@
-"""The official blackjack file: JSON lines of a system and a user message that name the dealer's and the player's cards."""
+"""The official blackjack file: JSON lines of a system and a user message that name both players' cards."""
 
 import re
 from collections.abc import Iterator
@@ -68,7 +68,7 @@ def _cards_of(line: _Line, path: Path, number: int) -> OfficialLine:
     mine = _found(text[player.end() : player_end].split("\n")[0].split(". ")[0])
     if len(shown) != 1 or len(mine) < 2:
         raise DataError(f"found {len(shown)} open and {len(mine)} own cards; 1 and at least 2 are needed", path, number)
-    free = [card for card in range(cards.DECK_SIZE)]
+    free = list(range(cards.DECK_SIZE))
     taken: list[Card] = []
     for rank, suit in [*mine, *shown]:
         fitting = [

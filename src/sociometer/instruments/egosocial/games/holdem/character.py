@@ -9,6 +9,7 @@ from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, loa
 from sociometer.instruments.egosocial.games.holdem.simulator import Policy, Tally, random_policy, tally
 
 HANDS = 10_000
+HOW = "Each opponent plays the random player, and the other style trained with the same seed; buttons alternate."
 
 
 class Character(msgspec.Struct, frozen=True):

@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -14,7 +15,7 @@ from sociometer.core.task import Item, Session
 from sociometer.elicit import read_choice, read_json, render_options
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
-from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES
+from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, seeds_in
 from sociometer.instruments.egosocial.games.holdem.observation import Observation, observe, story, street_of
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, Deal, State, new_deal
@@ -31,6 +32,7 @@ class Match(Item, frozen=True, kw_only=True):
     style: str
     training_seed: int
     deals: tuple[Deal, ...]
+    weights: str = ""
 
 
 class OpponentView(Struct, frozen=True):
@@ -39,6 +41,7 @@ class OpponentView(Struct, frozen=True):
     style: str
     training_seed: int
     seen: Observation
+    weights: str = ""
 
 
 class Naming(Struct, frozen=True):
@@ -69,6 +72,8 @@ def matches(source: Source) -> Iterator[Match]:
     for setting, value in (("matches", count), ("hands", hands)):
         if value < 1:
             raise UsageError(f"--{setting} is {value}; it must be 1 or more.")
+    weights = source.settings.text("weights")
+    seeds = seeds_in(Path(weights)) if weights else SEEDS
     for pair in range((count + 1) // 2):
         rng = random.Random(f"holdem styles {source.seed} {pair}")
         styles = rng.sample(STYLES, len(STYLES))
@@ -79,8 +84,9 @@ def matches(source: Source) -> Iterator[Match]:
                 yield Match(
                     id=f"holdem-{source.seed}-{index:03d}",
                     style=style,
-                    training_seed=SEEDS[pair % len(SEEDS)],
+                    training_seed=seeds[pair % len(seeds)],
                     deals=deals,
+                    weights=weights,
                 )
 
 
@@ -144,7 +150,7 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
         lambda text: read_action(text, seen.legal),
         legal=", ".join(seen.legal),
         default=default_action(seen.legal),
-        view=OpponentView(item.style, item.training_seed, seen) if seen.seat == OPPONENT else seen,
+        view=OpponentView(item.style, item.training_seed, seen, item.weights) if seen.seat == OPPONENT else seen,
     )
     assert action is not None
     return action, faults

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sociometer.core.errors import UsageError
 from sociometer.instruments.egosocial.games.holdem.features import WIDTH, Features, features
 from sociometer.instruments.egosocial.games.holdem.rules import RAISE
 from sociometer.instruments.egosocial.games.holdem.simulator import FloatArray, Table
@@ -19,7 +20,7 @@ WEIGHTS = Path(__file__).parent.parent / "weights"
 TEMPERATURE_CHIPS = 0.5
 
 
-class WeightError(ValueError):
+class WeightError(UsageError):
     """A weight file that is missing or does not fit the network."""
 
 
@@ -63,6 +64,18 @@ def weight_file(style: str, seed: int, folder: Path = WEIGHTS) -> Path:
     if style not in STYLES:
         raise WeightError(f"unknown style {style!r}; the styles are {', '.join(STYLES)}")
     return folder / f"{style}-{seed}.npz"
+
+
+def seeds_in(folder: Path) -> tuple[int, ...]:
+    """Return the training seeds that a folder holds for every style."""
+    found = [
+        {int(path.stem.rpartition("-")[2]) for path in folder.glob(f"{style}-*.npz") if path.stem[-1:].isdigit()}
+        for style in STYLES
+    ]
+    shared = sorted(set.intersection(*found))
+    if not shared:
+        raise WeightError(f"{folder} holds no seed for both styles; train {' and '.join(STYLES)} with the same seed")
+    return tuple(shared)
 
 
 @functools.cache

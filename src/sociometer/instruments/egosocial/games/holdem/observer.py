@@ -6,12 +6,13 @@ and even over training seeds within a style.
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from sociometer.instruments.egosocial.games.holdem.features import features
-from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, load
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, load, seeds_in
 from sociometer.instruments.egosocial.games.holdem.observation import CODES
 from sociometer.instruments.egosocial.games.holdem.rules import Deal, Move
 from sociometer.instruments.egosocial.games.holdem.simulator import Table
@@ -25,7 +26,7 @@ class PlayedHand(msgspec.Struct, frozen=True):
     won: int
 
 
-def posterior(hands: Sequence[PlayedHand], seat: int = 1) -> dict[str, float]:
+def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, seat: int = 1) -> dict[str, float]:
     """Return the probability of each style for the player in a seat, given all its moves in these hands."""
     inputs, may_raise, actions = [], [], []
     for hand in hands:
@@ -42,15 +43,15 @@ def posterior(hands: Sequence[PlayedHand], seat: int = 1) -> dict[str, float]:
     seen, can, done = np.array(inputs), np.array(may_raise), np.array(actions)
     logs = {
         style: [
-            float(np.log(load(style, seed).chances(seen, can)[np.arange(len(done)), done] + 1e-12).sum())
-            for seed in SEEDS
+            float(np.log(load(style, seed, weights).chances(seen, can)[np.arange(len(done)), done] + 1e-12).sum())
+            for seed in seeds_in(weights)
         ]
         for style in STYLES
     }
     highest = max(max(values) for values in logs.values())
-    weights = {style: sum(math.exp(value - highest) for value in values) for style, values in logs.items()}
-    total = sum(weights.values())
-    return {style: weight / total for style, weight in weights.items()}
+    shares = {style: sum(math.exp(value - highest) for value in values) for style, values in logs.items()}
+    total = sum(shares.values())
+    return {style: share / total for style, share in shares.items()}
 
 
 def best_guess(chances: dict[str, float]) -> str:

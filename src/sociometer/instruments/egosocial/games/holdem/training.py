@@ -33,9 +33,10 @@ class Plan(msgspec.Struct, frozen=True):
     width: int = 64
     memory: int = 60_000
     learning_rate: float = 1e-3
+    last_learning_rate: float = 5e-5
     explore_from: float = 1.0
     explore_to: float = 0.08
-    explore_rounds: int = 400
+    explore_rounds: int = 300
     target_every: int = 25
     rival_every: int = 100
     check_every: int = 100
@@ -123,6 +124,8 @@ class Trainer:
         explore = plan.explore_from + (plan.explore_to - plan.explore_from) * share
         rival = random_policy if self.round % 2 else self.rival
         self.memory.add(collect(self.net(), rival, plan.hands_per_round, explore, self.shaping, self.rng))
+        for group in self.optimizer.param_groups:
+            group["lr"] = self._learning_rate()
         for _ in range(plan.updates_per_round):
             self._update(self.memory.sample(plan.batch, self.rng))
         self.round += 1
@@ -130,6 +133,12 @@ class Trainer:
             self.target.load_state_dict(self.online.state_dict())
         if self.round % plan.rival_every == 0:
             self.rival = self.net()
+
+    def _learning_rate(self) -> float:
+        """Return the rate of this round: it falls evenly once exploring has ended, so that different seeds settle alike."""
+        plan = self.plan
+        done = max(0.0, (self.round - plan.explore_rounds) / max(1, plan.rounds - plan.explore_rounds))
+        return plan.learning_rate + (plan.last_learning_rate - plan.learning_rate) * done
 
     def _update(self, sample: Experience) -> None:
         torch = self.torch

@@ -1,0 +1,75 @@
+"""Blackjack: outcome -> score -> summary."""
+
+from collections import Counter
+
+from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
+from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.instruments.egosocial.games.blackjack.table import Decision, Hand, HandOutcome
+
+
+def graded(decision: Decision) -> Grade:
+    """Return the grade of a stored decision, by the rules as they stand now."""
+    said = decision.statement
+    action = None if decision.faults.defaulted else decision.action
+    return grade(decision.player, decision.open_card, said.self_belief, said.external_belief, action)
+
+
+def score(item: Hand, outcome: HandOutcome) -> Score:
+    """Both beliefs at the first decision, as the paper grades them, then every decision's action and the result."""
+    grades = [graded(decision) for decision in outcome.decisions]
+    first = grades[0]
+    claims = [one for each in grades for one in each.claims]
+    legal = [one for one, decision in zip(grades, outcome.decisions, strict=True) if not decision.faults.defaulted]
+    values = {
+        "right": float(first.right),
+        "self_right": float(first.self_right),
+        "external_right": float(first.external_right),
+        "best_action": sum(one.action_best for one in grades) / len(grades),
+        "result": float(outcome.result),
+        "faults": sum(decision.faults.count for decision in outcome.decisions) / len(grades),
+    }
+    if claims:
+        values["claims_right"] = sum(one.verdict == "right" for one in claims) / len(claims)
+    if legal:
+        values["lost_value"] = sum(one.lost_value for one in legal) / len(legal)
+    total = total_of(outcome.decisions[0].player)
+    unreadable = sum(decision.faults.defaulted for decision in outcome.decisions)
+    return Score(values=values, facets={"hand": "soft" if total.soft else "hard"}, unreadable=unreadable)
+
+
+_MEASURES = (
+    ("right", "accuracy"),
+    ("self_right", "self_belief"),
+    ("external_right", "external_belief"),
+    ("claims_right", "claims_right"),
+    ("best_action", "best_action"),
+    ("lost_value", "lost_value"),
+    ("result", "result"),
+    ("faults", "faults_per_decision"),
+)
+
+
+def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
+    """Beliefs, actions and results, overall and for soft and hard hands, with the verdicts by kind of claim."""
+    measures: list[Measure] = []
+    for value, name in _MEASURES:
+        measures += grouped_measures(run, value, name, by=["hand"])
+    counts = Counter(
+        (one.claim.kind, one.verdict)
+        for _, outcome, _ in run.scored()
+        for decision in outcome.decisions
+        for one in graded(decision).claims
+    )
+    kinds = sorted({kind for kind, _ in counts})
+    rows = tuple((kind, counts[kind, "right"], counts[kind, "wrong"]) for kind in kinds)
+    table = Table("claims", "Claims read from the replies", ("claim", "right", "wrong"), rows)
+    note = (
+        "Beliefs are graded by rule from the words of the reply, where the authors graded by hand; "
+        "'sociometer grade egosocial' writes a sheet for people and computes their agreement with the rule."
+    )
+    official = sum(bool(item.user) for item, _, _ in run.scored())
+    origin = f"{official} deals are from the official file, the others from the seed."
+    return Summary(tuple(measures), (table,), (note, origin))

@@ -1,0 +1,108 @@
+"""A sheet on which people grade blackjack beliefs, and their agreement with the automatic grade."""
+
+import csv
+import io
+from pathlib import Path
+
+from sociometer.analysis.agreement import cohen_kappa
+from sociometer.core.errors import DataError
+from sociometer.core.measure import Table
+from sociometer.core.task import RunView
+from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.instruments.egosocial.games.blackjack.scoring import graded
+from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome, spoken
+
+BELIEFS = ("self", "external")
+COLUMNS = (
+    "item",
+    "repeat",
+    "decision",
+    "cards",
+    "dealer_shows",
+    "self_belief",
+    "external_belief",
+    "self_automatic",
+    "external_automatic",
+    "self_right",
+    "external_right",
+)
+_YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
+
+
+def write(run: RunView[Hand, HandOutcome]) -> str:
+    """Return the sheet as CSV: one line a decision, the last two columns left for the grader."""
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    for episode in run.episodes():
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1):
+            grade = graded(decision)
+            lines.writerow(
+                (
+                    episode.item.id,
+                    episode.repeat,
+                    number,
+                    f"{', '.join(spoken(card) for card in decision.player)} ({total_of(decision.player).points})",
+                    spoken(decision.open_card),
+                    _harmless(decision.statement.self_belief),
+                    _harmless(decision.statement.external_belief),
+                    "y" if grade.self_right else "n",
+                    "y" if grade.external_right else "n",
+                    "",
+                    "",
+                )
+            )
+    return out.getvalue()
+
+
+def _harmless(text: str) -> str:
+    """Return a model's words so that no spreadsheet takes them for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
+def agreement(path: Path) -> tuple[Table, ...]:
+    """Return how a filled sheet agrees with the automatic grade, and where it does not."""
+    pairs: dict[str, list[tuple[str, str]]] = {belief: [] for belief in BELIEFS}
+    apart: list[tuple[str, str, str, str, str]] = []
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+    except OSError as error:
+        raise DataError(f"the sheet cannot be read ({error.strerror})", path) from None
+    for number, row in enumerate(rows, 2):
+        for belief in BELIEFS:
+            person = (row.get(f"{belief}_right") or "").strip().lower()
+            rule = (row.get(f"{belief}_automatic") or "").strip().lower()
+            if not person:
+                continue
+            if person not in _YES_NO or rule not in ("y", "n"):
+                raise DataError(f"'{person or rule}' is no grade; write y or n in {belief}_right", path, number)
+            pairs[belief].append((_YES_NO[person], rule))
+            if _YES_NO[person] != rule:
+                apart.append((row.get("item") or "", belief, row.get(f"{belief}_belief") or "", person, rule))
+    if not any(pairs.values()):
+        raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
+    return _agreement_table(pairs), Table(
+        "disagreements",
+        "Where the person and the rule differ",
+        ("item", "belief", "words", "person", "rule"),
+        tuple(apart),
+    )
+
+
+def _agreement_table(pairs: dict[str, list[tuple[str, str]]]) -> Table:
+    rows = []
+    for belief, graded_pairs in pairs.items():
+        if not graded_pairs:
+            continue
+        found = cohen_kappa([person for person, _ in graded_pairs], [rule for _, rule in graded_pairs])
+        kappa = None if found.value != found.value else round(found.value, 3)
+        low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+        rows.append((belief, len(graded_pairs), found.observed, kappa, low, high))
+    return Table(
+        "agreement",
+        "People and the automatic grade",
+        ("belief", "graded", "agreement", "Cohen's kappa", "low", "high"),
+        tuple(rows),
+        note="kappa is empty where everybody gave the same grade throughout",
+    )

@@ -1,0 +1,59 @@
+"""How training went: progress while it runs, and its curve as a table and a figure."""
+
+from collections.abc import Sequence
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from sociometer.analysis.charts.curve import CurvePoint, curve_chart
+from sociometer.core.measure import Figure, Table
+from sociometer.instruments.egosocial.games.holdem.training import Point
+
+
+class Progress:
+    """A bar on the error stream with the latest measured point beside it."""
+
+    def __init__(self, rounds: int) -> None:
+        self._bar = Bar(
+            TextColumn("training"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task("", total=rounds)
+
+    def __enter__(self) -> "Progress":
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def point(self, point: Point) -> None:
+        """Show a measured point."""
+        words = f"chips {point.chips_per_hand:+.2f} raise {point.raise_rate:.2f} fold {point.fold_rate:.2f}"
+        self._bar.update(self._task, completed=point.round, description=words)
+
+
+def table(curve: Sequence[Point]) -> Table:
+    """Return the curve as a table."""
+    rows = tuple((p.round, p.hands, p.loss, p.chips_per_hand, p.raise_rate, p.call_rate, p.fold_rate) for p in curve)
+    columns = ("round", "hands", "loss", "chips a hand", "raise", "call", "fold")
+    return Table("training", "Training, measured against the random player", columns, rows)
+
+
+def figure(curve: Sequence[Point], style: str) -> Figure:
+    """Return the curve of habits as a figure."""
+    points = [
+        CurvePoint(point.hands, rate, name)
+        for point in curve
+        for name, rate in (("raise", point.raise_rate), ("call", point.call_rate), ("fold", point.fold_rate))
+    ]
+    chart = curve_chart(points, x_title="hands played", y_title="share of decisions", unit="share", domain=(0, 1))
+    return Figure("training", f"Training a {style} opponent", chart=chart)

@@ -1,0 +1,130 @@
+"""Limit hold'em: outcome -> score -> summary, beside what an ideal observer could have said."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
+from sociometer.core.measure import Cell, Measure, Summary, Table
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.games.holdem.match import SUBJECT, Match, MatchOutcome, Naming
+from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, WeightError
+from sociometer.instruments.egosocial.games.holdem.observer import best_guess, posterior
+from sociometer.instruments.egosocial.games.numbers.scoring import seated_note
+from sociometer.instruments.egosocial.games.players import is_steady
+
+
+def belief(item: Match, outcome: MatchOutcome, hands: int) -> dict[str, float] | None:
+    """Return the ideal observer's belief after so many hands; None where the user's own weights are no longer there."""
+    folder = Path(item.weights) if item.weights else WEIGHTS
+    try:
+        return posterior(outcome.hands[:hands], folder)
+    except WeightError:
+        return None
+
+
+def score(item: Match, outcome: MatchOutcome) -> Score:
+    """The style named at the end, the chips won, the habits shown, and the evidence there was.
+
+    Against another model in the chair there is no true style: only chips, habits and faults are scored.
+    """
+    final = outcome.namings[-1]
+    moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == SUBJECT)
+    decided = max(1, sum(moves.values()))
+    values = {
+        "chips": sum(hand.won for hand in outcome.hands) / len(outcome.hands),
+        "raises": moves["raise"] / decided,
+        "calls": moves["call"] / decided,
+        "folds": moves["fold"] / decided,
+        "faults": outcome.subject_faults.count / decided,
+    }
+    steady = is_steady(outcome.opponent)
+    if steady:
+        values["right"] = float(final.style == item.style)
+    chances = belief(item, outcome, len(outcome.hands)) if steady else None
+    if chances is not None:
+        values |= {
+            "ceiling": max(chances.values()),
+            "evidence": chances[item.style],
+            "as_ideal": float(final.style == best_guess(chances)),
+        }
+    facets = {"style": item.style} if steady else {"opponent": outcome.opponent}
+    return Score(values=values, facets=facets, unreadable=sum(naming.style is None for naming in outcome.namings[-1:]))
+
+
+_MEASURES = (
+    ("right", "accuracy"),
+    ("ceiling", "ceiling"),
+    ("evidence", "evidence"),
+    ("as_ideal", "as_ideal_observer"),
+    ("chips", "chips_per_hand"),
+    ("raises", "raise_rate"),
+    ("calls", "call_rate"),
+    ("folds", "fold_rate"),
+    ("faults", "faults_per_decision"),
+)
+
+
+def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
+    """Accuracy, ceiling, chips and habits, overall and by style, and accuracy by the number of hands seen."""
+    measures: list[Measure] = []
+    for value, name in _MEASURES:
+        measures += [one for one in grouped_measures(run, value, name, by=["style"]) if one.items or name == "accuracy"]
+    episodes = [(item, outcome) for item, outcome, _ in run.scored()]
+    by_hands = _by_hands(episodes)
+    measures += [one for _, right, ceiling in by_hands for one in (right, ceiling)]
+    notes = [
+        "The ceiling is the expected accuracy of an observer who knows every trained policy and saw the same hands."
+    ]
+    notes += seated_note({outcome.opponent for _, outcome in episodes})
+    return Summary(
+        measures=tuple(measures),
+        tables=(_answers(episodes),),
+        notes=tuple(notes),
+        series={
+            "by_hands": [
+                {"hands": hands, "accuracy": right.value, "ceiling": ceiling.value, "matches": right.items}
+                for hands, right, ceiling in by_hands
+            ]
+        },
+    )
+
+
+def _by_hands(episodes: Iterable[tuple[Match, MatchOutcome]]) -> list[tuple[int, Measure, Measure]]:
+    """Return accuracy and ceiling after each number of hands at which the style was asked for."""
+    cells: dict[int, list[tuple[Row, Row]]] = {}
+    for item, outcome in episodes:
+        if not is_steady(outcome.opponent):
+            continue
+        for naming in outcome.namings:
+            chances = belief(item, outcome, naming.hands) or {}
+            facets = {"hands": str(naming.hands)}
+            cells.setdefault(naming.hands, []).append(
+                (
+                    Row(item.id, item.id, float(naming.style == item.style), facets, int(naming.style is None)),
+                    Row(item.id, item.id, max(chances.values(), default=math.nan), facets),
+                )
+            )
+    return [
+        (
+            hands,
+            mean_measure("accuracy", [right for right, _ in rows], {"hands": str(hands)}),
+            mean_measure("ceiling", [row for _, row in rows if row.value == row.value], {"hands": str(hands)}),
+        )
+        for hands, rows in sorted(cells.items())
+    ]
+
+
+def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
+    def named(naming: Naming) -> str:
+        return naming.style or "unreadable"
+
+    steady = [(item, outcome) for item, outcome in episodes if is_steady(outcome.opponent)]
+    counts = Counter((item.style, named(outcome.namings[-1])) for item, outcome in steady)
+    columns = ("aggressive", "conservative", "unreadable")
+    styles = sorted({style for style, _ in counts})
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (style, *(counts[style, column] for column in columns)) for style in styles
+    )
+    return Table("styles", "True style (rows) and named style", ("true", *columns), rows)

@@ -1,0 +1,149 @@
+"""Number guessing: outcome -> score -> summary."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
+from sociometer.instruments.egosocial.games.numbers.patterns import TOLERANCE, Patterns, find, is_right
+from sociometer.instruments.egosocial.games.numbers.rules import Round
+from sociometer.instruments.egosocial.games.players import is_steady
+
+
+def opponent_of(item: NumberMatch, outcome: NumberOutcome) -> str:
+    """Return who sat opposite: the rule's name, or the model that took its chair."""
+    return item.opponent if is_steady(outcome.opponent) else outcome.opponent
+
+
+def patterns_of(outcome: NumberOutcome) -> Patterns:
+    """Return the patterns in a match's predictions."""
+    return find([one.prediction for one in outcome.rounds], [one.opponent for one in outcome.rounds])
+
+
+def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
+    """The share of right predictions, their error, the rounds won, and the patterns; an unreadable prediction is wrong."""
+    rounds = outcome.rounds
+    right = [is_right(one.prediction, one.opponent) for one in rounds]
+    errors = [abs(one.prediction - one.opponent) for one in rounds if one.prediction is not None]
+    wins = [Round(one.choice, one.opponent).winner for one in rounds]
+    found = patterns_of(outcome)
+    values = {
+        "right": sum(right) / len(right),
+        "won": sum(win == 1 for win in wins) / len(wins),
+        "learnt": float(found.learnt_at is not None),
+        "mid_point": float(found.mid_point_belief),
+        "strange": float(found.strange_guess is not None),
+        "back_on_track": float(found.back_on_track is not None),
+        "always_smaller": float(found.always_smaller),
+        "faults": sum(one.faults.count for one in rounds) / len(rounds),
+    }
+    if errors:
+        values["error"] = sum(errors) / len(errors)
+    if found.learnt_at is not None:
+        values["learnt_at"] = float(found.learnt_at)
+    unreadable = sum(one.faults.defaulted for one in rounds)
+    return Score(values=values, facets={"opponent": opponent_of(item, outcome)}, unreadable=unreadable)
+
+
+_MEASURES = (
+    ("right", "accuracy"),
+    ("error", "absolute_error"),
+    ("won", "rounds_won"),
+    ("learnt", "learnt"),
+    ("learnt_at", "learnt_at"),
+    ("mid_point", "mid_point_belief"),
+    ("strange", "strange_guess"),
+    ("back_on_track", "back_on_track"),
+    ("always_smaller", "always_smaller"),
+    ("faults", "faults_per_round"),
+)
+
+
+def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
+    """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
+    measures: list[Measure] = []
+    for value, name in _MEASURES:
+        measures += grouped_measures(run, value, name, by=["opponent"])
+    matches = [(opponent_of(item, outcome), outcome) for item, outcome, _ in run.scored()]
+    notes = [f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance."]
+    notes += seated_note({outcome.opponent for _, outcome in matches})
+    return Summary(
+        measures=tuple(measures),
+        tables=(_pattern_table(matches),),
+        notes=tuple(notes),
+        series={"curves": _curves(matches), "matches": [_trace(name, outcome) for name, outcome in matches]},
+    )
+
+
+def seated_note(labels: set[str]) -> list[str]:
+    """Return the caveat that another model sat in the opponent's chair."""
+    others = sorted(label for label in labels if not is_steady(label))
+    if not others:
+        return []
+    return [f"The opponent was {', '.join(others)}, not a steady one: numbers do not compare with the paper's."]
+
+
+def _pattern_table(matches: Sequence[tuple[str, NumberOutcome]]) -> Table:
+    rows = []
+    for name, outcome in matches:
+        found = patterns_of(outcome)
+        hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
+        rows.append(
+            (
+                name,
+                f"{hits}/{len(outcome.rounds)}",
+                found.learnt_at,
+                found.mid_point_belief,
+                found.strange_guess,
+                found.back_on_track,
+                found.always_smaller,
+            )
+        )
+    return Table(
+        "patterns",
+        "Belief about the opponent, match by match",
+        (
+            "opponent",
+            "right",
+            "always right from",
+            "mid-point",
+            "strange guess at",
+            "back on track at",
+            "always smaller",
+        ),
+        tuple(rows),
+        note="rounds are counted from 1; empty: never",
+    )
+
+
+def _curves(matches: Sequence[tuple[str, NumberOutcome]]) -> list[dict[str, Any]]:
+    """Return accuracy and mean error round by round for each opponent."""
+    cells: dict[tuple[str, int], list[tuple[bool, float | None]]] = {}
+    for name, outcome in matches:
+        for number, one in enumerate(outcome.rounds, 1):
+            error = None if one.prediction is None else abs(one.prediction - one.opponent)
+            cells.setdefault((name, number), []).append((is_right(one.prediction, one.opponent), error))
+    curves = []
+    for (name, number), seen in sorted(cells.items()):
+        errors = [error for _, error in seen if error is not None]
+        curves.append(
+            {
+                "opponent": name,
+                "round": number,
+                "accuracy": sum(right for right, _ in seen) / len(seen),
+                "error": sum(errors) / len(errors) if errors else None,
+                "matches": len(seen),
+            }
+        )
+    return curves
+
+
+def _trace(name: str, outcome: NumberOutcome) -> dict[str, Any]:
+    return {
+        "opponent": name,
+        "predictions": [one.prediction for one in outcome.rounds],
+        "numbers": [one.opponent for one in outcome.rounds],
+        "choices": [one.choice for one in outcome.rounds],
+    }

@@ -1,0 +1,123 @@
+"""A stored match as text: card by card and round by round, beliefs beside actions."""
+
+from collections.abc import Iterator
+
+from sociometer.core.measure import Figure, Table
+from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome
+from sociometer.instruments.egosocial.games.holdem.match import Match, MatchOutcome
+from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
+from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, State
+from sociometer.instruments.egosocial.games.holdem.scoring import belief as ideal_belief
+from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
+from sociometer.instruments.egosocial.games.numbers.patterns import is_right
+from sociometer.instruments.egosocial.games.numbers.rules import Round, shown
+from sociometer.instruments.egosocial.games.players import is_steady
+
+
+def replay(item: object, outcome: object) -> Figure | None:
+    """Return the replay of a game's episode as a table; None for what is no game."""
+    if isinstance(item, Hand) and isinstance(outcome, HandOutcome):
+        table = blackjack(outcome)
+    elif isinstance(item, NumberMatch) and isinstance(outcome, NumberOutcome):
+        table = numbers(outcome)
+    elif isinstance(item, Match) and isinstance(outcome, MatchOutcome):
+        table = holdem(item, outcome)
+    else:
+        return None
+    return Figure("replay", table.title, table=table)
+
+
+def _names(held: tuple[int, ...]) -> str:
+    return " ".join(cards.names(held))
+
+
+def blackjack(outcome: HandOutcome) -> Table:
+    """Return each decision: the cards, what was believed with its verdict, and the action beside the best one."""
+    rows: list[tuple[str | int | float | bool | None, ...]] = []
+    for decision in outcome.decisions:
+        total = total_of(decision.player)
+        grade = decision.grade
+        rows.append(
+            (
+                _names(decision.player),
+                f"{'soft' if total.soft else 'hard'} {total.points}",
+                cards.name(decision.open_card),
+                _verdict(decision.statement.self_belief, grade.self_right),
+                _verdict(decision.statement.external_belief, grade.external_right),
+                decision.action + (" (default)" if decision.faults.defaulted else ""),
+                grade.best,
+            )
+        )
+    mine, theirs = total_of(outcome.player), total_of(outcome.dealer)
+    result = {1: "won", 0: "drawn", -1: "lost"}[outcome.result]
+    rows.append(
+        (_names(outcome.player), str(mine.points), _names(outcome.dealer), "", f"dealer {theirs.points}", result, "")
+    )
+    columns = ("cards", "total", "dealer", "self-belief", "external belief", "action", "best")
+    return Table("replay", "Blackjack, decision by decision", columns, tuple(rows))
+
+
+def _verdict(belief: str, right: bool) -> str:
+    return f"[{'right' if right else 'wrong'}] {belief}" if belief else "[none]"
+
+
+def numbers(outcome: NumberOutcome) -> Table:
+    """Return each round: prediction, both numbers, the target, and who was nearer."""
+    rows = []
+    for number, one in enumerate(outcome.rounds, 1):
+        played = Round(one.choice, one.opponent)
+        rows.append(
+            (
+                number,
+                "unreadable" if one.prediction is None else shown(one.prediction),
+                shown(one.opponent),
+                is_right(one.prediction, one.opponent),
+                shown(one.choice),
+                shown(played.gold),
+                {1: "subject", 0: "draw", -1: "opponent"}[played.winner],
+            )
+        )
+    columns = ("round", "prediction", "opponent", "right", "choice", "target", "nearer")
+    return Table("replay", "Number guessing, round by round", columns, tuple(rows))
+
+
+def holdem(item: Match, outcome: MatchOutcome) -> Table:
+    """Return each move of each hand, the cards as they fall, and the style named beside the ideal observer's belief."""
+    named = {naming.hands: naming.style or "unreadable" for naming in outcome.namings}
+    rows: list[tuple[str | int | float | bool | None, ...]] = []
+    for number, hand in enumerate(outcome.hands, 1):
+        rows += _moves(number, hand)
+        belief = ""
+        if number in named and is_steady(outcome.opponent):
+            chances = ideal_belief(item, outcome, number)
+            ideal = f" (ideal observer {chances[item.style]:.0%})" if chances else ""
+            belief = f"named {named[number]}; true {item.style}{ideal}"
+        elif number in named:
+            belief = f"named {named[number]}"
+        rows.append((number, "end", _names(hand.deal.board), "", f"subject {hand.won:+d}", "", belief))
+    columns = ("hand", "street", "cards", "player", "action", "chips", "belief")
+    return Table("replay", "Limit hold'em, move by move", columns, tuple(rows))
+
+
+def _moves(number: int, hand: PlayedHand) -> Iterator[tuple[str | int | float | bool | None, ...]]:
+    state = State(hand.deal)
+    yield number, "deal", _names(hand.deal.hole[0]), "subject", "", "", ""
+    yield number, "deal", _names(hand.deal.hole[1]), "opponent", "", "", ""
+    for move in hand.moves:
+        board = _names(hand.deal.board[: BOARD_SIZES[STREETS.index(move.street)]])
+        state.apply(move.action)
+        chips = f"{state.invested[0]}, {state.invested[1]}"
+        yield number, move.street, board, ("subject", "opponent")[move.player], move.action, chips, ""
+
+
+def as_text(figure: Figure) -> str:
+    """Return a replay as plain lines of text."""
+    assert figure.table is not None
+    cells = [figure.table.columns, *figure.table.rows]
+    words = [["" if cell is None else str(cell) for cell in row] for row in cells]
+    widths = [min(40, max(len(row[column]) for row in words)) for column in range(len(figure.table.columns))]
+    return "\n".join(
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in words
+    )
