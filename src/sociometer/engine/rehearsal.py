@@ -63,7 +63,7 @@ class Rehearsal:
         verbs = self.instrument.task(task)
         card = self.instrument.card
         draw = Draw(card.name, card.version, task, item.id, repeat, self.seed)
-        session = PlaySession(_Direct(), self._seats, draw, self.settings, self.prompts)
+        session = PlaySession(Direct(), self._seats, draw, self.settings, self.prompts)
         try:
             outcome = await verbs.play(item, session)
         except MachineryError as error:
@@ -93,7 +93,7 @@ class Rehearsal:
         return self.instrument.task(task).summarise(self.play_all(task, items, repeats))
 
 
-class _Direct:
+class Direct:
     """A desk that asks the player itself."""
 
     async def reply(self, seat: Seat, request: Request, draw: Draw, nth: int, digest: bytes) -> tuple[Reply, bytes]:

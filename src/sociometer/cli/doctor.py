@@ -1,0 +1,104 @@
+"""`sociometer doctor`: what is missing on this machine, and what to do about it."""
+
+import importlib.util
+import platform
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from msgspec import Struct
+
+import sociometer
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_table
+from sociometer.core.errors import ExitCode, SociometerError
+from sociometer.core.measure import Table
+from sociometer.engine.data import data_root
+from sociometer.engine.prices import read_prices, user_file
+from sociometer.instruments import cards
+from sociometer.models.registry import describe
+from sociometer.store.store import Store
+
+_EXTRAS = {
+    "xllamacpp": ("local", "runs GGUF models in process"),
+    "pyarrow": ("parquet", "exports to Parquet"),
+    "torch": ("train", "trains hold'em opponents"),
+    "zstandard": ("posts", "reads compressed dumps of posts"),
+}
+
+
+class Finding(Struct, frozen=True):
+    """One thing that was looked at; `needed` ones make the exit code 1 when they are not well."""
+
+    what: str
+    well: bool
+    state: str
+    next_step: str = ""
+    needed: bool = False
+
+
+def _doctor(store: Path | None, as_json: bool) -> int:
+    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data()]
+    if as_json:
+        print_json(findings)
+    else:
+        print_table(
+            Table(
+                "doctor",
+                f"Sociometer {sociometer.__version__} on Python {platform.python_version()}",
+                ("what", "well", "state", "next step"),
+                tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
+            )
+        )
+    return int(ExitCode.GATE_FAILED if any(one.needed and not one.well for one in findings) else ExitCode.OK)
+
+
+def _ground(path: Path) -> Iterator[Finding]:
+    try:
+        with Store(path) as store:
+            state = f"{path} ({sum(1 for _ in store.runs.all())} runs, SQLite {sqlite3.sqlite_version})"
+        yield Finding("store", True, state, needed=True)
+    except SociometerError as error:
+        yield Finding("store", False, str(error), "give --store another file", needed=True)
+    free = shutil.disk_usage(next(folder for folder in path.absolute().parents if folder.exists())).free
+    yield Finding("disk", free > 1 << 28, f"{free / 1e9:.1f} GB free", "" if free > 1 << 28 else "free some space")
+    try:
+        names = read_prices().names()
+        own = "with your own" if user_file().exists() else "your own may stand"
+        yield Finding("prices", True, f"{len(names)} models priced; {own} in {user_file()}")
+    except SociometerError as error:
+        yield Finding("prices", False, str(error), "correct the file", needed=True)
+    yield Finding("instruments", bool(cards()), ", ".join(cards()), needed=True)
+
+
+def _models() -> Iterator[Finding]:
+    for entry in describe():
+        if entry.ready is None or entry.spec.startswith("baseline/"):
+            continue
+        step = f"export {entry.key_variable}=…" if entry.key_variable else f"sociometer models pull {entry.spec[6:]}"
+        state = "ready" if entry.ready else f"{entry.key_variable} is not set" if entry.key_variable else "not pulled"
+        yield Finding(f"model {entry.spec}", entry.ready, state, "" if entry.ready else step)
+
+
+def _extras() -> Iterator[Finding]:
+    for module, (extra, what) in _EXTRAS.items():
+        present = importlib.util.find_spec(module) is not None
+        step = "" if present else f"pip install 'sociometer[{extra}]'"
+        yield Finding(f"extra {extra}", present, what if present else f"{module} is missing: {what}", step)
+
+
+def _data() -> Iterator[Finding]:
+    for card in cards().values():
+        if card.file:
+            here = sum((data_root() / file.name).exists() for file in card.file)
+            step = "" if here == len(card.file) else f"sociometer data fetch {card.name}"
+            yield Finding(
+                f"data {card.name}", here == len(card.file), f"{here} of {len(card.file)} official files", step
+            )
+
+
+command = click.Command(
+    "doctor", callback=_doctor, params=[store_option(), json_option()], help="What is missing here, and the next step."
+)

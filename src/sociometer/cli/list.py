@@ -1,0 +1,76 @@
+"""`sociometer list`: the instruments, or all about one; reads cards only."""
+
+import click
+
+from sociometer.cli.options import json_option
+from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.core.card import Card
+from sociometer.core.measure import Cell, Table
+from sociometer.instruments import card_of, cards
+
+
+def _list(instrument: str | None, as_json: bool) -> None:
+    if instrument is not None:
+        card = card_of(instrument)
+        if as_json:
+            print_json(card)
+        else:
+            _show(card)
+        return
+    if as_json:
+        print_json(list(cards().values()))
+        return
+    print_table(
+        Table(
+            "instruments",
+            "Instruments",
+            ("name", "version", "measures", "how", "languages"),
+            tuple((c.name, c.version, c.measures, c.how, ", ".join(c.languages)) for c in cards().values()),
+            note="sociometer list NAME shows tasks, settings, roles and commands.",
+        )
+    )
+
+
+def _show(card: Card) -> None:
+    print_line(f"{card.title}  (version {card.version})")
+    print_line(f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip())
+    print_line(f"Measures {card.measures}: {card.how}.")
+    if card.licence:
+        print_line(card.licence)
+    print_line()
+    for table in _tables(card):
+        if table.rows:
+            print_table(table)
+
+
+def _tables(card: Card) -> list[Table]:
+    settings = [(f"--{s.name}", s.help, ", ".join(s.choices) or s.kind, _default(s.default)) for s in card.setting]
+    files = [(f.name, f.repository, "pinned" if f.sha256 else "recorded on first fetch") for f in card.file]
+    tables: list[tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]] = [
+        ("Tasks", ("task", "what", "played by `run`", "repeats"),
+         [(t.name, t.title, t.default, t.repeats) for t in card.task]),
+        ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best"),
+         [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top) for m in card.measure]),
+        ("Roles", ("role", "what", "default", "tasks"),
+         [(r.name, r.help, r.default or None, ", ".join(r.tasks) or "all") for r in card.role]),
+        ("Settings", ("option", "what", "choices", "default"), [*settings]),
+        ("Commands", ("command", "what"), [(f"sociometer {c.verb} {card.name}", c.help) for c in card.command]),
+        ("Players of its own", ("player", "role", "what", "stand-in"),
+         [(p.name, p.role, p.help, p.stand_in) for p in card.player]),
+        ("Official files (sociometer data fetch)", ("file", "from", "checksum"), [*files]),
+    ]  # fmt: skip
+    return [Table(title.split()[0].lower(), title, columns, tuple(rows)) for title, columns, rows in tables]
+
+
+def _default(value: object) -> str | None:
+    if value in (None, "", ()):
+        return None
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+command = click.Command(
+    "list",
+    callback=_list,
+    params=[click.Argument(["instrument"], required=False), json_option()],
+    help="The instruments, or all about INSTRUMENT: tasks, measures, roles, settings, commands.",
+)

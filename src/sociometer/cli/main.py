@@ -1,0 +1,102 @@
+"""`sociometer`: finds the command, loads only that one, and turns errors into messages and exit codes."""
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+import sociometer
+from sociometer.core.errors import ExitCode, SociometerError, unknown
+
+COMMANDS = {
+    "run": "Play instruments on models",
+    "resume": "Play on a run that was stopped or killed",
+    "runs": "The runs in the store",
+    "show": "One run, or one item of it turn by turn",
+    "rescore": "Rebuild every number of a run from what was played",
+    "export": "Write a run to JSON lines, CSV or Parquet",
+    "list": "The instruments, or all about one",
+    "models": "What may stand after --model; `models pull` fetches the embedded one",
+    "doctor": "What is missing on this machine",
+    "data": "Fetch official data",
+    "compare": "Compare runs by pairs of items, with a verdict",
+    "report": "One HTML page about runs",
+    "plot": "One figure for a paper",
+    "leaderboard": "Subjects with rank intervals",
+    "profile": "One subject over all instruments",
+    "reliability": "How far the numbers can be trusted",
+    "reproduce": "Recompute the published figures",
+}
+
+
+class Commands(click.Group):
+    """Loads a command's module only when it is called; instruments add verbs of their own."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        from sociometer.cli.verbs import verbs
+
+        return [*COMMANDS, *sorted(verbs())]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in COMMANDS:
+            command = import_module(f"sociometer.cli.{cmd_name}").command
+            return command if isinstance(command, click.Command) else None
+        from sociometer.cli.verbs import verb_command, verbs
+
+        if cmd_name in verbs():
+            return verb_command(cmd_name)
+        raise unknown("command", cmd_name, self.list_commands(ctx), "Run 'sociometer --help' to see all.")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from sociometer.cli.verbs import verbs
+
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+        if verbs():
+            with formatter.section("Commands of instruments (sociometer VERB INSTRUMENT …)"):
+                formatter.write_dl([(name, ", ".join(sorted(cards))) for name, cards in sorted(verbs().items())])
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(sociometer.__version__, prog_name="sociometer", message="%(prog)s %(version)s")
+def sociometer_command() -> None:
+    """Sociometer measures the social intelligence of language models."""
+
+
+def main() -> None:
+    """Runs the command line; the exit code says how it went."""
+    sys.exit(run_command(sys.argv[1:]))
+
+
+def run_command(arguments: list[str]) -> int:
+    """Runs one command line and gives its exit code."""
+    try:
+        result = sociometer_command.main(args=arguments, prog_name="sociometer", standalone_mode=False)
+        sys.stdout.flush()
+        return int(result) if isinstance(result, int) else int(ExitCode.OK)
+    except SociometerError as error:
+        return _tell(arguments, str(error), int(error.exit_code))
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except click.ClickException as error:
+        return _tell(arguments, error.format_message(), int(ExitCode.USAGE))
+    except (KeyboardInterrupt, click.Abort):
+        return _tell(arguments, "interrupted", int(ExitCode.INTERRUPTED))
+    except BrokenPipeError:
+        # The reader of a pipe (head, less) has seen enough; Python must not complain about it on exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.OK)
+
+
+def _tell(arguments: list[str], message: str, code: int) -> int:
+    sys.stderr.write(f"error: {message}\n")
+    if "--json" in arguments:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.encode({"error": message, "exit_code": code}).decode() + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    main()

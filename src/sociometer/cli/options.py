@@ -1,0 +1,201 @@
+"""The options that commands share, and how they become a RunConfig."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sociometer.core.card import Card
+from sociometer.core.conversation import Sampling
+from sociometer.core.errors import UsageError
+from sociometer.core.settings import Setting
+from sociometer.engine.budget import Caps
+from sociometer.engine.config import RunConfig
+from sociometer.engine.throttle import DEFAULT_IN_FLIGHT
+from sociometer.store.store import default_path
+
+Decorator = Callable[[Any], Any]
+
+
+def json_option() -> click.Option:
+    """`--json`, which every command has."""
+    return click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON value instead of tables.")
+
+
+def store_option() -> click.Option:
+    """`--store`, for commands that read or write runs."""
+    return click.Option(
+        ["--store"],
+        type=click.Path(path_type=Path, dir_okay=False),
+        envvar="SOCIOMETER_STORE",
+        default=None,
+        help="The store's file (default: in the user's data folder; SOCIOMETER_STORE).",
+    )
+
+
+def store_path(given: Path | None) -> Path:
+    """Where the store lies."""
+    return given or default_path()
+
+
+def run_options() -> list[click.Parameter]:
+    """The options of everything that plays."""
+    return [
+        click.Option(
+            ["--model", "models"], multiple=True, metavar="MODEL", help="The subject; several are run in turn."
+        ),
+        click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
+        click.Option(["--task", "tasks"], multiple=True, metavar="TASK", help="Only these tasks of the instrument."),
+        click.Option(["--limit"], type=int, help="Play a sample of this many items, the same for every subject."),
+        click.Option(["--repeats"], type=int, help="Play each item this often."),
+        click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of deals, orders and samples."),
+        click.Option(["--official"], is_flag=True, help="Use the official items fetched by `data fetch`."),
+        click.Option(
+            ["--data"], type=click.Path(), default="", help="Folder with the official files; implies --official."
+        ),
+        click.Option(["--prompts"], type=click.Path(), default="", help="Folder of prompts that replace ours by name."),
+        *_model_options(),
+        *_limit_options(),
+    ]
+
+
+def _model_options() -> list[click.Parameter]:
+    return [
+        click.Option(["--base-url"], default="", help="The subject's server, where it is not the preset's."),
+        click.Option(
+            ["--revision"], default="", help="Names the subject's weights, so that its answers can be reused."
+        ),
+        click.Option(["--key-variable"], default="", help="Environment variable that holds the subject's key."),
+        click.Option(["--temperature"], type=float, help="Sampling temperature of the subject."),
+        click.Option(["--top-p"], type=float, help="Nucleus sampling of the subject."),
+        click.Option(["--reply-tokens"], type=int, help="Most tokens of one reply of the subject."),
+        click.Option(["--sampling-seed"], type=int, help="Seed that is sent to the subject's server."),
+        click.Option(["--stop"], multiple=True, help="Stop sequence of the subject."),
+        click.Option(["--reasoning-effort"], help="Reasoning effort of the subject (low, medium, high)."),
+        click.Option(["--logprobs"], type=int, help="Ask for this many top log-probabilities."),
+    ]
+
+
+def _limit_options() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--in-flight"],
+            type=int,
+            default=DEFAULT_IN_FLIGHT,
+            show_default=True,
+            help="Most requests in flight at one server.",
+        ),
+        click.Option(["--timeout"], type=float, default=300.0, show_default=True, help="Deadline of one request (s)."),
+        click.Option(["--retries"], type=int, help="How often a failed request is tried again."),
+        *cap_options(),
+        click.Option(["--fresh"], is_flag=True, help="Draw anew instead of reusing earlier replies."),
+    ]
+
+
+def cap_options() -> list[click.Parameter]:
+    """The hard caps on spending."""
+    return [
+        click.Option(["--max-cost"], type=float, help="Stop before this many dollars are passed, all roles included."),
+        click.Option(["--max-requests"], type=int, help="Stop after this many requests."),
+        click.Option(["--max-tokens"], type=int, help="Stop before this many tokens are passed, read and written."),
+    ]
+
+
+def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
+    """The options that an instrument's settings or a command's options make."""
+    made: list[click.Parameter] = []
+    for setting in settings:
+        if setting.positional:
+            made.append(
+                click.Argument([_variable(setting.name)], required=setting.required, nargs=-1 if setting.many else 1)
+            )
+            continue
+        text = setting.help
+        if setting.choices:
+            text += f" One of: {', '.join(setting.choices)}."
+        if setting.default not in (None, "", ()) and setting.kind != "flag":
+            text += f" [default: {setting.default}]"
+        flag = {"is_flag": True, "default": None} if setting.kind == "flag" else {}
+        made.append(
+            click.Option(
+                [f"--{setting.name}", _variable(setting.name)],
+                multiple=setting.many,
+                required=setting.required,
+                help=text,
+                **flag,  # type: ignore[arg-type]
+            )
+        )
+    return made
+
+
+def chosen_settings(settings: tuple[Setting, ...], values: Mapping[str, Any]) -> dict[str, object]:
+    """The settings that were given on the command line."""
+    return {
+        setting.name: values[_variable(setting.name)]
+        for setting in settings
+        if values.get(_variable(setting.name)) not in (None, ())
+    }
+
+
+def _variable(name: str) -> str:
+    return "setting_" + name.replace("-", "_")
+
+
+def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, object]) -> RunConfig:
+    """The configuration that the options of `run` describe."""
+    return RunConfig(
+        instrument=card.name,
+        subject=subject,
+        tasks=tuple(values["tasks"]),
+        roles=_roles(values["roles"]),
+        settings=dict(settings),
+        seed=values["seed"],
+        repeats=values["repeats"],
+        limit=values["limit"],
+        official=values["official"] or bool(values["data"]),
+        data_folder=str(Path(values["data"]).absolute()) if values["data"] else "",
+        prompts_folder=str(Path(values["prompts"]).absolute()) if values["prompts"] else "",
+        base_url=values["base_url"],
+        revision=values["revision"],
+        key_variable=values["key_variable"],
+        timeout_seconds=values["timeout"],
+        sampling=_sampling(values),
+        caps=caps(values),
+        fresh=values["fresh"],
+        in_flight=values["in_flight"],
+        retries=values["retries"],
+        command=("sociometer", *sys.argv[1:]),
+    )
+
+
+def caps(values: Mapping[str, Any]) -> Caps:
+    """The caps that were given."""
+    return Caps(values["max_cost"], values["max_requests"], values["max_tokens"])
+
+
+def _sampling(values: Mapping[str, Any]) -> Sampling:
+    return Sampling(
+        temperature=values["temperature"],
+        top_p=values["top_p"],
+        max_tokens=values["reply_tokens"],
+        seed=values["sampling_seed"],
+        stop=tuple(values["stop"]),
+        reasoning_effort=values["reasoning_effort"],
+        logprobs=values["logprobs"],
+    )
+
+
+def _roles(given: tuple[str, ...]) -> dict[str, str]:
+    roles: dict[str, str] = {}
+    for text in given:
+        role, equals, model = text.partition("=")
+        if not equals or not role or not model:
+            raise UsageError(f"--role needs ROLE=MODEL, not '{text}'.")
+        if role == "subject":
+            raise UsageError("the subject is given by --model, not by --role.")
+        if role in roles:
+            raise UsageError(f"--role {role} is given twice: '{roles[role]}' and '{model}'.")
+        roles[role] = model
+    return roles

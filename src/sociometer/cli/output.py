@@ -1,0 +1,98 @@
+"""What commands print: tables on a terminal, plain columns when piped, JSON when asked for."""
+
+import sys
+from collections.abc import Iterable
+
+import msgspec
+
+from sociometer.core.errors import ExitCode
+from sociometer.core.measure import Cell, Measure, Table
+from sociometer.core.workbench import Result
+
+
+def print_json(value: object) -> None:
+    """One JSON value on standard output."""
+    body = msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2)
+    sys.stdout.write(body.decode() + "\n")
+
+
+def print_result(result: Result, as_json: bool) -> int:
+    """Shows a command's result; gives the exit code."""
+    if as_json:
+        print_json(result)
+    else:
+        for table in result.tables:
+            print_table(table)
+        for note in result.notes:
+            print_line(note)
+        for path in result.wrote:
+            print_line(f"wrote {path}")
+    return int(ExitCode.GATE_FAILED if result.failed else ExitCode.OK)
+
+
+def print_line(text: str = "") -> None:
+    """One line of plain text on standard output."""
+    sys.stdout.write(text + "\n")
+
+
+def print_table(table: Table) -> None:
+    """A table, drawn for a terminal or as tab-separated columns when piped."""
+    if not sys.stdout.isatty():
+        print_line(f"# {table.title}")
+        print_line("\t".join(table.columns))
+        for row in table.rows:
+            print_line("\t".join(cell_text(cell).replace("\t", " ").replace("\n", " ") for cell in row))
+        if table.note:
+            print_line(f"# {table.note}")
+        print_line()
+        return
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(title=Text(table.title, style="bold"), title_justify="left", caption_justify="left")
+    drawn.caption = Text(table.note) if table.note else None
+    for index, column in enumerate(table.columns):
+        numeric = all(isinstance(row[index], int | float | None) for row in table.rows if index < len(row))
+        drawn.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(Text(cell_text(cell)) for cell in row))
+    Console().print(drawn)
+
+
+def cell_text(cell: Cell) -> str:
+    """A cell as text: numbers short, nothing as a dash."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return f"{cell:.3f}".rstrip("0").rstrip(".") if abs(cell) < 1000 else f"{cell:,.0f}"
+    return str(cell)
+
+
+def measure_rows(measures: Iterable[Measure]) -> Iterable[tuple[Cell, ...]]:
+    """Measures as rows: name, group, value, interval, items, clusters, unreadable, errors, note."""
+    for measure in measures:
+        interval = measure.interval
+        bounds = "–"
+        if interval is not None:
+            bounds = (
+                f"too few ({interval.clusters})"
+                if interval.low is None or interval.high is None
+                else f"[{cell_text(interval.low)}, {cell_text(interval.high)}]"
+            )
+        group = " · ".join(f"{key} {value}" for key, value in measure.group.items()) or "all"
+        yield (
+            measure.name,
+            group,
+            measure.value,
+            bounds,
+            measure.items,
+            measure.unreadable,
+            measure.errors,
+            measure.note,
+        )
+
+
+MEASURE_COLUMNS = ("measure", "of", "value", "95 % interval", "items", "unreadable", "errors", "note")

@@ -1,0 +1,39 @@
+"""`sociometer resume`: plays on a run that was stopped or killed."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import cap_options, caps, json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_table
+from sociometer.cli.progress import Progress
+from sociometer.cli.run import exit_code
+from sociometer.cli.summaries import played_json, summary_table
+
+
+def _resume(run: str, in_flight: int | None, quiet: bool, store: Path | None, as_json: bool, **values: Any) -> int:
+    with Progress(quiet) as progress, open_engine(store_path(store), progress) as engine:
+        played = engine.resume(run, caps(values), in_flight)
+        if as_json:
+            print_json(played_json(played))
+        else:
+            for task in played.run.tasks:
+                print_table(summary_table(played.run, task))
+        return exit_code([played])
+
+
+command = click.Command(
+    "resume",
+    callback=_resume,
+    params=[
+        click.Argument(["run"]),
+        *cap_options(),
+        click.Option(["--in-flight"], type=int, help="Most requests in flight at one server."),
+        click.Option(["--quiet"], is_flag=True, help="Show no progress."),
+        store_option(),
+        json_option(),
+    ],
+    help="Play on RUN from the journal: only what was not yet answered is sent, failed items are tried again.",
+)

@@ -1,0 +1,167 @@
+"""`sociometer run`: plays instruments on models."""
+
+from typing import Any
+
+import click
+
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import (
+    chosen_settings,
+    json_option,
+    run_config,
+    run_options,
+    setting_options,
+    store_option,
+    store_path,
+)
+from sociometer.cli.output import print_json, print_table
+from sociometer.cli.progress import Progress
+from sociometer.cli.summaries import played_json, summary_table
+from sociometer.core.card import Card
+from sociometer.core.errors import ExitCode, UsageError
+from sociometer.core.measure import Table
+from sociometer.core.settings import Setting
+from sociometer.engine.config import RunConfig
+from sociometer.engine.engine import Engine, Played
+from sociometer.instruments import card_of, cards
+
+_PLAN_COLUMNS = (
+    "instrument",
+    "task",
+    "role",
+    "model",
+    "items",
+    "repeats",
+    "calls",
+    "tokens in",
+    "tokens out",
+    "cost $",
+    "prices of",
+)
+
+
+class RunCommand(click.Command):
+    """Takes the settings of the instruments that are named as options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        named = [cards()[word] for word in args if word in cards()]
+        chosen = list(cards().values()) if "all" in args else named
+        self.params = [*_fixed_parameters(), *setting_options(_merged(chosen))]
+        return super().parse_args(ctx, args)
+
+
+def _fixed_parameters() -> list[click.Parameter]:
+    return [
+        click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
+        *run_options(),
+        click.Option(["--dry-run"], is_flag=True, help="Show the plan: items, calls, tokens, cost; send nothing."),
+        click.Option(["--quiet"], is_flag=True, help="Show no progress."),
+        store_option(),
+        json_option(),
+    ]
+
+
+def _merged(chosen: list[Card]) -> tuple[Setting, ...]:
+    """The settings of several instruments; one that several declare is offered once."""
+    merged: dict[str, Setting] = {}
+    for card in chosen:
+        for setting in card.setting:
+            merged.setdefault(setting.name, setting)
+    return tuple(merged.values())
+
+
+def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
+    names = list(cards()) if "all" in instruments else list(dict.fromkeys(instruments))
+    if "all" in instruments and len(set(instruments)) > 1:
+        raise UsageError("give 'all' or the names of instruments, not both.")
+    models = values["models"]
+    if not models:
+        raise UsageError("no model given; use --model MODEL ('sociometer models' lists what may stand there).")
+    if len(models) > 1 and values["base_url"]:
+        raise UsageError("--base-url serves one --model; write 'provider/name@URL' to give each its own.")
+    configs = []
+    for model in dict.fromkeys(models):
+        for name in names:
+            card = card_of(name)
+            given = dict(values)
+            if len(names) > 1:
+                known = {role.name for role in card.role}
+                given["roles"] = tuple(text for text in values["roles"] if text.partition("=")[0] in known)
+            configs.append(run_config(card, model, given, chosen_settings(card.setting, values)))
+    return configs
+
+
+def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: bool, **values: Any) -> int:
+    configs = _configs(instruments, values)
+    with Progress(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+        for config in configs:
+            engine.plan(config)
+        if dry_run:
+            return _show_plan(engine, configs, as_json)
+        return _play_all(engine, configs, as_json)
+
+
+def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
+    played: list[Played] = []
+    for config in configs:
+        played.append(engine.run(config))
+        if played[-1].ending.status == "stopped":
+            break
+    if as_json:
+        print_json([played_json(one) for one in played])
+    else:
+        for one in played:
+            for task in one.run.tasks:
+                print_table(summary_table(one.run, task))
+    return exit_code(played)
+
+
+def exit_code(played: list[Played]) -> int:
+    """Stopped before failed before finished."""
+    if any(one.ending.status == "stopped" for one in played):
+        interrupted = any(one.ending.reason == "interrupted" for one in played)
+        return int(ExitCode.INTERRUPTED if interrupted else ExitCode.STOPPED)
+    if any(one.ending.status == "failed" or one.tally.failed for one in played):
+        return int(ExitCode.MACHINERY)
+    return int(ExitCode.OK)
+
+
+def _show_plan(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
+    from sociometer.engine.estimate import estimate
+
+    rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config))]
+    if as_json:
+        print_json([{"instrument": name, "estimate": row} for name, row in rows])
+        return 0
+    table = Table(
+        "plan",
+        "The plan (nothing was sent)",
+        _PLAN_COLUMNS,
+        tuple(
+            (
+                name,
+                row.task,
+                row.role,
+                row.model,
+                row.items,
+                row.repeats,
+                row.calls,
+                row.input_tokens,
+                row.output_tokens,
+                "unknown" if row.cost is None else round(row.cost, 4),
+                row.prices_as_of or None,
+            )
+            for name, row in rows
+        ),
+        note="Calls and tokens read are counted on rehearsed items; tokens written are assumed at 120 a reply at most.",
+    )
+    print_table(table)
+    return 0
+
+
+command = RunCommand(
+    "run",
+    callback=_play,
+    params=_fixed_parameters(),
+    help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice.",
+)

@@ -1,0 +1,58 @@
+"""`sociometer runs`: the runs in the store."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_table
+from sociometer.core.measure import Table
+from sociometer.store.store import Store
+
+
+def _show(store: Path | None, as_json: bool) -> None:
+    with Store(store_path(store)) as opened:
+        records = list(opened.runs.all())
+        rows = []
+        for record in records:
+            done, failed = opened.episodes.counts(record.id)
+            spent = opened.journal.spent(record.id)
+            rows.append((record, done, failed, spent))
+    if as_json:
+        print_json(
+            [
+                {"run": record.id, "instrument": record.instrument, "subject": record.subject, "status": record.status,
+                 "created": record.created, "done": done, "errors": failed, "spent": spent}
+                for record, done, failed, spent in rows
+            ]
+        )  # fmt: skip
+        return
+    print_table(
+        Table(
+            "runs",
+            f"Runs in {store_path(store)}",
+            ("run", "instrument", "subject", "status", "begun", "episodes", "errors", "requests", "tokens", "cost $"),
+            tuple(
+                (
+                    record.id,
+                    record.instrument,
+                    record.subject,
+                    "imported" if record.manifest.imported else record.status,
+                    datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%d %H:%M"),
+                    done,
+                    failed,
+                    spent.requests,
+                    spent.input_tokens + spent.output_tokens,
+                    "unknown" if spent.requests and spent.unpriced == spent.requests else round(spent.cost, 4),
+                )
+                for record, done, failed, spent in rows
+            ),
+            note="" if rows else "No run yet. Start one with: sociometer run INSTRUMENT --model MODEL",
+        )
+    )
+
+
+command = click.Command(
+    "runs", callback=_show, params=[store_option(), json_option()], help="The runs in the store, oldest first."
+)

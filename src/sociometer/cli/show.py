@@ -1,0 +1,114 @@
+"""`sociometer show`: one run, or one item of it turn by turn."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.summaries import run_json, summary_table
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.task import Episode
+from sociometer.core.transcript import Asked, Event
+from sociometer.engine.stored import Stored
+
+
+def _show(run: str, item: str | None, task: str | None, repeat: int, store: Path | None, as_json: bool) -> None:
+    with open_engine(store_path(store)) as engine:
+        stored = engine.stored(run)
+        if item is None:
+            _show_run(stored, as_json)
+        else:
+            _show_item(stored, item, task, repeat, as_json)
+
+
+def _show_run(stored: Stored, as_json: bool) -> None:
+    if as_json:
+        print_json(run_json(stored))
+        return
+    for task in stored.tasks:
+        print_table(summary_table(stored, task))
+        for table in stored.summary(task).tables:
+            print_table(table)
+    for kind, count in stored.failures().items():
+        print_line(f"{count} episodes failed: {kind}")
+
+
+def _show_item(stored: Stored, item: str, task: str | None, repeat: int, as_json: bool) -> None:
+    name, episode = _find(stored, item, task, repeat)
+    events = stored.transcript(name, item, repeat)
+    if as_json:
+        print_json({"run": stored.id, "task": name, "episode": episode, "events": events})
+        return
+    print_line(f"{stored.id} · {name} · {item} · repeat {repeat}")
+    for line in transcript_lines(events):
+        print_line(line)
+    print_line()
+    if episode.failure is not None:
+        print_line(f"failed ({episode.failure.kind}): {episode.failure.message}")
+    if episode.outcome is not None:
+        print_line("outcome: " + msgspec.json.encode(episode.outcome).decode())
+    if episode.score is not None:
+        print_line("score: " + msgspec.json.encode(episode.score).decode())
+
+
+def _find(stored: Stored, item: str, task: str | None, repeat: int) -> tuple[str, Episode[Any, Any]]:
+    tasks = [task] if task else list(stored.tasks)
+    for name in tasks:
+        for episode in stored.episodes(name, item):
+            if episode.repeat == repeat:
+                return name, episode
+    known = [episode.item.id for name in tasks for episode in stored.view(name).episodes()]
+    if item in known:
+        raise UsageError(f"item '{item}' was not played as repeat {repeat}.")
+    if len(known) > 12:
+        raise unknown(f"item of {stored.id}", item, known)
+    raise unknown(f"item of {stored.id}", item, known, f"Played: {', '.join(known)}.")
+
+
+def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
+    """The transcript as text; of a growing conversation only what is new since the role was last asked."""
+    seen: dict[tuple[str, str], tuple[Any, ...]] = {}
+    for event in events:
+        place = f" ({event.branch.strip('/')})" if event.branch else ""
+        if not isinstance(event, Asked):
+            facts = "  ".join(f"{key}: {_plain(value)}" for key, value in event.facts.items())
+            yield f"  · {event.kind}{place}  {facts}"
+            continue
+        before = seen.get((event.role, event.branch), ())
+        known = len(before) if event.messages[: len(before)] == before else 0
+        for message in event.messages[known:]:
+            yield ""
+            yield f"[{message.role} to {event.role}{place}]"
+            yield message.content
+        yield ""
+        if event.reply.reasoning:
+            yield f"[{event.role}{place} thinks]"
+            yield event.reply.reasoning
+        yield f"[{event.role}{place}: {event.model}]"
+        yield event.reply.text
+        said = msgspec.structs.replace(event.messages[0], role="assistant", content=event.reply.text)
+        seen[event.role, event.branch] = (*event.messages, said)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+command = click.Command(
+    "show",
+    callback=_show,
+    params=[
+        click.Argument(["run"]),
+        click.Argument(["item"], required=False),
+        click.Option(["--task"], help="The task, where the item stands in several."),
+        click.Option(["--repeat"], type=int, default=0, show_default=True, help="Which playing of the item."),
+        store_option(),
+        json_option(),
+    ],
+    help="RUN's numbers, or ITEM of it turn by turn. RUN may be an id, its beginning, or 'last'.",
+)

@@ -1,0 +1,119 @@
+"""Commands that instruments bring: `sociometer VERB INSTRUMENT …`, declared in their cards, loaded when called."""
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import click
+import msgspec
+
+from sociometer.cli.opening import instrument_and_folder, open_engine
+from sociometer.cli.options import (
+    chosen_settings,
+    json_option,
+    run_config,
+    run_options,
+    setting_options,
+    store_option,
+    store_path,
+)
+from sociometer.cli.output import print_result
+from sociometer.cli.progress import Progress
+from sociometer.core.card import Card, CommandCard
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.settings import Setting, Settings
+from sociometer.core.workbench import Command
+from sociometer.engine.bench import Bench
+from sociometer.instruments import cards
+
+
+@cache
+def verbs() -> dict[str, dict[str, CommandCard]]:
+    """The verbs with the instruments that offer them."""
+    offered: dict[str, dict[str, CommandCard]] = {}
+    for card in cards().values():
+        for command in card.command:
+            offered.setdefault(command.verb, {})[card.name] = command
+    return offered
+
+
+def verb_command(verb: str) -> click.Command:
+    """The command that finds the instrument and hands the rest of the line to it."""
+
+    def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
+        name, rest = _find_instrument(verb, list(words))
+        inner = _instrument_command(cards()[name], verbs()[verb][name])
+        return inner.main(rest, prog_name=f"sociometer {verb} {name}", standalone_mode=False)
+
+    return click.Command(
+        verb,
+        callback=click.pass_context(call),
+        params=[click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)],
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+
+
+def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
+    """The instrument that was named first or by --instrument, or the only one that offers the verb."""
+    offering = verbs()[verb]
+    if words and words[0] in cards():
+        name, rest = words[0], words[1:]
+    elif "--instrument" in words[:-1]:
+        place = words.index("--instrument")
+        name, rest = words[place + 1], words[:place] + words[place + 2 :]
+    elif len(offering) == 1:
+        name, rest = next(iter(offering)), words
+    elif words and not words[0].startswith("-"):
+        raise unknown("instrument", words[0], offering, f"'{verb}' is offered by: {', '.join(sorted(offering))}.")
+    elif "--help" in words or "-h" in words:
+        raise click.UsageError(f"name an instrument first: sociometer {verb} {{{'|'.join(sorted(offering))}}} --help")
+    else:
+        raise UsageError(f"'{verb}' needs an instrument: {', '.join(sorted(offering))}.")
+    if name not in offering:
+        if name not in cards():
+            raise unknown("instrument", name, offering)
+        raise UsageError(f"{name} has no command '{verb}'; it is offered by: {', '.join(sorted(offering))}.")
+    return name, rest
+
+
+def _instrument_command(card: Card, command: CommandCard) -> click.Command:
+    settings = _own_settings(card, command)
+    params = setting_options(command.option) + setting_options(settings)
+    if command.plays:
+        params += run_options()
+    else:
+        params += [option for option in run_options() if option.name in ("official", "data", "prompts", "seed")]
+    params += [store_option(), json_option(), click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
+    taken = {setting.name for setting in (*command.option, *settings)}
+    params = [param for param in params if param.name not in taken]
+
+    def call(as_json: bool, quiet: bool, **values: Any) -> int:
+        return _call(card, command, settings, as_json, quiet, values)
+
+    return click.Command(command.verb, callback=call, params=params, help=command.help)
+
+
+def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
+    """The instrument's settings that the command does not redefine."""
+    redefined = {option.name for option in command.option}
+    return tuple(setting for setting in card.setting if setting.name not in redefined)
+
+
+def _call(
+    card: Card, command: CommandCard, settings: tuple[Setting, ...], as_json: bool, quiet: bool, values: dict[str, Any]
+) -> int:
+    # A command that does not play still gets a configuration, with every option of `run` left at its default.
+    given = {
+        **{option.name: option.get_default(click.Context(click.Command("run"))) for option in run_options()},
+        **values,
+    }
+    options = Settings.chosen(command.option, chosen_settings(command.option, values))
+    config = run_config(card, "", given, chosen_settings(settings, values))
+    if "seed" in options:
+        config = msgspec.structs.replace(config, seed=options.whole("seed"))
+    instrument, folder = instrument_and_folder(card.name)
+    entry: Command = getattr(import_module(f"sociometer.instruments.{card.name}.commands"), command.entry)
+    with Progress(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
+        bench = Bench(engine, instrument, folder, config, tuple(dict.fromkeys(given["models"])))
+        return print_result(entry(bench, options), as_json)

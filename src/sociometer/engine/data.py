@@ -1,0 +1,54 @@
+"""Where official data lies: a folder the user names, or the user's data folder that `data fetch` fills."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from sociometer.core.card import Card
+from sociometer.core.errors import DataError
+
+
+def data_root() -> Path:
+    """The folder that `data fetch` fills; SOCIOMETER_DATA overrides it."""
+    given = os.environ.get("SOCIOMETER_DATA")
+    return Path(given) if given else user_data_path("sociometer", appauthor=False) / "data"
+
+
+def data_folders(given: str) -> tuple[Path, ...]:
+    """The folders that are searched, in order."""
+    if not given:
+        return (data_root(),)
+    if not Path(given).is_dir():
+        raise DataError("no such folder; --data needs the folder that holds the official files", given)
+    return (Path(given), data_root())
+
+
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file, or of all files below a folder."""
+    total = hashlib.sha256()
+    files = sorted(part for part in path.rglob("*") if part.is_file()) if path.is_dir() else [path]
+    for part in files:
+        if path.is_dir():
+            total.update(part.relative_to(path).as_posix().encode())
+        with part.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                total.update(block)
+    return total.hexdigest()
+
+
+def official_checksums(card: Card, folders: tuple[Path, ...]) -> dict[str, str]:
+    """The checksums of the official files that are present, by name."""
+    found: dict[str, str] = {}
+    for file in card.file:
+        for folder in folders:
+            for candidate in (folder / file.name, folder / Path(file.name).name):
+                if file.name not in found and candidate.is_file():
+                    found[file.name] = checksum(candidate)
+    return found
+
+
+def bundled_checksum(folder: Path) -> str:
+    """The checksum of the items an instrument ships."""
+    return checksum(folder / "data") if (folder / "data").is_dir() else ""

@@ -1,0 +1,170 @@
+"""Gets a reply for a request: from the journal, or from the player within all bounds; kept before it is used."""
+
+import asyncio
+import contextlib
+import itertools
+import random
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
+from sociometer.core.errors import LimitReached, MachineryError, Stopped
+from sociometer.engine.budget import Budget
+from sociometer.engine.draw import Draw, journal_key
+from sociometer.engine.prices import Price
+from sociometer.engine.session import Seat
+from sociometer.engine.tally import Tally
+from sociometer.engine.throttle import Throttle
+from sociometer.store.journal import Journal
+from sociometer.store.records import JournalEntry
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_reply = msgspec.msgpack.Decoder(Reply).decode
+_decode_vectors = msgspec.msgpack.Decoder(tuple[tuple[float, ...], ...]).decode
+_LONGEST_WAIT_SECONDS = 60.0
+Answer = TypeVar("Answer")
+
+
+class Patience(Struct, frozen=True):
+    """How often and how long a request is tried again."""
+
+    retries: int = 8
+    first_wait_seconds: float = 0.5
+
+    def wait_seconds(self, attempt: int, retry_after_seconds: float | None) -> float:
+        """Exponential backoff with full jitter, never before the server's own Retry-After."""
+        backoff = min(_LONGEST_WAIT_SECONDS, self.first_wait_seconds * 2**attempt)
+        return (retry_after_seconds or 0.0) + random.uniform(0.0, backoff)
+
+
+class JournalDesk:
+    """The desk of one run."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        run: str,
+        *,
+        scope_of: Callable[[Identity], str],
+        throttles: dict[str, Throttle],
+        prices: dict[str, Price | None],
+        budget: Budget,
+        tally: Tally,
+        patience: Patience = Patience(),  # noqa: B008 - frozen
+    ) -> None:
+        """`scope_of` gives the run's id for models whose replies only this run may reuse, else an empty string."""
+        self._journal = journal
+        self._run = run
+        self._scope_of = scope_of
+        self._throttles = throttles
+        self._prices = prices
+        self._budget = budget
+        self._tally = tally
+        self._patience = patience
+        self._known: dict[Identity, bool] = {}
+        self.stopping: Stopped | None = None
+        self._stop = asyncio.Event()
+
+    async def reply(self, seat: Seat, request: Request, draw: Draw, nth: int, digest: bytes) -> tuple[Reply, bytes]:
+        """The reply and its journal key (empty for players whose replies follow from the request)."""
+        player = seat.player
+        if not player.journaled:
+            return await player.answer(request), b""
+        key = journal_key(digest, draw, nth, self._scope_of(player.identity))
+        kept = self._lookup(player.identity, key)
+        if kept is not None:
+            return _decode_reply(kept), key
+        reply = await self._send(seat, request, lambda: player.answer(request))
+        cost = self._cost(seat, reply.usage)
+        await self._keep(key, seat, request.messages, _encode(reply), reply.usage, cost)
+        return reply, key
+
+    async def vectors(
+        self, seat: Seat, texts: tuple[str, ...], draw: Draw, nth: int, digest: bytes
+    ) -> tuple[tuple[float, ...], ...]:
+        """The embeddings of texts, journaled like a reply."""
+        player = seat.player
+        if not player.journaled:
+            return await player.embed(texts)
+        key = journal_key(digest, draw, nth, self._scope_of(player.identity))
+        kept = self._lookup(player.identity, key)
+        if kept is not None:
+            return _decode_vectors(kept)
+        messages = tuple(Message("user", text) for text in texts)
+        vectors = await self._send(seat, Request("embed", messages), lambda: player.embed(texts))
+        await self._keep(key, seat, messages, _encode(vectors), Usage(), None)
+        return vectors
+
+    def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
+        known = self._known.get(identity)
+        if known is None:
+            known = self._known[identity] = self._journal.knows(identity)
+        kept = self._journal.lookup(key) if known else None
+        if kept is not None:
+            self._tally.from_journal += 1
+        return kept
+
+    def _cost(self, seat: Seat, usage: Usage) -> float | None:
+        price = self._prices.get(seat.label)
+        return price.of(usage) if price else None
+
+    async def _keep(
+        self, key: bytes, seat: Seat, messages: tuple[Message, ...], reply: bytes, usage: Usage, cost: float | None
+    ) -> None:
+        entry = JournalEntry(
+            key, seat.player.identity, self._run, messages, reply, usage.input_tokens, usage.output_tokens, cost
+        )
+        # Shielded: a reply that was paid for is written even when the episode is being cancelled.
+        await asyncio.shield(self._journal.keep(entry))
+
+    async def _send(self, seat: Seat, request: Request, attempt: Callable[[], Awaitable[Answer]]) -> Answer:
+        throttle = self._throttles[seat.player.identity.endpoint]
+        for tried in itertools.count():
+            async with throttle.slot() as slot:
+                try:
+                    answer = await self._attempt(seat, request, attempt)
+                    throttle.recover()
+                    return answer
+                except MachineryError as error:
+                    failure = error
+            if failure.slow_down:
+                throttle.slow_down(slot.epoch, failure.retry_after_seconds)
+            if not failure.retryable or tried >= self._patience.retries:
+                raise failure
+            self._tally.retries += 1
+            await self._pause(self._patience.wait_seconds(tried, failure.retry_after_seconds))
+        raise AssertionError("unreachable")
+
+    async def _attempt(self, seat: Seat, request: Request, attempt: Callable[[], Awaitable[Answer]]) -> Answer:
+        if self.stopping is not None:
+            raise self.stopping
+        price = self._prices.get(seat.label)
+        try:
+            reservation = self._budget.reserve(price, request.messages, request.sampling)
+        except LimitReached as limit:
+            self.stop(limit)
+            raise
+        self._tally.sent += 1
+        self._tally.in_flight += 1
+        usage: Usage | None = None
+        try:
+            answer = await attempt()
+            usage = answer.usage if isinstance(answer, Reply) else Usage()
+            return answer
+        finally:
+            self._tally.in_flight -= 1
+            self._budget.settle(reservation, usage, price)
+
+    def stop(self, reason: Stopped) -> None:
+        """Sends nothing more; what is in flight is still kept when it comes."""
+        if self.stopping is None:
+            self.stopping = reason
+        self._stop.set()
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stop.wait()

@@ -1,0 +1,126 @@
+"""Downloads an instrument's official files: pinned commit, checksum, resumable, each whole or not at all."""
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from urllib.parse import quote
+
+import aiohttp
+from msgspec import Struct
+
+from sociometer.core.card import FileCard
+from sociometer.core.errors import DataError, MachineryError
+from sociometer.engine.data import checksum
+
+_HOME = "https://raw.githubusercontent.com"
+_RECORDED = "checksums.json"
+_BLOCK = 1 << 16
+_STALL_SECONDS = 60.0
+
+
+class Fetched(Struct, frozen=True):
+    """What became of one file: fetched, resumed, present; `verified` says against what."""
+
+    name: str
+    path: str
+    status: str
+    bytes: int
+    verified: str
+
+
+Told = Callable[[str, int, int | None], None]
+"""Told the file, the bytes so far and the bytes in all (None where unknown)."""
+
+
+async def fetch_files(files: Iterable[FileCard], root: Path, told: Told) -> list[Fetched]:
+    """Brings every file below `root`; one that is there with the right checksum is left alone."""
+    home = os.environ.get("SOCIOMETER_DATA_HOME", _HOME).rstrip("/")
+    stall = float(os.environ.get("SOCIOMETER_DATA_STALL_SECONDS", _STALL_SECONDS))
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=stall, sock_read=stall)
+    async with aiohttp.ClientSession(timeout=timeout) as http:
+        return [await _Fetch(file, root, home, told).bring(http) for file in files]
+
+
+class _Fetch:
+    def __init__(self, file: FileCard, root: Path, home: str, told: Told) -> None:
+        self._file = file
+        self._root = root
+        self._target = _inside(root, file.name)
+        self._partial = self._target.with_name(self._target.name + ".part")
+        self._url = f"{home}/{file.repository}/{file.commit}/{quote(file.path)}"
+        self._told = told
+
+    async def bring(self, http: aiohttp.ClientSession) -> Fetched:
+        expected, against = self._expected()
+        if self._target.exists() and (not expected or checksum(self._target) == expected):
+            return Fetched(self._file.name, str(self._target), "present", self._target.stat().st_size, against)
+        self._target.parent.mkdir(parents=True, exist_ok=True)
+        resumed = self._partial.exists()
+        await self._download(http)
+        found = checksum(self._partial)
+        if expected and found != expected:
+            self._partial.unlink()
+            raise DataError(
+                f"the file at {self._url} is not the expected one (SHA-256 {found[:12]}…, expected {expected[:12]}…);"
+                " nothing was kept. Try again; if it stays so, the source has changed.",
+                self._file.name,
+            )
+        self._partial.replace(self._target)
+        if not self._file.sha256:
+            self._record(found)
+        size = self._target.stat().st_size
+        return Fetched(self._file.name, str(self._target), "resumed" if resumed else "fetched", size, against)
+
+    async def _download(self, http: aiohttp.ClientSession) -> None:
+        have = self._partial.stat().st_size if self._partial.exists() else 0
+        try:
+            async with http.get(self._url, headers={"Range": f"bytes={have}-"} if have else {}) as response:
+                if response.status == 416 and have:
+                    return
+                if response.status >= 400:
+                    raise MachineryError(f"{self._url} answered {response.status}; nothing was kept.", "download")
+                continues = response.status == 206
+                length = response.content_length
+                total = None if length is None else length + (have if continues else 0)
+                done = have if continues else 0
+                with self._partial.open("ab" if continues else "wb") as stream:
+                    async for block in response.content.iter_chunked(_BLOCK):
+                        stream.write(block)
+                        done += len(block)
+                        self._told(self._file.name, done, total)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise MachineryError(
+                f"{self._url} could not be fetched ({type(error).__name__}: {error}). What came is kept:"
+                " the same command continues it. Without a network, copy the files by hand"
+                " and give their folder with --data DIR.",
+                "download",
+            ) from None
+
+    def _expected(self) -> tuple[str, str]:
+        if self._file.sha256:
+            return self._file.sha256, "pinned checksum"
+        recorded = _read_recorded(self._root).get(self._file.name, "")
+        return recorded, "checksum of the first fetch" if recorded else "nothing: checksum recorded now"
+
+    def _record(self, found: str) -> None:
+        recorded = {**_read_recorded(self._root), self._file.name: found}
+        partial = self._root / f".{_RECORDED}"
+        partial.write_text(json.dumps(recorded, indent=1, sort_keys=True), encoding="utf-8")
+        partial.replace(self._root / _RECORDED)
+
+
+def _read_recorded(root: Path) -> dict[str, str]:
+    path = root / _RECORDED
+    try:
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except ValueError:
+        raise DataError("is not JSON; delete it to record the checksums anew", path) from None
+    return {str(name): str(value) for name, value in found.items()}
+
+
+def _inside(root: Path, name: str) -> Path:
+    target = (root / name).resolve()
+    if not target.is_relative_to(root.resolve()):
+        raise DataError(f"'{name}' would lie outside the data folder", root)
+    return target

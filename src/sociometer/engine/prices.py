@@ -1,0 +1,69 @@
+"""Prices of models: dated, editable by the user; an unknown price says so instead of counting as zero."""
+
+import os
+import tomllib
+from datetime import date
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from platformdirs import user_config_path
+
+from sociometer.core.conversation import Identity, Usage
+from sociometer.core.errors import DataError
+
+_BUNDLED = Path(__file__).with_name("prices.toml")
+
+
+class Price(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model costs, in US dollars for a million tokens, and when that was so."""
+
+    input: float
+    output: float
+    as_of: date
+
+    def of(self, usage: Usage) -> float | None:
+        """The cost of a reply, or None where the server did not report its tokens."""
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1e6
+
+
+class Prices:
+    """The price list: the bundled one, with the user's own file over it."""
+
+    def __init__(self, prices: dict[str, Price]) -> None:
+        self._prices = prices
+
+    def of(self, identity: Identity, spec: str) -> Price | None:
+        """The price of a model as it was named (`openai/gpt-4o-mini`), or None where it is unknown."""
+        if not identity.base_url:
+            return Price(0.0, 0.0, date(2026, 1, 1))
+        return self._prices.get(spec)
+
+    def names(self) -> tuple[str, ...]:
+        """The models whose price is known."""
+        return tuple(sorted(self._prices))
+
+
+def user_file() -> Path:
+    """Where the user's own prices may stand."""
+    given = os.environ.get("SOCIOMETER_PRICES")
+    return Path(given) if given else user_config_path("sociometer", appauthor=False) / "prices.toml"
+
+
+def read_prices() -> Prices:
+    """The bundled prices with the user's own in place of those it names."""
+    prices = _read(_BUNDLED)
+    if user_file().exists():
+        prices.update(_read(user_file()))
+    return Prices(prices)
+
+
+def _read(path: Path) -> dict[str, Price]:
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, Price])
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise DataError(
+            f'not a price list: {error}; each entry is ["provider/model"] with input, output and as_of', path
+        ) from None

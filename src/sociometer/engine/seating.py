@@ -1,0 +1,77 @@
+"""Binds every role to whoever plays it, before anything is sent."""
+
+from collections.abc import Iterable
+
+from sociometer.core.conversation import Identity, Player, Sampling
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.task import Instrument
+from sociometer.engine.config import RunConfig
+from sociometer.engine.session import Seat
+from sociometer.models.options import ModelOptions
+from sociometer.models.registry import resolve
+from sociometer.models.replay import RecordedReplies
+from sociometer.store.records import SeatRecord
+
+
+def seat_roles(
+    instrument: Instrument,
+    tasks: Iterable[str],
+    config: RunConfig,
+    recorded: RecordedReplies | None = None,
+) -> dict[str, Seat]:
+    """A seat for every role that the tasks ask; one without a model and without a default is an error."""
+    needed = {role.name: role for task in tasks for role in instrument.card.roles_of(task)}
+    known = {role.name for role in instrument.card.role}
+    for name in config.roles:
+        if name not in known:
+            raise unknown(f"role of {instrument.card.name}", name, known)
+    seats: dict[str, Seat] = {}
+    for name, role in needed.items():
+        spec = config.subject if name == "subject" else config.roles.get(name, role.default)
+        if not spec:
+            option = "--model MODEL" if name == "subject" else f"--role {name}=MODEL"
+            raise UsageError(
+                f"nobody plays the role '{name}' ({role.help}); give {option}."
+                " 'sociometer models' lists what may stand there."
+            )
+        seats[name] = _seat(instrument, name, spec, config, recorded)
+    return seats
+
+
+def _seat(instrument: Instrument, role: str, spec: str, config: RunConfig, recorded: RecordedReplies | None) -> Seat:
+    if spec in instrument.players:
+        return Seat(instrument.players[spec](), f"{instrument.card.name}/{spec}")
+    sampling = config.sampling if role == "subject" else Sampling()
+    return Seat(resolve_player(spec, role, config, recorded), spec, sampling)
+
+
+def resolve_player(spec: str, role: str, config: RunConfig, recorded: RecordedReplies | None = None) -> Player:
+    """The player a specification names; `provider/name@URL` gives it a base URL of its own."""
+    name, at, address = spec.partition("@http")
+    subject = role == "subject"
+    options = ModelOptions(
+        base_url="http" + address if at else config.base_url if subject else "",
+        revision=config.revision if subject else "",
+        key_variable=config.key_variable if subject else "",
+        timeout_seconds=config.timeout_seconds,
+    )
+    return resolve(name, options, recorded=recorded)
+
+
+def seat_record(role: str, seat: Seat, config: RunConfig) -> SeatRecord:
+    """What is stored of a seat, so that it can be taken again."""
+    subject = role == "subject"
+    return SeatRecord(
+        spec=config.subject if subject else config.roles.get(role, seat.label),
+        identity=seat.player.identity,
+        sampling=seat.sampling,
+        base_url=config.base_url if subject else "",
+        revision=config.revision if subject else "",
+        key_variable=config.key_variable if subject else "",
+        timeout_seconds=config.timeout_seconds,
+    )
+
+
+def is_remote(identity: Identity) -> bool:
+    """Whether requests go over the network, so that many may be in flight."""
+    return bool(identity.base_url)

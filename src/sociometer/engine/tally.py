@@ -1,0 +1,42 @@
+"""What a run in progress has to show, counted as it happens."""
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from sociometer.engine.budget import Budget
+
+
+@dataclass
+class Tally:
+    """Counters that the runner moves and the progress display reads."""
+
+    label: str
+    budget: Budget
+    total: int | None = None
+    done: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    from_journal: int = 0
+    sent: int = 0
+    in_flight: int = 0
+    retries: int = 0
+    started: float = field(default_factory=time.monotonic)
+    state: str = "playing"
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """Time since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def rate(self) -> float:
+        """Episodes finished a second."""
+        return (self.done + sum(self.failed.values())) / max(self.elapsed_seconds, 1e-9)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time left at the present rate, where the total is known."""
+        finished = self.done + sum(self.failed.values())
+        if self.total is None or not finished:
+            return None
+        return (self.total - finished) / self.rate

@@ -1,0 +1,96 @@
+"""Bounds the requests in flight at one endpoint: halves when the server is overloaded, recovers while it is not."""
+
+import asyncio
+from collections import deque
+from types import TracebackType
+
+DEFAULT_IN_FLIGHT = 32
+
+
+class Throttle:
+    """A bound on requests in flight that adapts; waiters are served in order.
+
+    Additive increase, multiplicative decrease. Replies to requests that were sent before the last halving do not halve
+    again: one burst of 429s is one message from the server, not many.
+    """
+
+    def __init__(self, ceiling: int = DEFAULT_IN_FLIGHT) -> None:
+        self.ceiling = ceiling
+        self.limit = float(ceiling)
+        self.in_flight = 0
+        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._epoch = 0
+        self._open_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def slot(self) -> "_Slot":
+        """One place in flight, held by `async with`."""
+        return _Slot(self)
+
+    def slow_down(self, sent_in: int, retry_after_seconds: float | None = None) -> None:
+        """The server asked for less: halve, and send nothing before it said so."""
+        if sent_in == self._epoch:
+            self._epoch += 1
+            self.limit = max(1.0, self.limit / 2)
+        if retry_after_seconds:
+            self._open_at = max(self._open_at, asyncio.get_running_loop().time() + retry_after_seconds)
+
+    def recover(self) -> None:
+        """A reply came: allow a little more, one request more for each full round."""
+        if self.limit < self.ceiling:
+            self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
+
+    async def _acquire(self) -> int:
+        if self._may_send() and not self._waiters:
+            self.in_flight += 1
+            return self._epoch
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(future)
+        self._wake()
+        try:
+            await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                self._release()
+            raise
+        return self._epoch
+
+    def _release(self) -> None:
+        self.in_flight -= 1
+        self._wake()
+
+    def _may_send(self) -> bool:
+        if self.in_flight >= int(self.limit):
+            return False
+        return not self._open_at or asyncio.get_running_loop().time() >= self._open_at
+
+    def _wake(self) -> None:
+        while self._waiters and self._may_send():
+            future = self._waiters.popleft()
+            if not future.done():
+                self.in_flight += 1
+                future.set_result(None)
+        if self._waiters and self._timer is None and self.in_flight < int(self.limit):
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_at(max(self._open_at, loop.time()), self._timer_fired)
+
+    def _timer_fired(self) -> None:
+        self._timer = None
+        self._wake()
+
+
+class _Slot:
+    __slots__ = ("_throttle", "epoch")
+
+    def __init__(self, throttle: Throttle) -> None:
+        self._throttle = throttle
+        self.epoch = 0
+
+    async def __aenter__(self) -> "_Slot":
+        self.epoch = await self._throttle._acquire()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._throttle._release()

@@ -1,0 +1,1 @@
+"""Journal and results in one SQLite file."""

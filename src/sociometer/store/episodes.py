@@ -1,0 +1,179 @@
+"""Episodes: what happened when an item was played, and what came of it."""
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sociometer.core.conversation import Message, Reply
+from sociometer.core.errors import UsageError
+from sociometer.core.task import Episode, Failure, Item, Score, Task
+from sociometer.core.transcript import Asked, Event, Noted
+from sociometer.store.database import storage_errors
+from sociometer.store.journal import Journal, put_messages, read_messages
+from sociometer.store.records import KeptHeard, KeptNote
+from sociometer.store.texts import TextShelf, pack, unpack
+from sociometer.store.writer import Writer
+
+_encode_json = msgspec.json.Encoder().encode
+_encode_events = msgspec.msgpack.Encoder().encode
+_decode_events = msgspec.msgpack.Decoder(tuple[KeptHeard | KeptNote, ...]).decode
+_decode_reply = msgspec.msgpack.Decoder(Reply).decode
+
+HeardInFull = tuple[str, str, str, bytes, tuple[Message, ...], Reply]
+"""Role, model, branch, journal key (empty where not journaled), messages, reply."""
+
+
+class Episodes:
+    """The episodes of all runs with their scores."""
+
+    def __init__(
+        self, path: Path, writer: Writer, reader: sqlite3.Connection, texts: TextShelf, journal: Journal
+    ) -> None:
+        self._path = path
+        self._writer = writer
+        self._reader = reader
+        self._texts = texts
+        self._journal = journal
+
+    def add(
+        self,
+        run: str,
+        task: str,
+        episode: Episode[Any, Any],
+        events: Sequence[HeardInFull | Noted],
+    ) -> None:
+        """Keeps an episode with its transcript and score, in place of an earlier attempt."""
+        self._writer.queue(lambda connection: self._insert(connection, run, task, episode, events))
+
+    def add_score(self, run: str, task: str, item: str, repeat: int, score: Score) -> None:
+        """Keeps a score in place of an earlier one."""
+        row = (run, task, item, repeat, _encode_json(score))
+        self._writer.queue(lambda connection: _put_score(connection, row))
+
+    def drop_scores(self, run: str, task: str) -> None:
+        """Drops the derived scores of a task."""
+        self._writer.execute("DELETE FROM score WHERE run = ? AND task = ?", (run, task))
+
+    def finished(self, run: str, task: str) -> set[tuple[str, int]]:
+        """The item ids and repeats that have an outcome."""
+        with storage_errors(self._path):
+            return set(
+                self._reader.execute(
+                    "SELECT item, repeat FROM episode WHERE run = ? AND task = ? AND outcome IS NOT NULL", (run, task)
+                )
+            )
+
+    def counts(self, run: str) -> tuple[int, int]:
+        """How many episodes have an outcome, and how many failed."""
+        row = self._reader.execute(
+            "SELECT count(outcome), sum(outcome IS NULL) FROM episode WHERE run = ?", (run,)
+        ).fetchone()
+        return int(row[0]), int(row[1] or 0)
+
+    def failures(self, run: str) -> dict[str, int]:
+        """How many episodes failed, by kind."""
+        return dict(
+            self._reader.execute(
+                "SELECT failure_kind, count(*) FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
+                " GROUP BY 1 ORDER BY 2 DESC",
+                (run,),
+            )
+        )
+
+    def walk(self, run: str, task: Task[Any, Any], item: str | None = None) -> Iterator[Episode[Any, Any]]:
+        """The episodes of a run in the order of items and repeats (of one item only, where named)."""
+        items = msgspec.json.Decoder(task.item_type)
+        outcomes = msgspec.json.Decoder(task.outcome_type)
+        scores = msgspec.json.Decoder(Score)
+        last: tuple[bytes, Item] | None = None
+        with storage_errors(self._path):
+            for row in self._reader.execute(_WALK, (run, task.name, item, item)):
+                hash_, body, repeat, outcome, kind, failure, score = row
+                if last is None or last[0] != hash_:
+                    last = hash_, items.decode(unpack(body))
+                yield Episode(
+                    last[1],
+                    repeat,
+                    None if outcome is None else outcomes.decode(unpack(outcome)),
+                    None if score is None else scores.decode(score),
+                    None if kind is None else Failure(kind, failure),
+                )
+
+    def transcript(self, run: str, task: str, item: str, repeat: int) -> tuple[Event, ...]:
+        """What happened in one episode, in order."""
+        with storage_errors(self._path):
+            row = self._reader.execute(
+                "SELECT events FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",
+                (run, task, item, repeat),
+            ).fetchone()
+            if row is None:
+                raise UsageError(f"run {run} has no episode of item '{item}' (task {task}, repeat {repeat}).")
+            return tuple(self._event(event) for event in _decode_events(unpack(row[0])))
+
+    def _event(self, kept: KeptHeard | KeptNote) -> Event:
+        if isinstance(kept, KeptNote):
+            return Noted(kept.kind, kept.facts, kept.branch)
+        if kept.reply is not None:
+            return Asked(kept.role, kept.model, read_messages(self._reader, kept.messages), kept.reply, kept.branch)
+        messages, reply = self._journal.asked(kept.key)
+        return Asked(kept.role, kept.model, messages, _decode_reply(reply) if reply else Reply(""), kept.branch)
+
+    def _insert(
+        self,
+        connection: sqlite3.Connection,
+        run: str,
+        task: str,
+        episode: Episode[Any, Any],
+        events: Sequence[HeardInFull | Noted],
+    ) -> None:
+        kept = [
+            KeptNote(event.kind, event.facts, event.branch)
+            if isinstance(event, Noted)
+            else _keep_heard(connection, self._texts, event)
+            for event in events
+        ]
+        failure = episode.failure
+        connection.execute(
+            "INSERT OR REPLACE INTO episode (run, task, item, repeat, outcome, failure_kind, failure, events, created)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                run,
+                task,
+                episode.item.id,
+                episode.repeat,
+                None if episode.outcome is None else pack(_encode_json(episode.outcome)),
+                failure.kind if failure else None,
+                failure.message if failure else None,
+                pack(_encode_events(kept)),
+                time.time(),
+            ),
+        )
+        if episode.score is not None:
+            _put_score(connection, (run, task, episode.item.id, episode.repeat, _encode_json(episode.score)))
+
+
+_WALK = """
+SELECT item.body, text.body, episode.repeat, episode.outcome, episode.failure_kind, episode.failure, score.body
+FROM item
+JOIN text ON text.hash = item.body
+JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
+LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.item = item.id
+  AND score.repeat = episode.repeat
+WHERE item.run = ? AND item.task = ? AND (? IS NULL OR item.id = ?)
+ORDER BY item.position, episode.repeat
+"""
+
+
+def _keep_heard(connection: sqlite3.Connection, texts: TextShelf, heard: HeardInFull) -> KeptHeard:
+    role, model, branch, key, messages, reply = heard
+    if key:
+        return KeptHeard(role, model, branch, key, b"", None)
+    return KeptHeard(role, model, branch, b"", put_messages(connection, texts, messages), reply)
+
+
+def _put_score(connection: sqlite3.Connection, row: tuple[str, str, str, int, bytes]) -> None:
+    connection.execute("INSERT OR REPLACE INTO score (run, task, item, repeat, body) VALUES (?, ?, ?, ?, ?)", row)

@@ -1,0 +1,115 @@
+"""The journal: every reply ever paid for, kept before it is used."""
+
+import asyncio
+import sqlite3
+import time
+from pathlib import Path
+
+import msgspec
+
+from sociometer.core.conversation import Identity, Message
+from sociometer.store.database import storage_errors
+from sociometer.store.records import JournalEntry, Spent
+from sociometer.store.texts import TextShelf, get_texts, pack, split_hashes, unpack
+from sociometer.store.writer import Writer
+
+_encode_json = msgspec.json.Encoder(order="deterministic").encode
+_SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a"}
+_NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
+
+
+class Journal:
+    """Replies by key."""
+
+    def __init__(self, path: Path, writer: Writer, reader: sqlite3.Connection, texts: TextShelf) -> None:
+        self._path = path
+        self._writer = writer
+        self._reader = reader
+        self._texts = texts
+        self._models: dict[Identity, int] = {}
+
+    def lookup(self, key: bytes) -> bytes | None:
+        """The reply under that key, encoded, or None."""
+        with storage_errors(self._path):
+            row = self._reader.execute("SELECT reply FROM journal WHERE key = ?", (key,)).fetchone()
+        return unpack(row[0]) if row else None
+
+    def knows(self, identity: Identity) -> bool:
+        """Whether there is any reply of that model; where not, lookups can be spared."""
+        with storage_errors(self._path):
+            row = self._reader.execute(
+                "SELECT 1 FROM journal JOIN model ON model.id = journal.model WHERE identity = ? LIMIT 1",
+                (_encode_json(identity).decode(),),
+            ).fetchone()
+        return row is not None
+
+    def keep(self, entry: JournalEntry) -> "asyncio.Future[None]":
+        """Queues a reply; the future is done when it is on disk."""
+        return self._writer.committed(lambda connection: self._insert(connection, entry))
+
+    def spent(self, run: str) -> Spent:
+        """What a run has paid for."""
+        with storage_errors(self._path):
+            row = self._reader.execute(
+                "SELECT count(*), total(input_tokens), total(output_tokens), total(cost),"
+                " sum(cost IS NULL), sum(input_tokens IS NULL OR output_tokens IS NULL) FROM journal WHERE run = ?",
+                (run,),
+            ).fetchone()
+        return Spent(row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0)
+
+    def asked(self, key: bytes) -> tuple[tuple[Message, ...], bytes]:
+        """What was asked under a key, and the reply."""
+        row = self._reader.execute("SELECT messages, reply FROM journal WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return (), b""
+        return read_messages(self._reader, row[0]), unpack(row[1])
+
+    def _insert(self, connection: sqlite3.Connection, entry: JournalEntry) -> None:
+        connection.execute(
+            "INSERT OR REPLACE INTO journal"
+            " (key, model, run, messages, reply, input_tokens, output_tokens, cost, created)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                entry.key,
+                self._model(connection, entry.identity),
+                entry.run,
+                put_messages(connection, self._texts, entry.messages),
+                pack(entry.reply),
+                entry.input_tokens,
+                entry.output_tokens,
+                entry.cost,
+                time.time(),
+            ),
+        )
+
+    def _model(self, connection: sqlite3.Connection, identity: Identity) -> int:
+        number = self._models.get(identity)
+        if number is None:
+            text = _encode_json(identity).decode()
+            connection.execute("INSERT OR IGNORE INTO model (identity) VALUES (?)", (text,))
+            number = int(connection.execute("SELECT id FROM model WHERE identity = ?", (text,)).fetchone()[0])
+            self._models[identity] = number
+        return number
+
+    def forget(self) -> None:
+        """Forgets the numbers of models: a transaction that would have held them was rolled back."""
+        self._models.clear()
+
+
+def put_messages(connection: sqlite3.Connection, texts: TextShelf, messages: tuple[Message, ...]) -> bytes:
+    """Stores messages as texts; gives their hashes joined."""
+    return b"".join(
+        [
+            texts.put(connection, _SPEAKERS[message.role] + message.content.encode("utf-8", "surrogatepass"))
+            for message in messages
+        ]
+    )
+
+
+def read_messages(connection: sqlite3.Connection, joined: bytes) -> tuple[Message, ...]:
+    """The messages whose hashes were joined."""
+    return tuple(
+        Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
+        for body in get_texts(connection, split_hashes(joined))
+        if body
+    )

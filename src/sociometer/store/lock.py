@@ -1,0 +1,45 @@
+"""A run is played by one process at a time; the lock goes with the process, however it ends."""
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+from sociometer.core.errors import StoreError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock: there, two processes on one run are not told apart.
+    fcntl = None  # type: ignore[assignment]
+
+
+class RunLock:
+    """Held while a run is played; says plainly which process holds it."""
+
+    def __init__(self, store: Path, run: str) -> None:
+        self._path = store.with_name(store.name + ".locks") / f"{run}.lock"
+        self._run = run
+        self._handle: int | None = None
+
+    def __enter__(self) -> "RunLock":
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = os.read(handle, 64).decode("ascii", "replace").strip() or "unknown"
+                os.close(handle)
+                raise StoreError(
+                    f"run {self._run} is being played by process {holder}; wait for it, or stop it and resume."
+                ) from None
+        os.ftruncate(handle, 0)
+        os.write(handle, str(os.getpid()).encode("ascii"))
+        self._handle = handle
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None

@@ -1,0 +1,101 @@
+"""The records that go into the store and come out of it."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from sociometer.core.conversation import Identity, Message, Reply, Sampling
+
+
+class SeatRecord(Struct, frozen=True, omit_defaults=True):
+    """Who played a role, as far as needed to seat them again; keys are never part of it."""
+
+    spec: str
+    identity: Identity
+    sampling: Sampling = Sampling()
+    base_url: str = ""
+    revision: str = ""
+    key_variable: str = ""
+    timeout_seconds: float = 300.0
+
+
+class Manifest(Struct, frozen=True, omit_defaults=True):
+    """What makes a run repeatable."""
+
+    instrument: str
+    instrument_version: str
+    tasks: tuple[str, ...]
+    settings: dict[str, Any]
+    seats: dict[str, SeatRecord]
+    seed: int
+    repeats: dict[str, int]
+    limit: int | None
+    official: bool
+    data_folder: str
+    prompts_folder: str
+    prompts_digest: str
+    data_files: dict[str, str]
+    norms: dict[str, Any]
+    sociometer_version: str
+    python_version: str
+    platform: str
+    fresh: bool = False
+    command: tuple[str, ...] = ()
+    given_items: bool = False
+    imported: bool = False
+    items_complete: bool = False
+
+
+class RunRecord(Struct, frozen=True):
+    """A row of `sociometer runs`."""
+
+    id: str
+    instrument: str
+    subject: str
+    status: str
+    manifest: Manifest
+    created: float
+    finished: float | None
+
+
+class JournalEntry(Struct, frozen=True):
+    """A reply to be kept, with what was asked."""
+
+    key: bytes
+    identity: Identity
+    run: str
+    messages: tuple[Message, ...]
+    reply: bytes
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+
+
+class Spent(Struct, frozen=True):
+    """What a run has paid for so far; `unpriced` counts replies whose price is unknown."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    unpriced: int
+    unmetered: int
+
+
+class KeptHeard(Struct, frozen=True, omit_defaults=True, tag="heard", array_like=True):
+    """A request as an episode keeps it: by its journal key, or (for players that cost nothing) in full."""
+
+    role: str
+    model: str
+    branch: str
+    key: bytes
+    messages: bytes
+    reply: Reply | None
+
+
+class KeptNote(Struct, frozen=True, tag="note", array_like=True):
+    """A note as an episode keeps it."""
+
+    kind: str
+    facts: dict[str, Any]
+    branch: str

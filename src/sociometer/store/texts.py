@@ -1,0 +1,60 @@
+"""Texts, content-addressed and compressed: each is stored once, however often it was sent."""
+
+import hashlib
+import sqlite3
+import zlib
+from collections.abc import Iterable
+
+_RAW, _DEFLATED = b"\x00", b"\x01"
+_WORTH_COMPRESSING = 120
+_REMEMBERED = 20_000
+HASH_BYTES = 16
+
+
+def pack(body: bytes) -> bytes:
+    """The body as stored: compressed where that pays."""
+    if len(body) >= _WORTH_COMPRESSING:
+        deflated = zlib.compress(body, 1)
+        if len(deflated) < len(body):
+            return _DEFLATED + deflated
+    return _RAW + body
+
+
+def unpack(stored: bytes) -> bytes:
+    """The body that was packed."""
+    return zlib.decompress(stored[1:]) if stored[:1] == _DEFLATED else bytes(stored[1:])
+
+
+class TextShelf:
+    """Puts texts into the store, remembering what it put lately."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, None] = {}
+
+    def put(self, connection: sqlite3.Connection, body: bytes) -> bytes:
+        """Stores the text unless it is there; gives its hash."""
+        digest = hashlib.blake2b(body, digest_size=HASH_BYTES).digest()
+        if digest not in self._known:
+            connection.execute("INSERT OR IGNORE INTO text (hash, body) VALUES (?, ?)", (digest, pack(body)))
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[digest] = None
+        return digest
+
+    def forget(self) -> None:
+        """Forgets what was put: a transaction that would have held it was rolled back."""
+        self._known.clear()
+
+
+def get_texts(connection: sqlite3.Connection, hashes: Iterable[bytes]) -> list[bytes]:
+    """The texts of those hashes, in order."""
+    found: list[bytes] = []
+    for digest in hashes:
+        row = connection.execute("SELECT body FROM text WHERE hash = ?", (digest,)).fetchone()
+        found.append(unpack(row[0]) if row else b"")
+    return found
+
+
+def split_hashes(joined: bytes) -> list[bytes]:
+    """The hashes that were joined into one blob."""
+    return [joined[start : start + HASH_BYTES] for start in range(0, len(joined), HASH_BYTES)]

@@ -1,0 +1,32 @@
+import pytest
+
+from sociometer.core.errors import DataError
+from sociometer.core.task import Item
+from sociometer.engine.selection import select, unique
+
+ITEMS = [Item(id=f"i{number}", cluster=f"c{number // 2}") for number in range(100)]
+
+
+def test_a_sample_is_the_same_for_every_subject_and_keeps_the_order():
+    first = list(select(iter(ITEMS), 20, seed=1))
+    assert first == list(select(iter(ITEMS), 20, seed=1))
+    assert len(first) == 20
+    assert [int(item.id[1:]) for item in first] == sorted(int(item.id[1:]) for item in first)
+
+
+def test_another_seed_draws_another_sample():
+    assert list(select(ITEMS, 20, seed=1)) != list(select(ITEMS, 20, seed=2))
+
+
+def test_items_of_one_cluster_are_drawn_together():
+    clusters = [item.cluster for item in select(ITEMS, 20, seed=3)]
+    assert len(set(clusters)) == 10
+
+
+def test_a_limit_beyond_the_items_gives_all():
+    assert list(select(ITEMS, 1000, seed=0)) == ITEMS
+
+
+def test_an_id_that_stands_twice_is_refused():
+    with pytest.raises(DataError, match="'i1' stands twice"):
+        list(unique([Item(id="i1"), Item(id="i1")], "questions"))

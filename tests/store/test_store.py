@@ -1,0 +1,207 @@
+import asyncio
+import sqlite3
+
+import msgspec
+import pytest
+
+from sociometer.core.conversation import Identity, Reply, assistant, system, user
+from sociometer.core.errors import StoreError, UsageError
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.task import Episode, Failure, Item, Score, Task
+from sociometer.core.transcript import Asked, Noted
+from sociometer.store.lock import RunLock
+from sociometer.store.records import JournalEntry, Manifest
+from sociometer.store.store import Store
+from sociometer.store.texts import pack, unpack
+
+MODEL = Identity("openai", "m", "http://x/v1")
+
+
+class Letter(Item, frozen=True, kw_only=True):
+    text: str
+
+
+class Post(Task[Letter, Reply]):
+    name = "post"
+    item_type = Letter
+    outcome_type = Reply
+
+    def items(self, source):
+        return []
+
+    async def play(self, item, session):
+        raise AssertionError
+
+    def score(self, item, outcome):
+        return Score(values={})
+
+    def summarise(self, run):
+        return Summary(())
+
+
+def manifest(**changes):
+    facts = {
+        "instrument": "sesi", "instrument_version": "1", "tasks": ("post",), "settings": {}, "seats": {}, "seed": 0,
+        "repeats": {"post": 1}, "limit": None, "official": False, "data_folder": "", "prompts_folder": "",
+        "prompts_digest": "", "data_files": {}, "norms": {}, "sociometer_version": "", "python_version": "",
+        "platform": "",
+    }  # fmt: skip
+    return Manifest(**{**facts, **changes})
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "s.db") as opened:
+        yield opened
+
+
+def entry(key=b"k" * 16, text=b"reply", run="r", **changes):
+    facts = {"input_tokens": 3, "output_tokens": 4, "cost": 0.5, **changes}
+    return JournalEntry(key, MODEL, run, (system("be kind"), user("hello")), text, **facts)
+
+
+def keep(store, *entries):
+    async def play():
+        for one in entries:
+            await store.journal.keep(one)
+
+    asyncio.run(play())
+
+
+def test_a_kept_reply_is_found_by_another_process_at_once(store, tmp_path):
+    keep(store, entry())
+    with sqlite3.connect(tmp_path / "s.db") as other:
+        assert other.execute("SELECT count(*) FROM journal").fetchone() == (1,)
+    with Store(tmp_path / "s.db") as second:
+        assert second.journal.lookup(b"k" * 16) == b"reply"
+        assert second.journal.asked(b"k" * 16)[0] == (system("be kind"), user("hello"))
+
+
+def test_spending_is_summed_and_the_unknown_is_counted_not_taken_for_zero(store):
+    keep(store, entry(), entry(b"l" * 16, cost=None, input_tokens=None))
+    spent = store.journal.spent("r")
+    assert (spent.requests, spent.input_tokens, spent.output_tokens, spent.cost) == (2, 3, 8, 0.5)
+    assert (spent.unpriced, spent.unmetered) == (1, 1)
+
+
+def test_equal_texts_are_stored_once(store, tmp_path):
+    keep(store, *(entry(bytes([number]) * 16) for number in range(20)))
+    with sqlite3.connect(tmp_path / "s.db") as other:
+        assert other.execute("SELECT count(*) FROM text").fetchone() == (2,)
+
+
+@pytest.mark.parametrize("body", [b"", b"x", b"ab" * 500, bytes(range(256)) * 3])
+def test_packed_bodies_come_back(body):
+    assert unpack(pack(body)) == body
+
+
+def test_a_long_repetitive_body_is_stored_small():
+    assert len(pack(b"social " * 1000)) < 200
+
+
+def test_an_episode_comes_back_with_item_outcome_score_and_transcript(store):
+    run = store.runs.create(manifest(), "m", "hash")
+    keep(store, entry(text=msgspec.msgpack.encode(Reply("said"))))
+    letter = Letter(id="a", text="dear")
+    store.runs.add_item(run.id, "post", 0, letter)
+    episode = Episode(letter, 0, Reply("done"), Score(values={"kind": 1.0}, facets={"tone": "warm"}), None)
+    events = [
+        ("subject", "m", "", b"k" * 16, (user("hello"),), Reply("x")),
+        Noted("mood", {"level": 3}),
+        ("judge", "rule", "/b", b"", (user("q"), assistant("a")), Reply("free")),
+    ]
+    store.episodes.add(run.id, "post", episode, events)
+    store.flush()
+    assert list(store.episodes.walk(run.id, Post())) == [episode]
+    told = store.episodes.transcript(run.id, "post", "a", 0)
+    assert [type(event) for event in told] == [Asked, Noted, Asked]
+    assert told[0].reply.text == "said"
+    assert told[2].messages == (user("q"), assistant("a"))
+    assert told[2].branch == "/b"
+
+
+def test_a_failure_is_kept_without_outcome_and_replaced_when_played_again(store):
+    run = store.runs.create(manifest(), "m", "hash")
+    letter = Letter(id="a", text="dear")
+    store.runs.add_item(run.id, "post", 0, letter)
+    store.episodes.add(run.id, "post", Episode(letter, 0, None, None, Failure("timeout", "too slow")), [])
+    store.flush()
+    assert store.episodes.failures(run.id) == {"timeout": 1}
+    assert store.episodes.finished(run.id, "post") == set()
+    store.episodes.add(run.id, "post", Episode(letter, 0, Reply("ok"), Score(values={}), None), [])
+    store.flush()
+    assert store.episodes.failures(run.id) == {}
+    assert store.episodes.finished(run.id, "post") == {("a", 0)}
+
+
+def test_runs_are_found_by_id_beginning_and_last(store):
+    first = store.runs.create(manifest(), "m", "one")
+    second = store.runs.create(manifest(instrument="sage"), "m", "two")
+    assert store.runs.get(first.id).id == first.id
+    assert store.runs.get(second.id[:7]).id == second.id
+    assert store.runs.get("last").id == second.id
+    assert store.runs.with_config("one").id == first.id
+    with pytest.raises(UsageError, match=r"unknown run 'nothing'.*sociometer runs"):
+        store.runs.get("nothing")
+    with pytest.raises(UsageError, match="unknown run"):
+        store.runs.get("%")
+
+
+def test_a_summary_survives(store):
+    run = store.runs.create(manifest(), "m", "hash")
+    summary = Summary((Measure("accuracy", 0.5, {"ability": "empathy"}, items=3),), notes=("few",))
+    store.runs.set_summary(run.id, "post", summary)
+    store.flush()
+    assert store.runs.summary(run.id, "post") == summary
+
+
+def test_a_damaged_file_is_named_and_what_to_do_said(tmp_path):
+    path = tmp_path / "broken.db"
+    path.write_bytes(b"this is not a database" * 100)
+    with pytest.raises(StoreError, match=r"broken\.db: the store is damaged.*recover"):
+        Store(path)
+
+
+def test_a_store_from_the_future_is_refused(tmp_path):
+    Store(tmp_path / "s.db").close()
+    with sqlite3.connect(tmp_path / "s.db") as other:
+        other.execute("PRAGMA user_version = 999")
+    with pytest.raises(StoreError, match="newer Sociometer"):
+        Store(tmp_path / "s.db")
+
+
+def test_a_full_disk_is_a_clear_error_and_what_was_stored_stays(tmp_path):
+    with Store(tmp_path / "s.db") as store:
+        keep(store, entry())
+        store._writer._connection.execute("PRAGMA max_page_count = 40")
+        with pytest.raises(StoreError, match="disk is full"):
+            for number in range(2000):
+                keep(store, entry(number.to_bytes(16, "big"), text=number.to_bytes(8, "big") * 200))
+        assert store.journal.lookup(b"k" * 16) == b"reply"
+        with pytest.raises(StoreError, match="disk is full"):
+            store.flush()
+        store._writer._broken = None
+
+
+def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="--store"):
+        Store(tmp_path / "file" / "s.db")
+
+
+def test_two_processes_may_write_one_store(store, tmp_path):
+    with Store(tmp_path / "s.db") as second:
+        keep(store, entry(b"a" * 16))
+        keep(second, entry(b"b" * 16))
+        keep(store, entry(b"c" * 16))
+        assert all(second.journal.lookup(key * 16) for key in (b"a", b"b", b"c"))
+
+
+def test_a_run_that_is_being_played_says_by_whom(tmp_path):
+    with (
+        RunLock(tmp_path / "s.db", "sesi-abc"),
+        pytest.raises(StoreError, match=r"sesi-abc is being played by process \d+"),
+    ):
+        RunLock(tmp_path / "s.db", "sesi-abc").__enter__()
+    with RunLock(tmp_path / "s.db", "sesi-abc"):
+        pass
