@@ -8,10 +8,13 @@ Biometrics 43.
 Miller, E. (2024). Adding error bars to evals. arXiv:2411.00640 (sections 4 and 5).
 """
 
+import functools
 import math
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special, stats
+
+from sociometer.analysis.clusters import Floats
 
 
 def paired_power(difference: float, standard_error: float, clusters: int, level: float = 0.95) -> float:
@@ -63,7 +66,7 @@ def items_needed(
             low = middle
         else:
             high = middle
-    return math.ceil(high * max(1.0, design_effect))
+    return math.ceil(round(high * max(1.0, design_effect), 6))
 
 
 def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
@@ -74,15 +77,29 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
     discordant = gained + lost
     if items < 1 or discordant <= 0:
         return 0.0
-    spread = stats.binom(items, min(1.0, discordant))
-    low, high = int(spread.ppf(1e-9)), int(spread.ppf(1 - 1e-9))
-    totals = np.arange(max(1, low), high + 1)
-    # the largest count of the rarer side that is still significant: 2 P(X ≤ c) ≤ α
+    share, total = gained / discordant, min(1.0, discordant)
+    middle, width = items * total, 7 * math.sqrt(items * total * (1 - total)) + 7
+    totals = np.arange(max(1, math.floor(middle - width)), min(items, math.ceil(middle + width)) + 1)
+    edge = _rejection_edges(items, level)[totals]
+    chance = special.bdtr(edge, totals, share) + special.bdtr(edge, totals, 1 - share)
+    weights = np.exp(
+        special.gammaln(items + 1)
+        - special.gammaln(totals + 1)
+        - special.gammaln(items - totals + 1)
+        + special.xlogy(totals, total)
+        + special.xlogy(items - totals, 1 - total)
+    )
+    return float((weights * np.where(edge >= 0, chance, 0.0)).sum())
+
+
+@functools.lru_cache(maxsize=64)
+def _rejection_edges(items: int, level: float) -> Floats:
+    """For 0 … n discordant items, the largest count of the rarer side that is significant (−1: none is)."""
+    totals = np.arange(items + 1)
     edge = stats.binom.ppf((1 - level) / 2, totals, 0.5)
-    edge = np.where(2 * stats.binom.cdf(edge, totals, 0.5) <= 1 - level, edge, edge - 1)
-    share = gained / discordant
-    chance = stats.binom.cdf(edge, totals, share) + stats.binom.sf(totals - edge - 1, totals, share)
-    return float((spread.pmf(totals) * np.where(edge >= 0, chance, 0.0)).sum())
+    edge = np.where(2 * special.bdtr(np.maximum(edge, 0), totals, 0.5) <= 1 - level, edge, edge - 1)
+    edge[0] = -1
+    return np.asarray(edge, dtype=np.float64)
 
 
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
@@ -101,7 +118,7 @@ def smallest_detectable_binary(items: float, discordant: float, *, power: float 
     if reached(1.0) < power:
         return float("nan")
     low, high = 0.0, 1.0
-    while high - low > 1e-5:
+    while high - low > 1e-4:
         middle = (low + high) / 2
         if reached(middle) < power:
             low = middle

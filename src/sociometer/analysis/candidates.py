@@ -1,0 +1,123 @@
+"""Runs set side by side: what may be compared with what, and the values of the items they share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from sociometer.analysis.clusters import Floats
+from sociometer.core.card import Card
+from sociometer.core.task import RunView
+
+PROTAGONIST = "subject"
+
+
+class Candidate(Struct, frozen=True):
+    """One run of one task, as comparisons see it; `view` walks its episodes."""
+
+    label: str
+    card: Card
+    task: str
+    view: RunView[Any, Any]
+    version: str = ""
+    """Version of the instrument that made the run; empty means the card's own."""
+
+    @property
+    def made_by(self) -> str:
+        """The version of the instrument that made the run."""
+        return self.version or self.card.version
+
+
+class ItemValue(Struct, frozen=True):
+    """One item of a run: its mean value over repeats, and what it may be grouped by."""
+
+    item: str
+    cluster: str
+    value: float
+    repeats: tuple[float, ...]
+    facets: dict[str, str]
+    content: bytes
+
+
+def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
+    """The scored items of a run by id; repeats of one item are gathered under it."""
+    found: dict[str, ItemValue] = {}
+    for item, _, score in view.scored():
+        if value not in score.values:
+            continue
+        known = found.get(item.id)
+        repeats = (*(known.repeats if known else ()), score.values[value])
+        content = known.content if known else msgspec.json.encode(item, order="deterministic")
+        mean = sum(repeats) / len(repeats)
+        found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, score.facets, content)
+    return found
+
+
+class SharedItems(Struct, frozen=True):
+    """Items that all of some runs scored: values are items × runs, in one order."""
+
+    items: tuple[str, ...]
+    clusters: tuple[str, ...]
+    values: Floats
+    facets: tuple[dict[str, str], ...]
+    left_out: tuple[int, ...]
+    """For each run, how many of its scored items another run lacks."""
+
+
+def shared_items(tables: Sequence[Mapping[str, ItemValue]]) -> SharedItems:
+    """The intersection of several runs' items."""
+    names = [name for name in tables[0] if all(name in table for table in tables[1:])]
+    first = tables[0]
+    values = np.array([[table[name].value for table in tables] for name in names], dtype=np.float64)
+    return SharedItems(
+        tuple(names),
+        tuple(first[name].cluster for name in names),
+        values.reshape(len(names), len(tables)),
+        tuple(first[name].facets for name in names),
+        tuple(len(table) - len(names) for table in tables),
+    )
+
+
+def why_not_comparable(
+    one: Candidate, two: Candidate, items: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]] | None = None
+) -> str:
+    """Why two runs must not be compared, or the empty string where they may."""
+    if (one.card.name, one.task) != (two.card.name, two.task):
+        return f"they are of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
+    if one.made_by != two.made_by:
+        return (
+            f"they come from versions {one.made_by} and {two.made_by} of {one.card.name}; "
+            "run `sociometer rescore` on the older one, or measure it again"
+        )
+    others = sorted({*one.view.roles, *two.view.roles} - {PROTAGONIST})
+    for role in others:
+        first, second = one.view.roles.get(role, "nobody"), two.view.roles.get(role, "nobody")
+        if first != second:
+            return f"they had another {role}: {first} and {second}"
+    if _digest(one.view.norm) != _digest(two.view.norm):
+        return "they were scored on another norm"
+    if items is None:
+        return ""
+    shared = [name for name in items[0] if name in items[1]]
+    if not shared:
+        return "they share no scored item"
+    changed = [name for name in shared if items[0][name].content != items[1][name].content]
+    if changed:
+        return f"{len(changed)} items differ in content under the same id, such as {changed[0]!r}"
+    return ""
+
+
+def differing_settings(one: Candidate, two: Candidate) -> tuple[str, ...]:
+    """Settings in which two runs differ, to be said beside the comparison."""
+    names = sorted({*one.view.settings, *two.view.settings})
+    return tuple(
+        f"{name}: {one.view.settings.get(name)!r} and {two.view.settings.get(name)!r}"
+        for name in names
+        if one.view.settings.get(name) != two.view.settings.get(name)
+    )
+
+
+def _digest(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="deterministic")

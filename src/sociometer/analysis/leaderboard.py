@@ -1,0 +1,118 @@
+"""Leaderboard of one measure: subjects on the items they share, with intervals for scores and for ranks."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.candidates import Candidate, item_values, shared_items, why_not_comparable
+from sociometer.analysis.intervals import clustered_mean_interval
+from sociometer.analysis.ranking import rank_intervals
+from sociometer.core.card import MeasureCard
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Interval, Table
+
+
+class Standing(Struct, frozen=True):
+    """One line of a leaderboard; `ranks` is the range of places that other items might give."""
+
+    subject: str
+    rank: int
+    ranks: Interval
+    value: float
+    interval: Interval
+    items: int
+    first: float | None = None
+
+
+class Leaderboard(Struct, frozen=True):
+    """Standings on one measure, and who is left out and why."""
+
+    instrument: str
+    task: str
+    measure: str
+    title: str
+    unit: str
+    standings: tuple[Standing, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def leaderboard(candidates: Sequence[Candidate], measure: str = "") -> Leaderboard:
+    """Rank runs of one task on the items all of them scored; stand-ins have no place on it."""
+    real = [candidate for candidate in candidates if not candidate.view.stand_ins]
+    left_out = [
+        f"{c.label}: played with a stand-in ({', '.join(c.view.stand_ins)})" for c in candidates if c not in real
+    ]
+    kept: list[Candidate] = []
+    for candidate in real:
+        reason = why_not_comparable(kept[0], candidate) if kept else ""
+        if reason:
+            left_out.append(f"{candidate.label}: not comparable with {kept[0].label}, {reason}")
+        else:
+            kept.append(candidate)
+    if not kept:
+        raise UsageError("no run can stand on a leaderboard: " + ("; ".join(left_out) or "none was given") + ".")
+    card = ranked_measure(kept[0], measure)
+    tables = [item_values(candidate.view, card.value) for candidate in kept]
+    shared = shared_items(tables)
+    if not shared.items:
+        raise UsageError("the runs share no scored item; give runs on the same items.")
+    ranks = rank_intervals(
+        shared.values, [c.label for c in kept], shared.clusters, higher_is_better=card.better != "lower"
+    )
+    column = {candidate.label: place for place, candidate in enumerate(kept)}
+    standings = []
+    for rank in ranks:
+        table = tables[column[rank.subject]]
+        values: list[float] = []
+        clusters: list[str] = []
+        items: list[str] = []
+        for name, cluster in zip(shared.items, shared.clusters, strict=True):
+            values += table[name].repeats
+            clusters += [cluster] * len(table[name].repeats)
+            items += [name] * len(table[name].repeats)
+        interval = clustered_mean_interval(values, clusters, items=items)
+        standings.append(
+            Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.first)
+        )
+    first = kept[0]
+    return Leaderboard(first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(left_out))
+
+
+def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
+    """The measure to rank by: the named one, or the primary one, if it is a mean over items."""
+    known = [card for card in candidate.card.measures_of(candidate.task) if card.value]
+    for card in known:
+        if card.name == name or (not name and card.primary):
+            return card
+    if not name and known:
+        return known[0]
+    names = ", ".join(card.name for card in known) or "none"
+    raise UsageError(f"{candidate.card.name}/{candidate.task} has no measure {name!r} to rank by; it has: {names}.")
+
+
+def leaderboard_table(board: Leaderboard) -> Table:
+    """The leaderboard as a table."""
+    scale, digits = (100, 1) if board.unit == "share" else (1, 1 if board.unit == "points" else 2)
+
+    def span(interval: Interval, places: int, factor: float) -> str:
+        if interval.low is None or interval.high is None:
+            return "too few"
+        return f"{interval.low * factor:.{places}f} to {interval.high * factor:.{places}f}"
+
+    rows = tuple(
+        (
+            s.rank,
+            span(s.ranks, 0, 1),
+            s.subject,
+            round(s.value * scale, digits),
+            span(s.interval, digits, scale),
+            s.items,
+        )
+        for s in board.standings
+    )
+    title = f"{board.title}{' (%)' if board.unit == 'share' else ''}"
+    columns = ("rank", "rank, 95 %", "subject", title, "95 % interval", "items")
+    note = "Ranks that other items of the same kind might give. " + "; ".join(board.left_out)
+    return Table(
+        f"leaderboard-{board.instrument}-{board.task}", f"{board.instrument}/{board.task}", columns, rows, note.strip()
+    )

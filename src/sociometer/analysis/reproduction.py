@@ -1,0 +1,35 @@
+"""Published figures beside their recomputation: one table, and whether any mismatch has no known reason."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sociometer.core.measure import PublishedFigure, Table
+
+
+def unexplained(figures: Iterable[PublishedFigure]) -> tuple[PublishedFigure, ...]:
+    """The mismatches for which no reason is known: these make `reproduce` fail."""
+    return tuple(figure for figure in figures if not figure.match and not figure.reason)
+
+
+def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mismatches_only: bool = False) -> Table:
+    """Printed, recomputed, and match or the known reason, one row a figure."""
+    shown = [figure for figure in figures if not (mismatches_only and figure.match)]
+    rows = tuple(
+        (figure.where, figure.what, figure.printed, figure.recomputed, _state(figure), figure.reason)
+        for figure in shown
+    )
+    matched = sum(figure.match for figure in figures)
+    known = sum(not figure.match and bool(figure.reason) for figure in figures)
+    note = f"{matched} of {len(figures)} figures match; {known} differ for a known reason"
+    open_ones = len(figures) - matched - known
+    note += f"; {open_ones} differ without one." if open_ones else "."
+    columns = ("where", "what", "printed", "recomputed", "result", "reason")
+    return Table(f"reproduce-{instrument}", f"{instrument}: published figures recomputed", columns, rows, note)
+
+
+def reproduced(figures: Mapping[str, Sequence[PublishedFigure]]) -> bool:
+    """Whether every figure of every instrument matches or differs for a known reason."""
+    return not any(unexplained(of_one) for of_one in figures.values())
+
+
+def _state(figure: PublishedFigure) -> str:
+    return "match" if figure.match else "known difference" if figure.reason else "MISMATCH"

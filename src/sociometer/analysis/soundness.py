@@ -1,0 +1,76 @@
+"""How sound a task is as a measure, from the runs made with it: reliability over subjects, repeats, and items."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from sociometer.analysis.candidates import Candidate, ItemValue, item_values, shared_items
+from sociometer.analysis.items import ItemStatistics, item_statistics, items_to_look_at
+from sociometer.analysis.leaderboard import ranked_measure
+from sociometer.analysis.reliability import (
+    Reliability,
+    Repeatability,
+    cronbach_alpha,
+    mcdonald_omega,
+    repeatability,
+    split_half,
+)
+
+
+class Soundness(Struct, frozen=True):
+    """Reliability coefficients over distinct subjects, repeatability by subject, and items to look at."""
+
+    instrument: str
+    task: str
+    measure: str
+    subjects: tuple[str, ...]
+    coefficients: tuple[Reliability, ...]
+    repeats: dict[str, Repeatability]
+    items: tuple[ItemStatistics, ...]
+    look_at: tuple[ItemStatistics, ...]
+    notes: tuple[str, ...] = ()
+
+
+def soundness(candidates: Sequence[Candidate], measure: str = "") -> Soundness:
+    """Reliability of one measure from runs of one task; a second run of the same subject is no second subject."""
+    first = candidates[0]
+    card = ranked_measure(first, measure)
+    distinct: dict[str, dict[str, ItemValue]] = {}
+    notes = []
+    for candidate in candidates:
+        who = candidate.view.subject or candidate.label
+        if who in distinct:
+            notes.append(f"{candidate.label}: a further run of {who}, which is no further subject")
+            continue
+        distinct[who] = item_values(candidate.view, card.value)
+    shared = shared_items(list(distinct.values()))
+    table = shared.values.T
+    coefficients: tuple[Reliability, ...] = ()
+    statistics: list[ItemStatistics] = []
+    if len(shared.items) >= 2:
+        coefficients = (cronbach_alpha(table), mcdonald_omega(table), split_half(table))
+        statistics = item_statistics(table, shared.items, top=card.top or 1.0)
+    else:
+        notes.append("the runs share fewer than two scored items")
+    repeats = {who: found for who, values in distinct.items() if (found := _repeats(values)) is not None}
+    return Soundness(
+        first.card.name,
+        first.task,
+        card.name,
+        tuple(distinct),
+        coefficients,
+        repeats,
+        tuple(statistics),
+        tuple(items_to_look_at(statistics)),
+        tuple(notes),
+    )
+
+
+def _repeats(values: dict[str, ItemValue]) -> Repeatability | None:
+    """Repeatability over the items that were played as often as most."""
+    if not values:
+        return None
+    often = max(len(entry.repeats) for entry in values.values())
+    rows = [entry.repeats for entry in values.values() if len(entry.repeats) == often]
+    return repeatability(np.array(rows)) if often >= 2 and len(rows) >= 2 else None

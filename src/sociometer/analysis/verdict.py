@@ -1,0 +1,100 @@
+"""The words of a comparison: one sentence that a person can act on and a statistician can accept."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sociometer.core.measure import Interval
+
+if TYPE_CHECKING:
+    from sociometer.analysis.compare import ComparedMeasure, Comparison
+
+
+def sentence_of(comparison: "Comparison") -> str:
+    """The verdict of one comparison in one sentence."""
+    if comparison.refused:
+        return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
+    overall = [row for row in comparison.measures if not row.group]
+    primary = [row for row in overall if row.primary] or overall[:1]
+    parts = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
+    for row in primary:
+        parts += _groups([other for other in comparison.measures if other.group and other.name == row.name])
+    return "; ".join(parts) + "."
+
+
+def amount(value: float, unit: str) -> str:
+    """A difference in words: shares become points."""
+    if unit == "share":
+        return f"{abs(value) * 100:.1f} points"
+    return f"{abs(value):.1f} points" if unit == "points" else f"{abs(value):.2f}"
+
+
+def bracket(interval: Interval, unit: str, turn: bool = False) -> str:
+    """An interval in brackets, in the unit's own scale; `turn` states the same for first minus second."""
+    if interval.low is None or interval.high is None:
+        return "[too few clusters]"
+    low, high = (-interval.high, -interval.low) if turn else (interval.low, interval.high)
+    scale, digits = (100, 1) if unit == "share" else (1, 1 if unit == "points" else 2)
+    return f"[{low * scale:.{digits}f}, {high * scale:.{digits}f}]"
+
+
+def _whole(row: "ComparedMeasure", comparison: "Comparison", named: bool) -> str:
+    on = f" on {row.title.lower()}" if named else ""
+    second, first = comparison.second, comparison.first
+    interval = row.paired.interval
+    if row.verdict in ("better", "worse"):
+        turn = row.paired.difference < 0
+        size = f"{amount(row.paired.difference, row.unit)} {bracket(interval, row.unit, turn)}"
+        return f"{second} is {row.verdict} than {first}{on} by {size}"
+    if row.verdict == "equivalent" and row.equivalence is not None:
+        margin = amount(row.equivalence.margin, row.unit)
+        return f"{second} and {first} are the same{on} within {margin} {bracket(interval, row.unit)}"
+    if row.verdict == "too few":
+        return f"{second} against {first}{on}: {_count(row.paired.clusters)} are too few to tell"
+    seen = f"a difference of {_signed(row.paired.difference, row.unit)} {bracket(interval, row.unit)}"
+    return f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
+
+
+def _would(row: "ComparedMeasure") -> str:
+    if row.detectable is None:
+        return ""
+    return f", where {row.paired.items} items would show {amount(row.detectable, row.unit)} or more"
+
+
+def _groups(rows: Sequence["ComparedMeasure"]) -> list[str]:
+    parts = []
+    for verdict in ("better", "worse"):
+        found = [row for row in rows if row.verdict == verdict]
+        if found:
+            parts.append(f"{verdict} on " + _listed([_level(row) for row in found]))
+    open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
+    if open_rows and len(open_rows) <= 8:
+        sizes = [row.detectable for row in open_rows if row.detectable is not None]
+        low, high = amount(min(sizes), open_rows[0].unit), amount(max(sizes), open_rows[0].unit)
+        reach = high if low == high else f"{low.removesuffix(' points')} to {high}"
+        names = _listed([_name(row) for row in open_rows])
+        parts.append(f"on {names} the data cannot tell: they would show {reach} or more")
+    elif open_rows:
+        parts.append(f"on {len(open_rows)} other groups the data cannot tell")
+    return parts
+
+
+def _level(row: "ComparedMeasure") -> str:
+    turn = row.paired.difference < 0
+    size = amount(row.paired.difference, row.unit)
+    return f"{_name(row)} by {size} {bracket(row.paired.interval, row.unit, turn)}"
+
+
+def _name(row: "ComparedMeasure") -> str:
+    return " ".join(row.group.values())
+
+
+def _signed(value: float, unit: str) -> str:
+    return ("−" if value < 0 else "") + amount(value, unit)
+
+
+def _count(clusters: int) -> str:
+    return "no items" if clusters == 0 else "1 cluster" if clusters == 1 else f"{clusters} clusters"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

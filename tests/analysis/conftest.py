@@ -1,0 +1,6 @@
+"""Makes the hand-made runs of `sittings.py` importable whatever the import mode."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

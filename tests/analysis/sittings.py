@@ -1,0 +1,83 @@
+"""Small runs made by hand, for tests of what compares runs."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.candidates import Candidate
+from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, Failure, Item, RunView, Score
+
+
+class Said(Struct, frozen=True):
+    letter: str = "A"
+
+
+class Question(Item, frozen=True, kw_only=True):
+    text: str = "?"
+
+
+def card(unit="share", better="higher", version="1", value="correct", **more) -> Card:
+    measure = MeasureCard(
+        "questions",
+        "accuracy",
+        "Accuracy",
+        unit,
+        better=better,
+        chance=0.25,
+        top=1.0,
+        primary=True,
+        value=value,
+        **more,
+    )
+    return Card(
+        "tact",
+        "Tact test",
+        version,
+        "tact",
+        "questions",
+        Paper("On tact", "A. Author", 2020),
+        (TaskCard("questions", "Questions"),),
+        (RoleCard("subject", "who is measured"),),
+        (measure,),
+    )
+
+
+def sitting(
+    label: str,
+    values: Sequence[float | None],
+    *,
+    clusters: Sequence[str] | None = None,
+    facets: Sequence[Mapping[str, str]] | None = None,
+    of: Card | None = None,
+    roles: Mapping[str, str] | None = None,
+    norm=None,
+    texts: str = "?",
+    stand_ins: Sequence[str] = (),
+    repeats: int = 1,
+    settings: Mapping[str, str] | None = None,
+    version: str = "",
+) -> Candidate:
+    """A run whose item i has values[i]; None is a failure of the machinery. Repeats follow each other."""
+
+    def episodes():
+        for place, value in enumerate(values):
+            number, repeat = divmod(place, repeats)
+            item = Question(id=f"q{number}", cluster=clusters[number] if clusters else "", text=texts)
+            if value is None:
+                yield Episode(item, repeat, None, None, Failure("timeout", "no answer"))
+            else:
+                score = Score(values={"correct": float(value)}, facets=dict(facets[number]) if facets else {})
+                yield Episode(item, repeat, Said(), score, None)
+
+    view = RunView(
+        episodes,
+        Settings(dict(settings or {})),
+        subject=label,
+        roles=roles or {"subject": label},
+        norm=norm,
+        run=label,
+        stand_ins=stand_ins,
+    )
+    return Candidate(label, of or card(), "questions", view, version)

@@ -1,0 +1,169 @@
+"""Comparison: honest verdicts, honest power, and a refusal where comparing would mislead."""
+
+import numpy as np
+import pytest
+from sittings import card, sitting
+
+from sociometer.analysis.compare import Terms, compare
+from sociometer.core.errors import UsageError
+
+
+def test_a_clear_gain_is_said_in_one_sentence():
+    first, second = [0] * 30 + [1] * 30, [0] * 10 + [1] * 50
+    (found,) = compare([sitting("A", first), sitting("B", second)])
+    row = found.measures[0]
+    assert row.verdict == "better"
+    assert row.paired.difference == pytest.approx(20 / 60)
+    assert found.sentence.startswith("B is better than A by 33.3 points [")
+    assert not found.worse
+
+
+def test_a_loss_fails_the_gate_and_its_interval_is_turned_round():
+    (found,) = compare([sitting("A", [1] * 40), sitting("B", [0] * 20 + [1] * 20)])
+    assert found.worse
+    assert "B is worse than A by 50.0 points [" in found.sentence
+    low = float(found.sentence.split("[")[1].split(",")[0])
+    assert low > 0, "a loss of so many points is stated as a positive range"
+
+
+def test_a_distance_is_better_when_it_shrinks():
+    rng = np.random.default_rng(1)
+    far = rng.uniform(2, 4, 40)
+    (found,) = compare(
+        [
+            sitting("A", far, of=card("number", "lower")),
+            sitting("B", far - 0.5 + rng.normal(0, 0.1, 40), of=card("number", "lower")),
+        ]
+    )
+    assert found.measures[0].verdict == "better"
+
+
+def test_where_the_data_cannot_tell_it_says_what_they_would_show():
+    values = [0, 1] * 30
+    (found,) = compare([sitting("A", values), sitting("B", values[::-1])])
+    row = found.measures[0]
+    assert row.verdict == "cannot tell"
+    assert row.detectable is not None and 0.3 < row.detectable < 0.45
+    assert "60 items would show" in found.sentence
+
+
+def test_groups_are_judged_apart_and_named():
+    facets = [{"ability": "influence" if place < 40 else "empathy"} for place in range(80)]
+    first = [0] * 25 + [1] * 15 + [0, 1] * 20
+    second = [1] * 40 + [0, 1] * 20
+    (found,) = compare([sitting("A", first, facets=facets), sitting("B", second, facets=facets)])
+    by = {row.group.get("ability", ""): row.verdict for row in found.measures}
+    assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
+    assert "better on influence by 62.5 points" in found.sentence
+    assert "on empathy the data cannot tell: they would show" in found.sentence
+
+
+def test_a_stated_margin_brings_equivalence_and_the_items_needed():
+    rng = np.random.default_rng(2)
+    base = rng.normal(50, 10, 200)
+    of = card("points")
+    candidates = [sitting("A", base, of=of), sitting("B", base + rng.normal(0, 1, 200), of=of)]
+    (found,) = compare(candidates, Terms(margin=1.0))
+    row = found.measures[0]
+    assert row.verdict == "equivalent"
+    assert row.needed is not None and 5 <= row.needed <= 15, "sd 1, margin 1: about ten items"
+    assert "are the same within 1.0 points" in found.sentence
+
+
+def test_items_needed_do_not_follow_the_observed_difference():
+    rng = np.random.default_rng(3)
+    base, noise = rng.normal(size=100), rng.normal(size=100)
+    of = card("points")
+    needed = []
+    for shift in (0.0, 3.0):
+        candidates = [sitting("A", base, of=of), sitting("B", base + noise + shift, of=of)]
+        needed.append(compare(candidates, Terms(margin=0.5))[0].measures[0].needed)
+    assert needed[0] == needed[1]
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        ({"version": "2"}, "versions 1 and 2 of tact"),
+        ({"roles": {"subject": "B", "simulator": "y"}}, "another simulator: x and y"),
+        ({"norm": {"mean": 2.0}}, "another norm"),
+        ({"texts": "changed"}, "differ in content under the same id"),
+    ],
+)
+def test_what_is_not_comparable_is_refused_with_the_reason(other, reason):
+    values = [0, 1] * 10
+    first = sitting("A", values, roles={"subject": "A", "simulator": "x"}, norm={"mean": 1.0})
+    told = {"roles": {"subject": "B", "simulator": "x"}, "norm": {"mean": 1.0}, **other}
+    (found,) = compare([first, sitting("B", values, **told)])
+    assert reason in found.refused
+    assert found.measures == ()
+    assert "cannot be compared" in found.sentence
+
+
+def test_runs_of_different_tasks_leave_nothing_to_compare():
+    with pytest.raises(UsageError, match="no two of the runs given are of one task"):
+        compare([sitting("A", [1] * 12)])
+
+
+def test_a_failure_of_the_machinery_is_left_out_of_both_sides_and_told():
+    first, second = [1.0] * 20, [1.0] * 18 + [None] * 2
+    (found,) = compare([sitting("A", first), sitting("B", second)])
+    assert found.measures[0].paired.items == 18
+    assert found.measures[0].paired.difference == 0
+    assert "2 episodes of B failed and are not in the comparison" in found.notes
+
+
+def test_stand_ins_and_settings_are_told_beside_the_verdict():
+    values = [0, 1] * 10
+    (found,) = compare(
+        [
+            sitting("A", values, settings={"prompting": "direct"}),
+            sitting("B", values, settings={"prompting": "steps"}, stand_ins=["appraisal"]),
+        ]
+    )
+    assert "settings differ in prompting: 'direct' and 'steps'" in found.notes
+    assert any("appraisal is a stand-in" in note for note in found.notes)
+
+
+def test_few_clusters_are_too_few_however_many_items():
+    clusters = [f"tree {place % 5}" for place in range(100)]
+    (found,) = compare([sitting("A", [0] * 100, clusters=clusters), sitting("B", [1] * 100, clusters=clusters)])
+    assert found.measures[0].verdict == "too few"
+    assert "5 clusters are too few to tell" in found.sentence
+    assert not found.worse
+
+
+def test_repeats_do_not_make_items():
+    rng = np.random.default_rng(4)
+    one, two = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
+    (once,) = compare([sitting("A", one), sitting("B", two)])
+    (many,) = compare([sitting("A", np.repeat(one, 5), repeats=5), sitting("B", np.repeat(two, 5), repeats=5)])
+    assert many.measures[0].paired.items == once.measures[0].paired.items == 40
+    assert many.measures[0].paired.p_value == pytest.approx(once.measures[0].paired.p_value)
+
+
+def test_false_alarms_of_the_verdict_stay_below_six_percent():
+    rng = np.random.default_rng(5)
+    alarms = 0
+    for _ in range(2000):
+        rates = rng.beta(2, 2, 60)
+        one, two = (rng.random((2, 60)) < rates).astype(float)
+        row = compare([sitting("A", one), sitting("B", two)])[0].measures[0]
+        alarms += row.verdict in ("better", "worse")
+    assert alarms / 2000 <= 0.06
+
+
+def test_the_stated_power_of_the_verdict_is_within_three_points():
+    from sociometer.analysis.power import smallest_detectable_binary
+
+    rng = np.random.default_rng(6)
+    items, discordant = 120, 0.4
+    truth = smallest_detectable_binary(items, discordant)
+    found = 0
+    for _ in range(2000):
+        draws = rng.random(items)
+        gained, lost = draws < (discordant + truth) / 2, draws > 1 - (discordant - truth) / 2
+        rest = rng.integers(0, 2, items)
+        one, two = np.where(gained, 0, np.where(lost, 1, rest)), np.where(gained, 1, np.where(lost, 0, rest))
+        found += compare([sitting("A", one), sitting("B", two)])[0].measures[0].verdict == "better"
+    assert found / 2000 == pytest.approx(0.8, abs=0.03)

@@ -1,0 +1,90 @@
+"""Leaderboards, profiles, soundness of a task, and reproduced figures."""
+
+import numpy as np
+import pytest
+from sittings import card, sitting
+
+from sociometer.analysis.leaderboard import leaderboard, leaderboard_table
+from sociometer.analysis.profile import overall, profile_lines
+from sociometer.analysis.reproduction import reproduced, reproduction_table, unexplained
+from sociometer.analysis.soundness import soundness
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Measure, PublishedFigure, Summary
+from sociometer.core.task import SummarisedRun
+
+
+def test_a_leaderboard_ranks_on_shared_items_with_ranges():
+    values = {"low": [0] * 30 + [1] * 10, "high": [0] * 5 + [1] * 35, "same": [0] * 6 + [1] * 34}
+    board = leaderboard([sitting(name, row) for name, row in values.items()])
+    assert [entry.subject for entry in board.standings] == ["high", "same", "low"]
+    assert board.standings[0].ranks.high == 2, "the first two might change places on other items"
+    assert board.standings[2].ranks.low == 3
+    table = leaderboard_table(board)
+    assert table.rows[0][3] == 87.5
+    assert table.rows[2][1] == "3 to 3"
+
+
+def test_a_stand_in_has_no_place_on_a_leaderboard():
+    board = leaderboard([sitting("A", [1] * 12), sitting("B", [1] * 12, stand_ins=["appraisal"])])
+    assert [entry.subject for entry in board.standings] == ["A"]
+    assert board.left_out == ("B: played with a stand-in (appraisal)",)
+    with pytest.raises(UsageError, match="stand-in"):
+        leaderboard([sitting("B", [1] * 12, stand_ins=["appraisal"])])
+
+
+def test_an_unknown_measure_is_refused_with_the_known_ones():
+    with pytest.raises(UsageError, match=r"no measure 'speed' to rank by; it has: accuracy"):
+        leaderboard([sitting("A", [1] * 12)], "speed")
+
+
+def test_a_profile_places_a_value_between_chance_and_people():
+    run = SummarisedRun("r1", "questions", "A", {}, Summary((Measure("accuracy", 0.55),)))
+    (line,) = profile_lines([run], {"r1": card(human=0.85)})
+    assert line.position == pytest.approx(0.5)
+    (without,) = profile_lines([run], {"r1": card()})
+    assert without.position == pytest.approx(0.4), "people unknown: the way to the top"
+
+
+def test_one_number_needs_ten_subjects_and_measures_that_agree():
+    rng = np.random.default_rng(1)
+    few = {name: {"a": 0.1, "b": 0.2} for name in "xyz"}
+    assert not overall(few).justified
+    assert "3 subjects cannot show" in overall(few).reason
+    general = rng.normal(size=30)
+    agreeing = {f"m{i}": {k: g + 0.3 * rng.normal() for k in "abcd"} for i, g in enumerate(general)}
+    assert overall(agreeing).justified
+    apart = {f"m{i}": {k: rng.normal() for k in "abcd"} for i in range(30)}
+    found = overall(apart)
+    assert not found.justified
+    assert "do not agree" in found.reason
+    assert len(found.scores) == 30
+
+
+def test_a_second_run_of_a_subject_is_no_second_subject():
+    rng = np.random.default_rng(2)
+    runs = [sitting(f"m{number}", rng.integers(0, 2, 20)) for number in range(11)]
+    found = soundness([*runs, runs[0]])
+    assert len(found.subjects) == 11
+    assert found.notes == ("m0: a further run of m0, which is no further subject",)
+    assert found.coefficients[0].subjects == 11
+
+
+def test_repeatability_is_given_for_subjects_with_repeats():
+    steady = np.repeat([0, 1, 1, 0, 1], 3)
+    found = soundness([sitting("A", steady, repeats=3), sitting("B", [0, 1, 1, 0, 1])])
+    assert found.repeats["A"].equal_pairs == 1.0
+    assert "B" not in found.repeats
+
+
+def test_only_a_mismatch_without_a_reason_fails():
+    figures = [
+        PublishedFigure("Table 1", "EQ of GPT-4", 117.0, 116.4, False, "the printed score was rounded"),
+        PublishedFigure("Table 1", "EQ of Koala", 83.0, 83.0, True),
+    ]
+    assert reproduced({"seceu": figures})
+    wrong = PublishedFigure("Table 1", "EQ of x", 1.0, 2.0, False)
+    assert unexplained([*figures, wrong]) == (wrong,)
+    assert not reproduced({"seceu": [*figures, wrong]})
+    table = reproduction_table("seceu", [*figures, wrong])
+    assert [row[4] for row in table.rows] == ["known difference", "match", "MISMATCH"]
+    assert "1 of 3 figures match; 1 differ for a known reason; 1 differ without one" in table.note
