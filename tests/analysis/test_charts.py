@@ -88,7 +88,7 @@ def _contrast(one: str, two: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize(("mode", "paper"), [("light", "#ffffff"), ("dark", "#171c21")])
+@pytest.mark.parametrize(("mode", "paper"), [("light", "#fcfbf8"), ("dark", "#14181c")])
 def test_every_colour_stands_out_from_the_page(mode, paper):
     # WCAG 2.1, success criterion 1.4.11: graphics need 3 : 1
     for colour in CATEGORIES[mode]:

@@ -6,6 +6,9 @@ from msgspec import Struct
 
 from sociometer.analysis.charts.spec import Spec, inline, number_format
 
+HILL = 150
+ROW = 20
+
 
 class DensityPoint(Struct, frozen=True):
     """Height of the distribution at x."""
@@ -37,53 +40,53 @@ def density_chart(
     ordered = sorted(marks, key=lambda mark: mark.x)
     ends = [point.x for point in curve] + [mark.x for mark in marks]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    x: Spec = {"field": "x", "type": "quantitative", "title": None, "scale": {"domain": [low, high], "nice": True}}
+    floor = HILL + ROW * len(ordered)
+    x: Spec = {"field": "x", "type": "quantitative", "title": title or None}
+    x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
     color: Spec = {"field": "kind", "type": "nominal", "title": None}
-    hill: Spec = {
-        "data": inline(curve),
-        "width": "container",
-        "height": 150,
-        "layer": [
-            {
-                "mark": {"type": "area", "style": "people", "interpolate": "monotone", "line": False},
-                "encoding": {"x": {**x, "axis": None}, "y": _height(top)},
-            },
-            {
-                "data": inline(ordered),
-                "mark": {"type": "rule", "style": "whisker"},
-                "encoding": {"x": {**x, "axis": None}, "color": color},
-            },
-        ],
+    height = {"domain": [0, top], "range": [HILL, 0], "nice": False}
+    rows = {"range": [HILL + 8, floor], "padding": 0.4}
+    y: Spec = {
+        "field": "label",
+        "type": "nominal",
+        "sort": [mark.label for mark in ordered],
+        "title": None,
+        "scale": rows,
     }
-    names: Spec = {
-        "data": inline(ordered),
-        "width": "container",
-        "height": {"step": 20},
-        "encoding": {
-            "y": {"field": "label", "type": "nominal", "sort": [mark.label for mark in ordered], "title": None},
-            "color": color,
+    layers: list[Spec] = [
+        {
+            "data": inline(curve),
+            "mark": {"type": "area", "style": "people", "interpolate": "monotone"},
+            "encoding": {"x": x, "y": {"field": "density", "type": "quantitative", "axis": None, "scale": height}},
         },
-        "layer": [
-            {
-                "transform": [{"filter": "datum.low != null"}],
-                "mark": {"type": "rule", "style": "whisker"},
-                "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
+        {
+            "data": inline(ordered),
+            "mark": {"type": "rule", "style": "whisker", "strokeWidth": 1.2},
+            "encoding": {"x": x, "color": color, "y": {"value": 0}, "y2": {"value": HILL}},
+        },
+        {
+            "data": inline(ordered),
+            "transform": [{"filter": "datum.low != null"}],
+            "mark": {"type": "rule", "style": "whisker"},
+            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": color},
+        },
+        {
+            "data": inline(ordered),
+            "mark": {"type": "point", "tooltip": True},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": color,
+                "tooltip": [
+                    {"field": "label", "title": "who"},
+                    {"field": "x", "title": title or "value", "format": number_format(unit)},
+                    {"field": "note", "title": "note"},
+                ],
             },
-            {
-                "mark": {"type": "point", "tooltip": True},
-                "encoding": {
-                    "x": {**x, "title": title or None},
-                    "tooltip": [
-                        {"field": "label", "title": "who"},
-                        {"field": "x", "title": title or "value", "format": number_format(unit)},
-                        {"field": "note", "title": "note"},
-                    ],
-                },
-            },
-        ],
-    }
-    return {"vconcat": [hill, names], "spacing": 6, "resolve": {"scale": {"x": "shared", "color": "shared"}}}
-
-
-def _height(top: float) -> Spec:
-    return {"field": "density", "type": "quantitative", "axis": None, "scale": {"domain": [0, top * 1.05]}}
+        },
+    ]
+    # the hill and the rows of names share the width but not the height
+    hill, lines, *rest = layers
+    names: Spec = {"layer": rest}
+    resolve = {"scale": {"y": "independent"}}
+    return {"width": "container", "height": floor, "layer": [hill, lines, names], "resolve": resolve}

@@ -17,8 +17,8 @@ CATEGORIES = {
     "dark": ["#6cb8d6", "#f0936a", "#b3a1e0", "#86cf97", "#e5c15a", "#e58fb2", "#a9b8c4", "#6fd3cb"],
 }
 _INK = {
-    "light": {"text": "#22292f", "soft": "#5d6a75", "line": "#d8dde1", "faint": "#eceff1", "paper": "#ffffff"},
-    "dark": {"text": "#e4e8eb", "soft": "#9eabb6", "line": "#3a444d", "faint": "#2a3239", "paper": "#171c21"},
+    "light": {"text": "#22292f", "soft": "#5d6a75", "line": "#d8dde1", "faint": "#eceff1", "paper": "#fcfbf8"},
+    "dark": {"text": "#e4e8eb", "soft": "#9eabb6", "line": "#3a444d", "faint": "#2a3239", "paper": "#14181c"},
 }
 _RAMPS = {
     "light": {
