@@ -72,8 +72,7 @@ class Progress:
 def line(tally: Tally) -> str:
     """The present state in one line."""
     finished = tally.done + sum(tally.failed.values())
-    total = f"/{tally.total}" if tally.total is not None else ""
-    parts = [f"{finished}{total} done"]
+    parts = [f"{finished}/{tally.total} done"]
     if tally.in_flight:
         parts.append(f"{tally.in_flight} in flight")
     if tally.failed:

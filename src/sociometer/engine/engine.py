@@ -14,6 +14,7 @@ from sociometer.engine.budget import Budget, Caps
 from sociometer.engine.config import RunConfig
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.recorded import recorded_replies
+from sociometer.engine.roster import Roster
 from sociometer.engine.runner import Ending, Runner
 from sociometer.engine.stored import Stored
 from sociometer.engine.tally import Tally
@@ -60,12 +61,13 @@ class Engine:
     def run(self, config: RunConfig, given: Iterable[Item] | None = None) -> Played:
         """Plays a run; the same command again continues it, or shows it where nothing is left to play."""
         plan = self.plan(config, given)
+        rosters = plan.rosters()
         manifest = plan.manifest()
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash) if plan.reusable() else None
         if record is None:
             record = self.store.runs.create(manifest, config.subject, config_hash)
-        return self._play(plan, record)
+        return self._play(plan, rosters, record)
 
     def resume(self, reference: str, caps: Caps | None = None, in_flight: int | None = None) -> Played:
         """Plays on what a stopped or killed run had left."""
@@ -86,23 +88,24 @@ class Engine:
         config = _config_of(record, caps or Caps(), in_flight)
         plan = make_plan(config, instrument, folder, recorded=recorded_replies(self.stored, _specs(config)))
         _refuse_changes(record, plan)
-        return self._play(plan, record)
+        return self._play(plan, plan.rosters(), record)
 
     def stored(self, reference: str) -> Stored:
         """The stored run of that id, unique beginning, or `last`."""
         record = self.store.runs.get(reference)
         return Stored(self.store, record, self._load(record.instrument)[0])
 
-    def _play(self, plan: Plan, record: RunRecord) -> Played:
+    def _play(self, plan: Plan, rosters: dict[str, Roster], record: RunRecord) -> Played:
         budget = Budget(plan.config.caps, self.store.journal.spent(record.id))
-        tally = Tally(f"{record.instrument} · {record.subject}", budget)
+        total = sum(roster.count * plan.repeats(task) for task, roster in rosters.items())
+        tally = Tally(f"{record.instrument} · {record.subject}", budget, total)
         with RunLock(self.store.path, record.id):
             self.store.runs.set_status(record.id, "playing")
             if self._listener:
                 self._listener.started(record.id, tally)
             ending = Ending("failed", "the machinery failed")
             try:
-                ending = run_loop(self._play_to_the_end(plan, record, tally, budget))
+                ending = run_loop(_play_to_the_end(plan, rosters, self.store, record.id, tally, budget))
             finally:
                 tally.state = ending.status
                 if self._listener:
@@ -114,8 +117,11 @@ class Engine:
                 stored.summarise(task.name)
         return Played(stored, ending, tally)
 
-    async def _play_to_the_end(self, plan: Plan, record: RunRecord, tally: Tally, budget: Budget) -> Ending:
-        return await Runner(plan, self.store, record.id, tally, budget).play()
+
+async def _play_to_the_end(
+    plan: Plan, rosters: dict[str, Roster], store: Store, run: str, tally: Tally, budget: Budget
+) -> Ending:
+    return await Runner(plan, rosters, store, run, tally, budget).play()
 
 
 def _specs(config: RunConfig) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import hashlib
 import platform
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sociometer.core.task import Instrument, Item, Task
 from sociometer.engine.config import RunConfig
 from sociometer.engine.data import bundled_checksum, data_folders, official_checksums
 from sociometer.engine.prices import Prices, read_prices
+from sociometer.engine.roster import Roster
 from sociometer.engine.seating import seat_record, seat_roles
 from sociometer.engine.selection import select, unique
 from sociometer.engine.session import Seat
@@ -60,6 +62,10 @@ class Plan(Struct, frozen=True):
         if self.given is not None:
             return unique(self.given, task.name)
         return unique(select(task.items(self.source()), self.config.limit, self.config.seed), task.name)
+
+    def rosters(self) -> dict[str, Roster]:
+        """The items of every task, read through; a bad row or an empty list is refused here."""
+        return {task.name: Roster(task.name, partial(self.items, task)) for task in self.tasks}
 
     def manifest(self) -> Manifest:
         """What makes the run repeatable."""

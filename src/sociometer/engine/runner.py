@@ -14,13 +14,13 @@ from sociometer.engine.desk import JournalDesk, Patience
 from sociometer.engine.draw import Draw
 from sociometer.engine.interrupt import graceful_stop
 from sociometer.engine.plan import Plan
+from sociometer.engine.roster import Roster
 from sociometer.engine.seating import is_remote
 from sociometer.engine.session import PlaySession
 from sociometer.engine.tally import Tally
 from sociometer.engine.throttle import Throttle
 from sociometer.store.store import Store
 
-_LOOK_AHEAD = 10_000
 _BACKLOG = 4_000
 
 
@@ -42,8 +42,11 @@ class Ending(Struct, frozen=True):
 class Runner:
     """The playing of one run."""
 
-    def __init__(self, plan: Plan, store: Store, run: str, tally: Tally, budget: Budget) -> None:
+    def __init__(
+        self, plan: Plan, rosters: dict[str, Roster], store: Store, run: str, tally: Tally, budget: Budget
+    ) -> None:
         self._plan = plan
+        self._rosters = rosters
         self._store = store
         self._run = run
         self._tally = tally
@@ -99,26 +102,13 @@ class Runner:
         for task in self._plan.tasks:
             done = self._store.episodes.finished(self._run, task.name)
             repeats = self._plan.repeats(task.name)
-            for position, item in enumerate(self._counted(task, repeats)):
+            for position, item in enumerate(self._rosters[task.name]):
                 self._store.runs.add_item(self._run, task.name, position, item)
                 for repeat in range(repeats):
                     if (item.id, repeat) in done:
                         self._tally.done += 1
                     else:
                         yield Job(task, item, repeat)
-
-    def _counted(self, task: Task[Any, Any], repeats: int) -> Iterator[Item]:
-        """The items, with the progress total known in advance where they are not too many to hold."""
-        items = self._plan.items(task)
-        ahead: list[Item] = []
-        for item in items:
-            ahead.append(item)
-            if len(ahead) >= _LOOK_AHEAD:
-                yield from ahead
-                yield from items
-                return
-        self._tally.total = (self._tally.total or 0) + len(ahead) * repeats
-        yield from ahead
 
     async def _work(self, jobs: Iterator[Job]) -> None:
         for job in jobs:

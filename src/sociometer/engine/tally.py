@@ -13,7 +13,7 @@ class Tally:
 
     label: str
     budget: Budget
-    total: int | None = None
+    total: int
     done: int = 0
     failed: Counter[str] = field(default_factory=Counter)
     from_journal: int = 0
@@ -35,8 +35,8 @@ class Tally:
 
     @property
     def seconds_left(self) -> float | None:
-        """Time left at the present rate, where the total is known."""
+        """Time left at the present rate, once there is one."""
         finished = self.done + sum(self.failed.values())
-        if self.total is None or not finished:
+        if not finished:
             return None
         return (self.total - finished) / self.rate

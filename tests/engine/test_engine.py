@@ -1,0 +1,315 @@
+import asyncio
+from collections import Counter
+
+import msgspec
+import pytest
+
+from sociometer.core.conversation import Identity, Reply, Usage
+from sociometer.core.errors import DataError, MachineryError, StoreError, UsageError
+from sociometer.core.task import Instrument
+from sociometer.core.transcript import Asked
+from sociometer.core.workbench import FinishedEpisode
+from sociometer.engine.bench import Bench
+from sociometer.engine.budget import Caps
+from sociometer.engine.config import RunConfig
+from sociometer.engine.engine import Engine
+from sociometer.engine.estimate import estimate
+from sociometer.instruments import folder_of, load_folder
+from sociometer.store.lock import RunLock
+from sociometer.store.store import Store
+
+
+class Server:
+    """A paid model that counts what it is asked, and fails as told."""
+
+    journaled = True
+
+    def __init__(self, text="A", certain=True, fail=None, revision="1"):
+        self.identity = Identity("test", "server", "http://test", revision=revision, certain=certain)
+        self.asked = Counter()
+        self.total = 0
+        self._text = text
+        self._fail = fail or (lambda number, request: None)
+
+    async def answer(self, request):
+        self.total += 1
+        self.asked[request.messages] += 1
+        error = self._fail(self.total, request)
+        await asyncio.sleep(0)
+        if error:
+            raise error
+        return Reply(self._text, usage=Usage(10, 1))
+
+    async def embed(self, texts):
+        return tuple((float(len(text)),) for text in texts)
+
+    async def close(self):
+        pass
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "s.db") as opened:
+        yield opened
+
+
+def engine_with(store, server):
+    template = load_folder("_template")
+    card = msgspec.structs.replace(template.card)
+    instrument = Instrument(card, list(template.tasks.values()), players={"server": lambda: server})
+    return Engine(store, lambda name: (instrument, folder_of("_template")))
+
+
+def config(**changes):
+    return RunConfig(**{"instrument": "_template", "subject": "server", **changes})
+
+
+def test_the_same_command_again_sends_nothing_and_gives_the_same_run(store):
+    server = Server()
+    engine = engine_with(store, server)
+    first = engine.run(config(repeats=3))
+    assert server.total == 12
+    again = engine.run(config(repeats=3))
+    assert server.total == 12
+    assert again.run.id == first.run.id
+    assert again.run.summary() == first.run.summary()
+
+
+def test_a_new_run_pays_only_for_draws_that_were_never_made(store):
+    server = Server()
+    engine = engine_with(store, server)
+    engine.run(config(repeats=2))
+    more = engine.run(config(repeats=5))
+    assert server.total == 20
+    assert more.tally.from_journal == 8
+
+
+def test_fresh_draws_anew_and_another_seed_is_another_draw(store):
+    server = Server()
+    engine = engine_with(store, server)
+    engine.run(config())
+    engine.run(config(fresh=True))
+    assert server.total == 8
+    engine.run(config(seed=1))
+    assert server.total == 12
+
+
+def test_repeats_of_one_item_are_independent_draws(store):
+    server = Server()
+    engine_with(store, server).run(config(repeats=4))
+    assert set(server.asked.values()) == {4}
+
+
+def test_where_weights_may_have_changed_only_resume_reuses(store):
+    server = Server(certain=False)
+    engine = engine_with(store, server)
+    first = engine.run(config())
+    second = engine.run(config())
+    assert server.total == 8
+    assert second.run.id != first.run.id
+    engine.resume(first.run.id)
+    assert server.total == 8
+
+
+def test_one_failing_item_does_not_stop_the_rest_and_is_no_score(store):
+    def fail(number, request):
+        return MachineryError("gone", "connection") if "Nadia" in request.messages[0].content else None
+
+    played = engine_with(store, Server(fail=fail)).run(config())
+    assert played.ending.status == "finished"
+    assert played.tally.done == 3
+    assert dict(played.tally.failed) == {"connection": 1}
+    measure = played.run.summary().measure("accuracy")
+    assert (measure.items, measure.errors) == (3, 1)
+
+
+def test_resume_tries_only_what_failed(store):
+    broken = [True]
+
+    def fail(number, request):
+        return MachineryError("gone", "connection") if broken and "Nadia" in request.messages[0].content else None
+
+    server = Server(fail=fail)
+    engine = engine_with(store, server)
+    played = engine.run(config())
+    broken.clear()
+    before = server.total
+    mended = engine.resume(played.run.id)
+    assert server.total == before + 1
+    assert not mended.tally.failed
+    assert mended.run.summary().measure("accuracy").items == 4
+
+
+def test_a_passing_fault_is_retried_and_leaves_no_trace_in_the_score(store):
+    def fail(number, request):
+        return MachineryError("busy", "overloaded", retryable=True, slow_down=True) if number % 2 else None
+
+    played = engine_with(store, Server(fail=fail)).run(config(in_flight=1))
+    assert not played.tally.failed
+    assert played.tally.retries >= 4
+    assert played.run.summary().measure("accuracy").errors == 0
+
+
+def test_a_fault_that_stays_is_given_up_after_the_retries_allowed(store):
+    def fail(number, request):
+        return MachineryError("busy", "overloaded", retryable=True)
+
+    server = Server(fail=fail)
+    played = engine_with(store, server).run(config(limit=1, retries=1))
+    assert server.total == 2
+    assert dict(played.tally.failed) == {"overloaded": 1}
+
+
+def test_an_error_that_would_meet_everybody_ends_the_run(store):
+    def fail(number, request):
+        return MachineryError("the key is wrong", "authentication", fatal=True)
+
+    server = Server(fail=fail)
+    played = engine_with(store, server).run(config(repeats=50, in_flight=2))
+    assert played.ending.status == "failed"
+    assert "key is wrong" in played.ending.reason
+    assert server.total <= 4
+
+
+def test_a_cap_stops_cleanly_and_the_run_can_be_resumed(store):
+    server = Server()
+    engine = engine_with(store, server)
+    played = engine.run(config(repeats=3, caps=Caps(max_requests=5)))
+    assert played.ending.status == "stopped"
+    assert "--max-requests 5" in played.ending.reason
+    assert server.total == 5
+    assert not played.tally.failed
+    whole = engine.resume(played.run.id)
+    assert whole.ending.status == "finished"
+    assert server.total == 12
+
+
+def test_a_cap_counts_what_the_run_paid_before_it_was_stopped(store):
+    server = Server()
+    engine = engine_with(store, server)
+    played = engine.run(config(repeats=3, caps=Caps(max_requests=5)))
+    again = engine.resume(played.run.id, Caps(max_requests=7))
+    assert again.ending.status == "stopped"
+    assert server.total == 7
+
+
+def test_a_bug_in_an_instrument_is_an_error_of_its_own_kind(store, monkeypatch):
+    server = Server()
+    engine = engine_with(store, server)
+    task = load_folder("_template").task("questions")
+
+    async def broken(item, session):
+        raise KeyError("oops")
+
+    monkeypatch.setattr(task, "play", broken)
+    played = engine.run(config())
+    assert dict(played.tally.failed) == {"instrument error": 4}
+
+
+def test_rescoring_needs_no_model_and_gives_the_same_numbers(store):
+    server = Server()
+    played = engine_with(store, server).run(config(repeats=3))
+    before = played.run.summary()
+    assert played.run.rescore() == before
+    assert server.total == 12
+
+
+def test_a_run_that_another_process_plays_is_refused(store):
+    engine = engine_with(store, Server())
+    played = engine.run(config())
+    with RunLock(store.path, played.run.id), pytest.raises(StoreError, match="being played by process"):
+        engine.resume(played.run.id)
+
+
+def test_a_run_is_not_continued_with_another_model_behind_the_name(store):
+    played = engine_with(store, Server(revision="1")).run(config())
+    with pytest.raises(UsageError, match="model in the role 'subject' changed"):
+        engine_with(store, Server(revision="2")).resume(played.run.id)
+
+
+def test_a_role_that_nobody_plays_is_an_error_before_anything_is_sent(store):
+    with pytest.raises(UsageError, match=r"nobody plays the role 'subject'.*--model"):
+        engine_with(store, Server()).run(config(subject=""))
+    assert list(store.runs.all()) == []
+
+
+def test_an_unknown_role_names_the_known_ones(store):
+    with pytest.raises(UsageError, match="unknown role of _template 'judge'"):
+        engine_with(store, Server()).run(config(roles={"judge": "server"}))
+
+
+def test_an_unknown_setting_names_the_nearest(store):
+    with pytest.raises(UsageError, match="did you mean '--orders'"):
+        engine_with(store, Server()).run(config(settings={"order": 3}))
+
+
+def test_max_cost_with_an_unknown_price_is_refused_not_taken_for_zero(store):
+    with pytest.raises(UsageError, match="price of '_template/server' is unknown"):
+        engine_with(store, Server()).run(config(caps=Caps(max_cost=1)))
+
+
+def test_the_transcript_holds_what_was_asked_and_answered(store):
+    played = engine_with(store, Server("B")).run(config())
+    events = played.run.transcript("questions", "template-01")
+    asked = [event for event in events if isinstance(event, Asked)]
+    assert asked[0].reply.text == "B"
+    assert "Nadia" in asked[0].messages[0].content
+
+
+def test_a_stored_run_can_be_replayed_without_the_model(store):
+    server = Server("B")
+    engine = engine_with(store, server)
+    first = engine.run(config())
+    again = engine.run(config(subject=f"replay/{first.run.id}"))
+    assert server.total == 4
+    assert again.run.summary().measures == first.run.summary().measures
+
+
+def test_given_items_are_played_and_only_their_own_command_continues_them(store):
+    server = Server()
+    engine = engine_with(store, server)
+    template = load_folder("_template")
+    bench = Bench(
+        engine, template, folder_of("_template"), config(subject="", command=("sociometer", "lint")), ("server",)
+    )
+    items = list(template.task("questions").items(bench.source()))[:2]
+    run = bench.play("questions", items=items)
+    assert run.summary().measure("accuracy").items == 2
+    assert bench.play("questions", items=items).id == run.id
+    assert server.total == 2
+    with pytest.raises(UsageError, match="run it again to play on: sociometer lint"):
+        engine.resume(run.id)
+
+
+def test_imported_episodes_are_a_run_like_any_other(store):
+    engine = engine_with(store, Server())
+    played = engine.run(config())
+    template = load_folder("_template")
+    bench = Bench(engine, template, folder_of("_template"), config(subject=""))
+    episodes = [
+        FinishedEpisode(episode.item, episode.outcome, played.run.transcript("questions", episode.item.id))
+        for episode in played.run.view().episodes()
+    ]
+    kept = bench.keep("questions", "someone-else", episodes)
+    assert kept.summary().measures == played.run.summary().measures
+    assert kept.transcript("questions", "template-01")[0].reply.text == "A"
+    with pytest.raises(UsageError, match="was imported"):
+        engine.resume(kept.id)
+
+
+def test_the_estimate_counts_calls_without_sending_any(store):
+    server = Server()
+    plan = engine_with(store, server).plan(config(repeats=5, settings={"orders": 3}))
+    row = estimate(plan)[0]
+    assert (row.items, row.repeats, row.calls) == (4, 5, 60)
+    assert row.input_tokens > 60 * 50
+    assert row.cost is None
+    assert server.total == 0
+
+
+def test_an_empty_list_of_items_is_said_not_scored(store, monkeypatch):
+    task = load_folder("_template").task("questions")
+    monkeypatch.setattr(task, "items", lambda source: [])
+    with pytest.raises(DataError, match="no items"):
+        engine_with(store, Server()).run(config())
+    assert list(store.runs.all()) == []
