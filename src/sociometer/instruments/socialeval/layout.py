@@ -1,0 +1,204 @@
+"""Reading the two layouts world trees were released in, and writing the first of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.socialeval.worldtree import (
+    GOAL_OPEN,
+    Choice,
+    Kind,
+    Language,
+    Line,
+    Node,
+    Person,
+    Question,
+    Tree,
+    orientation_of,
+)
+
+NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narration", "旁白", "描述", "场景"})
+"""What the released files write in place of a speaker when nobody speaks."""
+
+_FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
+_FORK = re.compile(r"^fork-join\s*[:：]\s*(\S+)$")
+_MARK = re.compile(r"^\s*#question#\s*")
+_SKILL_MARK = re.compile(r"^\s*#skill#\s*")
+_CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
+
+
+def read_tree_file(path: Path) -> list[Tree]:
+    """The trees of one file: one for the single layout, two for each entry of the merged list."""
+    document = read_json(path)
+    if isinstance(document, list):
+        return list(_merged(document, path.name))
+    name = _FILE.match(path.stem)
+    language = _CODES[name.group(3)] if name else guess_language(document)
+    twin = f"{name.group(1)},{name.group(2)}/{name.group('name')}" if name else path.stem
+    return [tree_from(document, source=path.name, twin=twin, language=language)]
+
+
+def read_json(path: Path) -> Any:
+    """The document in a JSON file; what is not JSON is refused with the file's name."""
+    try:
+        return msgspec.json.decode(path.read_bytes())
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"not JSON ({error}); give a SocialEval .json file", path) from None
+
+
+def is_tree_file(document: Any) -> bool:
+    """Whether a document holds world trees in either layout (an ability file does not)."""
+    if isinstance(document, dict):
+        return "interactive_plot" in document
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return False
+    inner = document[0].get("cn_data") or document[0].get("en_data")
+    return isinstance(inner, dict) and "interactive_plot" in inner
+
+
+def _merged(entries: list[Any], source: str) -> Iterator[Tree]:
+    for position, entry in enumerate(entries):
+        twin = str(entry.get("data_id", position)) if isinstance(entry, dict) else ""
+        halves = [(code, entry.get(f"{code}_data")) for code in ("cn", "en")] if twin else []
+        if not any(half for _, half in halves):
+            raise DataError(f"entry {position} has neither cn_data nor en_data; is this the merged list?", source)
+        for code, half in halves:
+            if half:
+                yield tree_from(half, source=f"{source}#{twin}", twin=twin, language=_CODES[code])
+
+
+def tree_from(document: Any, *, source: str, twin: str, language: Language) -> Tree:
+    """One tree from a document of the single layout."""
+    if not isinstance(document, dict) or not document.get("interactive_plot"):
+        found = list(document)[:5] if isinstance(document, dict) else type(document).__name__
+        raise DataError(f"no interactive_plot (found {found}); a tree needs profiles, scenario, plot", source)
+    profiles = document.get("predefined_profiles") or []
+    if not profiles:
+        raise DataError("no predefined_profiles; the first is the protagonist", source)
+    raw = profiles[0].get("orientation")
+    values = whole_numbers(raw)
+    orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
+    if orientation is None:
+        raise DataError(f"the protagonist's orientation {raw!r} is none of the seven, such as [1, -1]", source)
+    nodes = tuple(_node(raw_node, source, i) for i, raw_node in enumerate(document["interactive_plot"]))
+    nodes = tuple(sorted(nodes, key=lambda node: node.kind != "beginning"))
+    return Tree(
+        id=f"{orientation.name}-{_slug(twin)}-{language}",
+        twin=f"{orientation.name}-{_slug(twin)}",
+        language=language,
+        source=source,
+        orientation=orientation.name,
+        people=tuple(person(profile) for profile in profiles),
+        scene=text_of(document.get("scenario")),
+        nodes=nodes,
+    )
+
+
+def _slug(name: str) -> str:
+    """A twin's name without the orientation its file name repeats and without signs a file system dislikes."""
+    name = re.sub(r"^-?\d,-?\d/", "", name)
+    return re.sub(r"[^0-9A-Za-z一-鿿]+", "-", name).strip("-") or "tree"
+
+
+def _node(raw: Any, source: str, position: int) -> Node:
+    if not isinstance(raw, dict) or not isinstance(raw.get("cid"), int):
+        raise DataError(f"node {position} has no whole number as cid (found {raw!r:.60})", source)
+    kind = raw.get("type")
+    if kind not in ("beginning", "choice", "ending"):
+        raise DataError(f"node {raw['cid']}: type {kind!r} is none of beginning, choice, ending", source)
+    entries = raw.get("dialog") or []
+    forks = [fork.group(1) for entry in entries if (fork := _FORK.match(str(entry.get("role", ""))))]
+    level = raw.get("goal achievement")
+    if level is not None and level not in (0, 1, 2):
+        raise DataError(f"node {raw['cid']}: goal achievement {level!r} is none of 0, 1, 2", source)
+    return Node(
+        id=raw["cid"],
+        kind=_kind(kind),
+        lines=tuple(line for entry in entries if (line := _line(entry)) is not None),
+        enters=tuple(person(entry["profile"]) for entry in entries if isinstance(entry.get("profile"), dict)),
+        choices=tuple(_choice(choice, source, raw["cid"]) for choice in raw.get("choices") or []),
+        goal=GOAL_OPEN if level is None else int(level),
+        lost_join=forks[0] if forks else "",
+    )
+
+
+def _kind(kind: str) -> Kind:
+    return "beginning" if kind == "beginning" else "ending" if kind == "ending" else "choice"
+
+
+def _line(entry: dict[str, Any]) -> Line | None:
+    text = text_of(entry.get("content"))
+    speaker = str(entry.get("role", "")).strip()
+    if not text or _FORK.match(speaker):
+        return None
+    return Line(speaker="" if speaker.lower() in NARRATORS else speaker, text=text)
+
+
+def _choice(raw: Any, source: str, node: int) -> Choice:
+    if not isinstance(raw, dict) or not isinstance(raw.get("cid"), int):
+        raise DataError(f"node {node}: a choice has no whole number as cid (found {raw!r:.60})", source)
+    confusion = [entry for entry in raw.get("confusion") or [] if isinstance(entry, dict)]
+    stance = whole_numbers(raw.get("social state"))
+    return Choice(
+        target=raw["cid"],
+        text=text_of(raw.get("content")),
+        abilities=names_of(raw.get("skill")),
+        situation=raw.get("type") == "situation choice",
+        stance=(stance[0], stance[1]) if len(stance) >= 2 else None,
+        question=next((question(entry) for entry in confusion if "question" in entry), None),
+        distractors=tuple(
+            text for e in confusion if e.get("type") == "skill confusion" and (text := text_of(e.get("content")))
+        ),
+    )
+
+
+def question(entry: dict[str, Any]) -> Question:
+    """An ability question; an ability that slipped in among the question's strings is put where it belongs."""
+    raw = entry.get("question", entry.get("text"))
+    texts = [str(text) for text in (raw if isinstance(raw, list) else [raw]) if text]
+    marked = tuple(_SKILL_MARK.sub("", text).strip() for text in texts if _SKILL_MARK.match(text))
+    asked = [_MARK.sub("", text).strip() for text in texts if not _SKILL_MARK.match(text)]
+    return Question(text=" ".join(asked), abilities=names_of(entry.get("skill", entry.get("skills"))) or marked)
+
+
+def person(raw: dict[str, Any]) -> Person:
+    """Somebody from a released profile."""
+    return Person(
+        name=str(raw.get("name") or "").strip(),
+        public=text_of(raw.get("public profile")),
+        private=text_of(raw.get("private profile")),
+        goal=text_of(raw.get("goal")),
+    )
+
+
+def names_of(raw: Any) -> tuple[str, ...]:
+    """Ability names as they were spelled; a bare string counts as one name."""
+    names = raw if isinstance(raw, list) else [raw] if isinstance(raw, str) else []
+    return tuple(str(name) for name in names if str(name).strip())
+
+
+def text_of(content: Any) -> str:
+    """The words of a content field: a string, a {role, content} pair, or the first of a list of such pairs."""
+    if isinstance(content, list):
+        content = content[0] if content else ""
+    if isinstance(content, dict):
+        content = content.get("content")
+    return str(content or "").strip()
+
+
+def whole_numbers(raw: Any) -> list[int]:
+    """The whole numbers in a released vector, some of which were written as strings holding two."""
+    parts = raw if isinstance(raw, list) else []
+    return [int(number) for part in parts for number in re.findall(r"-?\d+", str(part))]
+
+
+def guess_language(document: Any) -> Language:
+    """Chinese if the scene or the first lines hold Chinese characters, else English."""
+    text = str(document.get("scenario")) + str((document.get("interactive_plot") or [""])[0])
+    return "zh" if re.search(r"[一-鿿]", text) else "en"

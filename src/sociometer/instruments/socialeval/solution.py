@@ -1,0 +1,134 @@
+"""The exact solution of a world tree as a goal-conditioned decision process: random walk, best walk, regret."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Node, Tree
+
+
+class Odds(msgspec.Struct, frozen=True):
+    """How likely a walk ends at each goal level; `open` is an ending without a goal flag or no ending at all."""
+
+    full: float = 0.0
+    partly: float = 0.0
+    not_reached: float = 0.0
+    open: float = 0.0
+
+
+class Solution(msgspec.Struct, frozen=True):
+    """What a tree holds: the random walk's odds and, for every node, the best level and the choices that keep it."""
+
+    random: Odds
+    best: int
+    best_at: dict[int, int]
+    best_choices: dict[int, tuple[int, ...]]
+    full_at: dict[int, float]
+
+    @property
+    def best_full(self) -> float:
+        """The probability of the full goal under the best policy: one if any ending reaches it."""
+        return float(self.best == GOAL_FULL)
+
+
+class Departure(msgspec.Struct, frozen=True):
+    """Where a walk left the best path: the step (from one), the node, and the choice that would have kept it."""
+
+    step: int
+    node: int
+    better: int
+
+
+def end_level(node: Node) -> int:
+    """The goal level a walk has when it stops at this node."""
+    return node.goal if node.kind == "ending" else GOAL_OPEN
+
+
+def horizon(tree: Tree) -> int:
+    """The most choices a walk may make: a tree without cycles never needs as many as it has nodes."""
+    return len(tree.nodes)
+
+
+def _certain(level: int) -> Odds:
+    return Odds(
+        full=float(level == GOAL_FULL),
+        partly=float(level == GOAL_PARTLY),
+        not_reached=float(level == GOAL_NOT),
+        open=float(level == GOAL_OPEN),
+    )
+
+
+def _mean(odds: list[Odds]) -> Odds:
+    count = len(odds)
+    return Odds(
+        full=sum(o.full for o in odds) / count,
+        partly=sum(o.partly for o in odds) / count,
+        not_reached=sum(o.not_reached for o in odds) / count,
+        open=sum(o.open for o in odds) / count,
+    )
+
+
+def solve(tree: Tree) -> Solution:
+    """Solve a tree by backward induction over the choices left, so that even a faulty, cyclic file has a value."""
+    nodes = tree.by_id()
+    lost = Odds(open=1.0)
+    odds = {id_: _certain(end_level(node)) if node.is_end else lost for id_, node in nodes.items()}
+    best = {id_: end_level(node) if node.is_end else GOAL_OPEN for id_, node in nodes.items()}
+    steps_left = dict.fromkeys(nodes, 0)
+    inner = [node for node in nodes.values() if not node.is_end]
+    for _ in range(horizon(tree)):
+        next_odds, next_best, next_steps = dict(odds), dict(best), dict(steps_left)
+        for node in inner:
+            targets = [choice.target for choice in node.choices]
+            next_odds[node.id] = _mean([odds.get(target, lost) for target in targets])
+            level = max(best.get(target, GOAL_OPEN) for target in targets)
+            if level != best[node.id]:
+                near = min(steps_left.get(t, 0) for t in targets if best.get(t, GOAL_OPEN) == level)
+                next_best[node.id], next_steps[node.id] = level, near + 1
+        if (next_odds, next_best) == (odds, best):
+            break
+        odds, best, steps_left = next_odds, next_best, next_steps
+    return Solution(
+        random=odds[tree.root.id],
+        best=best[tree.root.id],
+        best_at=best,
+        best_choices={node.id: _keeping(node, best, steps_left) for node in inner},
+        full_at={id_: chance.full for id_, chance in odds.items()},
+    )
+
+
+def _keeping(node: Node, best: dict[int, int], steps_left: dict[int, int]) -> tuple[int, ...]:
+    """The choices that keep the node's best level, nearest ending first, so that the first of them never circles."""
+    keeping = [i for i, choice in enumerate(node.choices) if best.get(choice.target, GOAL_OPEN) == best[node.id]]
+    return tuple(sorted(keeping, key=lambda i: steps_left.get(node.choices[i].target, 0)))
+
+
+def departure(tree: Tree, solution: Solution, taken: tuple[tuple[int, int], ...]) -> Departure | None:
+    """The first of the (node, choice) pairs taken that gave up the best level reachable, or nothing."""
+    nodes = tree.by_id()
+    for step, (id_, index) in enumerate(taken, start=1):
+        kept = solution.best_at.get(nodes[id_].choices[index].target, GOAL_OPEN)
+        if kept < solution.best_at[id_]:
+            return Departure(step=step, node=id_, better=solution.best_choices[id_][0])
+    return None
+
+
+def regret(solution: Solution, level: int) -> float:
+    """How far below the best level a walk ended, in goal levels (an open ending counts as not reached)."""
+    return float(max(solution.best, GOAL_NOT) - max(level, GOAL_NOT))
+
+
+def random_walk(tree: Tree, rng: random.Random) -> int:
+    """The level one uniformly random walk ends at; what the exact odds are tested against."""
+    nodes = tree.by_id()
+    node = tree.root
+    for _ in range(horizon(tree)):
+        if node.is_end:
+            return end_level(node)
+        following = nodes.get(rng.choice(node.choices).target)
+        if following is None:
+            return GOAL_OPEN
+        node = following
+    return end_level(node) if node.is_end else GOAL_OPEN
