@@ -1,0 +1,1 @@
+"""Analyses of stored dialogues: each is a task whose items are dialogues, or contexts out of them."""

@@ -1,0 +1,60 @@
+"""The social cognition coordinate: feelings or solutions, orderly or free."""
+
+from statistics import pstdev
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from sociometer.analysis.grouped import grouped_measures, rows
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.task import RunView, Score, Session
+from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered
+from sociometer.instruments.sage.analyses.views import JudgeView
+from sociometer.instruments.sage.dialogue import StoredDialogue
+
+REACH = 10
+AXES = ("solution", "creative")
+Place = Annotated[int, Meta(ge=-REACH, le=REACH)]
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string"},
+        **{name: {"type": "integer", "minimum": -REACH, "maximum": REACH} for name in AXES},
+    },
+    "required": ["reason", *AXES],
+    "additionalProperties": False,
+}
+
+
+class Coordinate(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a dialogue's manner stands: from feeling to solving, from orderly to free."""
+
+    reason: str
+    solution: Place
+    creative: Place
+
+
+async def place(item: StoredDialogue, session: Session) -> Coordinate:
+    """Has the judge place one dialogue."""
+    mark, language = fresh_mark(session), item.scenario.language
+    talk = item.dialogue.said(len(item.dialogue.turns))
+    prompt = session.prompts.render("coordinate", language, mark=mark, talk=rendered(talk, mark, session, language))
+    view = JudgeView("coordinate", language, tuple(turn.reply for turn in item.dialogue.turns))
+    return await ask_judge(session, prompt, SCHEMA, Coordinate, view)
+
+
+def score(item: StoredDialogue, outcome: Coordinate) -> Score:
+    """Both coordinates."""
+    return Score(
+        values={name: float(getattr(outcome, name)) for name in AXES}, facets={"intention": item.scenario.intention}
+    )
+
+
+def summarise(run: RunView[StoredDialogue, Coordinate]) -> Summary:
+    """The mean place with its interval, and the spread over dialogues."""
+    measures: list[Measure] = []
+    for axis in AXES:
+        measures.extend(grouped_measures(run, axis))
+        values = [row.value for row in rows(run, axis)]
+        measures.append(Measure(f"{axis}-spread", pstdev(values) if len(values) > 1 else None, items=len(values)))
+    return Summary(tuple(measures))

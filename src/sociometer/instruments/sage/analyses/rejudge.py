@@ -1,0 +1,26 @@
+"""A stored dialogue before another simulator: the same words, judged anew turn by turn."""
+
+from sociometer.core.task import Session
+from sociometer.instruments.sage import person
+from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
+from sociometer.instruments.sage.play import protocol_of
+
+
+async def rejudge(item: StoredDialogue, session: Session) -> Dialogue:
+    """The dialogue with the new simulator's feelings; its own emotion runs on from turn to turn, the words stay.
+
+    The talk is not cut short where the new simulator would have ended it: its length was another's doing.
+    """
+    protocol = protocol_of(session.settings)
+    emotion, turns = protocol.start, []
+    for number, turn in enumerate(item.dialogue.turns):
+        if turn.judgement is None:
+            turns.append(turn)
+            continue
+        talk = (*item.dialogue.said(number), ("subject", turn.reply))
+        judgement, rereads = await person.feel(item.scenario, talk, emotion, session, protocol)
+        emotion = judgement.after
+        session.note("emotion", turn=number + 1, before=judgement.before, change=judgement.change, after=emotion)
+        turns.append(Turn(turn.reply, judgement, turn.plan, turn.words, turn.leak, turn.tokens, rereads))
+    simulator = session.identity_of("simulator")
+    return Dialogue(item.dialogue.opening, protocol.start, tuple(turns), item.dialogue.ending, simulator)

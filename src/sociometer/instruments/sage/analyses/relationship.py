@@ -1,0 +1,138 @@
+"""Relationship quality from the inner thoughts (after Barrett-Lennard), and talk quality from the words."""
+
+import asyncio
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.conversation import Sampling
+from sociometer.core.measure import Summary
+from sociometer.core.task import RunView, Score, Session
+from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered, whole_numbers
+from sociometer.instruments.sage.analyses.views import JudgeView
+from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.person import fenced
+
+DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
+QUALITIES = ("flow", "attentiveness", "depth")
+STATEMENTS_EACH = 3
+REVERSED = (2, 5, 8, 11)
+"""The places of the statements that speak against the dimension."""
+_LOW, _HIGH = 1, 6
+Rating = Annotated[int, Meta(ge=_LOW, le=_HIGH)]
+
+
+class Inventory(Struct, frozen=True, forbid_unknown_fields=True):
+    """One pass over the twelve statements."""
+
+    ratings: Annotated[tuple[Rating, ...], Meta(min_length=12, max_length=12)]
+
+
+class Qualities(Struct, frozen=True, forbid_unknown_fields=True):
+    """One pass over the three scales of the talk itself."""
+
+    flow: Rating
+    attentiveness: Rating
+    depth: Rating
+
+
+class Relationship(Struct, frozen=True):
+    """All passes of the judge over one dialogue."""
+
+    inventories: tuple[Inventory, ...]
+    qualities: tuple[Qualities, ...]
+
+
+INVENTORY_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "ratings": {
+            "type": "array",
+            "items": {"type": "integer", "minimum": _LOW, "maximum": _HIGH},
+            "minItems": 12,
+            "maxItems": 12,
+        }
+    },
+    "required": ["ratings"],
+    "additionalProperties": False,
+}
+QUALITY_SCHEMA = whole_numbers(QUALITIES, _LOW, _HIGH)
+_SAMPLING = Sampling(temperature=0.5, max_tokens=1000)
+
+
+async def judge_relationship(item: StoredDialogue, session: Session) -> Relationship:
+    """Three passes (setting `passes`) of both ratings, all at once."""
+    passes = [session.branch(f"pass-{number}") for number in range(session.settings.whole("passes"))]
+    inventories = await asyncio.gather(*(_inventory(item, each) for each in passes))
+    qualities = await asyncio.gather(*(_qualities(item, each) for each in passes))
+    return Relationship(tuple(inventories), tuple(qualities))
+
+
+def thoughts(item: StoredDialogue, mark: str) -> str:
+    """The inner thoughts of a dialogue, turn by turn, without what was said."""
+    return "\n\n".join(
+        f"{number}.\n{fenced(turn.judgement.activity + chr(10) + turn.judgement.feeling, mark)}"
+        for number, turn in enumerate(item.dialogue.turns, 1)
+        if turn.judgement is not None
+    )
+
+
+def dimension_scores(inventory: Inventory) -> dict[str, float]:
+    """The four dimensions from 0 to 100; statements that speak against one are turned round."""
+    turned = [_LOW + _HIGH - rating if place in REVERSED else rating for place, rating in enumerate(inventory.ratings)]
+    return {
+        name: sum(_to_hundred(each) for each in turned[start : start + STATEMENTS_EACH]) / STATEMENTS_EACH
+        for name, start in zip(DIMENSIONS, range(0, 12, STATEMENTS_EACH), strict=True)
+    }
+
+
+def quality_scores(qualities: Qualities) -> dict[str, float]:
+    """The three scales of the talk from 1 to 5."""
+    return {name: 1 + 4 * (getattr(qualities, name) - _LOW) / (_HIGH - _LOW) for name in QUALITIES}
+
+
+def score(item: StoredDialogue, outcome: Relationship) -> Score:
+    """The passes averaged, with the dialogue's emotion beside them."""
+    values = {
+        **_mean([dimension_scores(each) for each in outcome.inventories]),
+        **_mean([quality_scores(each) for each in outcome.qualities]),
+        "emotion": float(item.dialogue.final),
+    }
+    values["relationship"] = sum(values[name] for name in DIMENSIONS) / len(DIMENSIONS)
+    values["talk"] = sum(values[name] for name in QUALITIES) / len(QUALITIES)
+    return Score(values=values, facets={"intention": item.scenario.intention})
+
+
+def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
+    """Every dimension and scale with its interval; and dialogue by dialogue, for correlations with the emotion."""
+    names = ("relationship", *DIMENSIONS, "talk", *QUALITIES, "emotion")
+    measures = [measure for name in names for measure in grouped_measures(run, name)]
+    points = [
+        {"scenario": item.cluster or item.id, "subject": item.subject, **score_.values}
+        for item, _, score_ in run.scored()
+    ]
+    return Summary(tuple(measures), series={"points": points})
+
+
+async def _inventory(item: StoredDialogue, session: Session) -> Inventory:
+    mark, language = fresh_mark(session), item.scenario.language
+    prompt = session.prompts.render("relationship", language, mark=mark, thoughts=thoughts(item, mark))
+    view = JudgeView("relationship", language, ())
+    return await ask_judge(session, prompt, INVENTORY_SCHEMA, Inventory, view, sampling=_SAMPLING)
+
+
+async def _qualities(item: StoredDialogue, session: Session) -> Qualities:
+    mark, language = fresh_mark(session), item.scenario.language
+    talk = item.dialogue.said(len(item.dialogue.turns))
+    prompt = session.prompts.render("utterances", language, mark=mark, talk=rendered(talk, mark, session, language))
+    view = JudgeView("utterances", language, tuple(turn.reply for turn in item.dialogue.turns))
+    return await ask_judge(session, prompt, QUALITY_SCHEMA, Qualities, view, sampling=_SAMPLING)
+
+
+def _to_hundred(rating: int) -> float:
+    return 100 * (rating - _LOW) / (_HIGH - _LOW)
+
+
+def _mean(passes: list[dict[str, float]]) -> dict[str, float]:
+    return {name: sum(each[name] for each in passes) / len(passes) for name in passes[0]}

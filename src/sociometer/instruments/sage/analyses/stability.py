@@ -1,0 +1,98 @@
+"""Is the simulator of one mind? Each context is judged many times; the share of judgements that go the same way."""
+
+import asyncio
+from collections import Counter
+
+from msgspec import Struct
+
+from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.conversation import Sampling
+from sociometer.core.measure import Summary
+from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.instruments.sage import person
+from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
+from sociometer.instruments.sage.emotion import direction
+from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.play import protocol_of
+
+_SAMPLING = Sampling(temperature=0.5, max_tokens=2000)
+
+
+class Context(Item, frozen=True, kw_only=True):
+    """One judged reply of a stored dialogue, with all that was said before it."""
+
+    run: str
+    subject: str
+    scenario: Scenario
+    turn: int
+    talk: person.Talk
+    judgement: Judgement
+    latter: bool
+    """Whether it stands in the latter half of its dialogue."""
+
+
+class Stability(Struct, frozen=True):
+    """The change of feeling in each judgement of one context."""
+
+    changes: tuple[int, ...]
+
+
+def contexts(stored: StoredDialogue) -> list[Context]:
+    """The judged replies of a dialogue."""
+    judged = [(turn, each.judgement) for turn, each in enumerate(stored.dialogue.turns) if each.judgement is not None]
+    return [
+        Context(
+            id=f"{stored.id}@{turn + 1}",
+            cluster=stored.cluster,
+            run=stored.run,
+            subject=stored.subject,
+            scenario=stored.scenario,
+            turn=turn + 1,
+            talk=(*stored.dialogue.said(turn), ("subject", stored.dialogue.turns[turn].reply)),
+            judgement=judgement,
+            latter=2 * (turn + 1) > len(judged),
+        )
+        for turn, judgement in judged
+    ]
+
+
+async def judge_again(item: Context, session: Session) -> Stability:
+    """Ten judgements (setting `judgements`) of one context at temperature 0.5."""
+    branches = [session.branch(f"judgement-{number}") for number in range(session.settings.whole("judgements"))]
+    judged = await asyncio.gather(*(_judge(item, branch) for branch in branches))
+    return Stability(tuple(each.change for each in judged))
+
+
+async def _judge(item: Context, session: Session) -> Judgement:
+    protocol = protocol_of(session.settings)
+    judgement, _ = await person.feel(
+        item.scenario, item.talk, item.judgement.before, session, protocol, sampling=_SAMPLING
+    )
+    return judgement
+
+
+def score(item: Context, outcome: Stability) -> Score:
+    """The share of judgements in the commonest direction, and the share that agree with the stored one."""
+    ways = Counter(direction(change) for change in outcome.changes)
+    stored = direction(item.judgement.change)
+    count = len(outcome.changes)
+    mean = sum(outcome.changes) / count
+    return Score(
+        values={
+            "stability": max(ways.values()) / count,
+            "agrees": ways[stored] / count,
+            "spread": (sum((change - mean) ** 2 for change in outcome.changes) / count) ** 0.5,
+        },
+        facets={"half": "latter" if item.latter else "former", "intention": item.scenario.intention},
+    )
+
+
+def summarise(run: RunView[Context, Stability]) -> Summary:
+    """Stability with its interval, also by half of the dialogue."""
+    return Summary(
+        (
+            *grouped_measures(run, "stability", by=["half"]),
+            *grouped_measures(run, "agrees"),
+            *grouped_measures(run, "spread"),
+        )
+    )

@@ -1,0 +1,139 @@
+"""Support strategies: every reply of a dialogue labelled by a judge; repetition and effectiveness."""
+
+import asyncio
+
+from msgspec import Struct
+
+from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
+from sociometer.analysis.intervals import clustered_mean_interval
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.task import RunView, Score, Session
+from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered
+from sociometer.instruments.sage.analyses.views import JudgeView
+from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.strategies import (
+    CAPABILITIES,
+    REPETITION_LINE,
+    STRATEGIES,
+    LabelledReply,
+    repetition,
+)
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "strategies": {"type": "array", "items": {"type": "string", "enum": list(STRATEGIES)}, "maxItems": 24}
+    },
+    "required": ["strategies"],
+    "additionalProperties": False,
+}
+
+
+class Labels(Struct, frozen=True, forbid_unknown_fields=True):
+    """The codes of one reply, in order."""
+
+    strategies: tuple[str, ...]
+
+
+class LabelledDialogue(Struct, frozen=True):
+    """The codes of every reply of a dialogue."""
+
+    replies: tuple[tuple[str, ...], ...]
+
+
+async def label(item: StoredDialogue, session: Session) -> LabelledDialogue:
+    """Has every reply labelled, each by itself, all at once."""
+    count = len(item.dialogue.turns)
+    labels = await asyncio.gather(*(_label(item, turn, session.branch(f"turn-{turn}")) for turn in range(count)))
+    return LabelledDialogue(tuple(each.strategies for each in labels))
+
+
+async def _label(item: StoredDialogue, turn: int, session: Session) -> Labels:
+    mark, language = fresh_mark(session), item.scenario.language
+    reply = item.dialogue.turns[turn].reply
+    talk = (*item.dialogue.said(turn)[-1:], ("subject", reply))
+    prompt = session.prompts.render("strategies", language, mark=mark, talk=rendered(talk, mark, session, language))
+
+    def lacks(labels: Labels) -> str:
+        return "; ".join(f"unknown code {code}" for code in labels.strategies if code not in STRATEGIES)
+
+    return await ask_judge(session, prompt, SCHEMA, Labels, JudgeView("strategies", language, (reply,)), lacks=lacks)
+
+
+def labelled_replies(item: StoredDialogue, outcome: LabelledDialogue) -> list[LabelledReply]:
+    """The replies with their codes, the change after each, and the intention they met."""
+    return [
+        LabelledReply(codes, None if turn.judgement is None else turn.judgement.moved, item.scenario.intention)
+        for turn, codes in zip(item.dialogue.turns, outcome.replies, strict=True)
+    ]
+
+
+def score(item: StoredDialogue, outcome: LabelledDialogue) -> Score:
+    """The dialogue's repetition, and the share of its replies that use each strategy."""
+    rate = repetition(outcome.replies)
+    count = max(1, len(outcome.replies))
+    values = {code: sum(code in codes for codes in outcome.replies) / count for code in STRATEGIES}
+    values["emotion"] = float(item.dialogue.final)
+    if rate is not None:
+        values["repetition"] = rate
+    return Score(values=values, facets={"intention": item.scenario.intention})
+
+
+def summarise(run: RunView[StoredDialogue, LabelledDialogue]) -> Summary:
+    """Repetition rate against the line, the share of replies with each strategy, and effectiveness by capability."""
+    measures = list(grouped_measures(run, "repetition"))
+    replies = [
+        (item.cluster or item.id, item.id, reply)
+        for item, outcome, _ in run.scored()
+        for reply in labelled_replies(item, outcome)
+    ]
+    for code in STRATEGIES:
+        members = [
+            Row(f"{one}/{place}", where, float(code in reply.strategies), {})
+            for place, (where, one, reply) in enumerate(replies)
+        ]
+        measures.append(mean_measure("share", members, {"strategy": code}))
+    for capability in CAPABILITIES:
+        for scope, intention in (("overall", ""), ("task", capability.intention)):
+            group = {"capability": capability.key, "scope": scope}
+            measures.append(_effectiveness(replies, capability.strategies, intention, group))
+    measures.extend(_effectiveness(replies, (code,), "", {"strategy": code}) for code in STRATEGIES)
+    rate = measures[0].value
+    notes: tuple[str, ...] = ()
+    if rate is not None:
+        side = "below" if rate < REPETITION_LINE else "not below"
+        notes = (f"The repetition rate is {side} the paper's line of {REPETITION_LINE}.",)
+    return Summary(tuple(measures), notes=notes, series={"groups": _groups([reply for _, _, reply in replies])})
+
+
+def _effectiveness(
+    replies: list[tuple[str, str, LabelledReply]], strategies: tuple[str, ...], intention: str, group: dict[str, str]
+) -> Measure:
+    """The mean change of feeling after the strategies, each occurrence counted, clustered by scenario."""
+    found = [
+        (where, one, float(reply.change))
+        for where, one, reply in replies
+        if reply.change is not None and (not intention or reply.intention == intention)
+        for code in reply.strategies
+        if code in strategies
+    ]
+    if not found:
+        return Measure("effectiveness", None, group, note="the strategy did not occur")
+    values, clusters = [value for *_, value in found], [where for where, *_ in found]
+    return Measure(
+        "effectiveness",
+        sum(values) / len(values),
+        group,
+        interval=clustered_mean_interval(values, clusters),
+        items=len({one for _, one, _ in found}),
+        clusters=len(set(clusters)),
+        note=f"{len(found)} occurrences",
+    )
+
+
+def _groups(replies: list[LabelledReply]) -> dict[str, float]:
+    total = sum(len(reply.strategies) for reply in replies)
+    return {
+        letter: sum(code[0] == letter for reply in replies for code in reply.strategies) / total if total else 0.0
+        for letter in "ABCDEFG"
+    }

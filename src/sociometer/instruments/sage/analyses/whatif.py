@@ -1,0 +1,161 @@
+"""What if: a stored dialogue forked at a turn, the reply replaced, and played on to the end."""
+
+from statistics import fmean, variance
+
+from msgspec import Struct
+from scipy import stats
+
+from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.paired import paired_difference
+from sociometer.core.conversation import Sampling, system
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Interval, Measure, Summary
+from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
+from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.play import protocol_of, subject_messages, talk_on
+from sociometer.instruments.sage.strategies import STRATEGIES
+
+STORED, WRITER = "stored", "writer"
+_WORDS = {"en": 120, "zh": 200}
+
+
+class Fork(Item, frozen=True, kw_only=True):
+    """A dialogue up to a turn, and what takes the place of the reply there.
+
+    `arm` is `stored` (the reply as it was), `writer` (another model's reply) or the code of a strategy.
+    """
+
+    scenario: Scenario
+    turns: tuple[Turn, ...]
+    reply: str
+    turn: int
+    arm: str
+
+
+class Branch(Struct, frozen=True):
+    """The dialogue as it went after the fork."""
+
+    dialogue: Dialogue
+    reply: str
+
+
+class Effect(Struct, frozen=True):
+    """What replacing the reply did: arm minus stored, with the interval over replays of one fork or over scenarios."""
+
+    arm: str
+    measure: str
+    difference: float
+    interval: Interval
+    forks: int
+    replays: int
+
+
+def fork(stored: StoredDialogue, turn: int, arm: str) -> Fork:
+    """The fork of a dialogue at a turn (counted from 1)."""
+    judged = [number for number, each in enumerate(stored.dialogue.turns, 1) if each.judgement is not None]
+    if turn not in judged:
+        raise UsageError(f"dialogue '{stored.id}' has no judged turn {turn}; allowed: {judged[0]} to {judged[-1]}.")
+    if arm not in (STORED, WRITER) and arm not in STRATEGIES:
+        raise UsageError(f"unknown strategy '{arm}'; allowed: {', '.join(STRATEGIES)}.")
+    return Fork(
+        id=f"{stored.id}@{turn}/{arm}",
+        cluster=stored.cluster,
+        scenario=stored.scenario,
+        turns=stored.dialogue.turns[: turn - 1],
+        reply=stored.dialogue.turns[turn - 1].reply,
+        turn=turn,
+        arm=arm,
+    )
+
+
+async def play_on(item: Fork, session: Session) -> Branch:
+    """Puts the reply in place and plays the dialogue to its end with the subject."""
+    reply = item.reply if item.arm == STORED else await _written(item, session)
+    dialogue = await talk_on(item.scenario, session, protocol_of(session.settings), item.turns, Turn(reply))
+    return Branch(dialogue, reply)
+
+
+async def _written(item: Fork, session: Session) -> str:
+    messages = subject_messages(item.scenario, item.turns, session)
+    sampling = Sampling(max_tokens=session.settings.whole("reply-tokens"))
+    if item.arm != WRITER:
+        language = item.scenario.language
+        length = _WORDS.get(language, _WORDS["en"])
+        brief = session.prompts.render("writer", language, strategy=STRATEGIES[item.arm], length=length)
+        messages = [system(brief), *messages[1:]]
+    reply = await session.ask("writer", messages, sampling=sampling)
+    return reply.text.strip()
+
+
+def score(item: Fork, outcome: Branch) -> Score:
+    """The final emotion, and the change right after the fork."""
+    values = {"emotion": float(outcome.dialogue.final)}
+    judgement = outcome.dialogue.turns[item.turn - 1].judgement
+    if judgement is not None:
+        values["change"] = float(judgement.moved)
+    return Score(values=values, facets={"arm": item.arm, "intention": item.scenario.intention})
+
+
+def summarise(run: RunView[Fork, Branch]) -> Summary:
+    """The final emotion of each arm, and the effect of each replacement against the reply as it was."""
+    measures = [*grouped_measures(run, "emotion", by=["arm"]), *grouped_measures(run, "change", by=["arm"])]
+    for effect in effects(run):
+        note = f"{effect.forks} forks, {effect.replays} replays each at least; interval over " + (
+            "scenarios" if effect.forks > 1 else "replays of one fork"
+        )
+        measures.append(
+            Measure(
+                f"effect-{effect.measure}",
+                effect.difference,
+                {"arm": effect.arm},
+                effect.interval,
+                items=effect.forks,
+                note=note,
+            )
+        )
+    return Summary(tuple(measures))
+
+
+def effects(run: RunView[Fork, Branch]) -> list[Effect]:
+    """The effect of each arm on the change at the fork and on the final emotion."""
+    values: dict[tuple[str, str, str], list[float]] = {}
+    clusters: dict[str, str] = {}
+    for item, _, score_ in run.scored():
+        place = item.id.rsplit("/", 1)[0]
+        clusters[place] = item.cluster or place
+        for measure, value in score_.values.items():
+            values.setdefault((measure, item.arm, place), []).append(value)
+    arms = sorted({arm for _, arm, _ in values if arm != STORED})
+    found = (_effect(values, clusters, measure, arm) for measure in ("change", "emotion") for arm in arms)
+    return [effect for effect in found if effect is not None]
+
+
+def _effect(
+    values: dict[tuple[str, str, str], list[float]], clusters: dict[str, str], measure: str, arm: str
+) -> Effect | None:
+    places = [place for place in clusters if (measure, arm, place) in values and (measure, STORED, place) in values]
+    if not places:
+        return None
+    pairs = [(values[measure, STORED, place], values[measure, arm, place]) for place in places]
+    replays = min(min(len(one), len(two)) for one, two in pairs)
+    if len(places) == 1:
+        one, two = pairs[0]
+        return Effect(arm, measure, fmean(two) - fmean(one), welch(one, two), 1, replays)
+    paired = paired_difference(
+        [fmean(one) for one, _ in pairs], [fmean(two) for _, two in pairs], [clusters[place] for place in places]
+    )
+    return Effect(arm, measure, paired.difference, paired.interval, len(places), replays)
+
+
+def welch(one: list[float], two: list[float], level: float = 0.95) -> Interval:
+    """Welch's interval for the difference of two means of independent replays; too few below two replays an arm."""
+    if len(one) < 2 or len(two) < 2:
+        return Interval(None, None, level, "Welch", min(len(one), len(two)))
+    first, second = variance(one) / len(one), variance(two) / len(two)
+    centre, spread = fmean(two) - fmean(one), (first + second) ** 0.5
+    if spread == 0:
+        return Interval(None, None, level, "replays do not vary", min(len(one), len(two)))
+    freedom = (first + second) ** 2 / (first**2 / (len(one) - 1) + second**2 / (len(two) - 1))
+    half = float(stats.t.ppf(0.5 + level / 2, freedom)) * spread
+    return Interval(centre - half, centre + half, level, "Welch", min(len(one), len(two)))

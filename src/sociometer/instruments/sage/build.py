@@ -1,0 +1,258 @@
+"""Makes new scenarios: personas from seed pools, scenes from themes and hidden intentions, reactions, first words."""
+
+import tomllib
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from sociometer.core.conversation import Message, Sampling, assistant, system, user
+from sociometer.core.errors import DataError, MachineryError
+from sociometer.core.forms import Schema
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.elicit import read_json
+from sociometer.instruments.sage.cues import overlap
+from sociometer.instruments.sage.intentions import CARDS
+from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.leaks import find_leak
+
+DATA = Path(__file__).parent / "data" / "build"
+DUPLICATE = 0.5
+"""Two scenarios that share this much of their runs of three words are reported as near duplicates."""
+_SAMPLING = Sampling(temperature=0.9, max_tokens=1600)
+Text = Annotated[str, Meta(min_length=1)]
+StepT = TypeVar("StepT", bound=Struct)
+
+
+class TalkSchema(Struct, frozen=True):
+    """What kind of talk scenarios are built for; a file of the user's may take the place of emotional support."""
+
+    name: str
+    about: dict[str, str]
+    scene: dict[str, tuple[str, ...]]
+    intention: dict[str, dict[str, str]] = {}
+    """Hidden intentions by key, each by language; without any, the eight of emotional support."""
+
+    def intentions(self, language: str) -> dict[str, str]:
+        """The hidden intentions in a language."""
+        if self.intention:
+            return {key: sentences[language] for key, sentences in self.intention.items() if language in sentences}
+        return {key: card.sentence(language) for key, card in CARDS.items()}
+
+
+class Seeds(Struct, frozen=True):
+    """The pools that personas and scenes are drawn from."""
+
+    traits: tuple[str, ...]
+    remarks: tuple[str, ...]
+    ages: tuple[int, ...]
+    themes: tuple[str, ...]
+
+
+class Brief(Item, frozen=True, kw_only=True):
+    """What one scenario is to be made of."""
+
+    language: str
+    traits: tuple[str, ...]
+    remarks: tuple[str, ...]
+    age: int
+    theme: str
+    intention: str
+    hidden: str
+    about: str
+    factors: tuple[str, ...]
+
+
+class PersonaStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """The first step: who it is."""
+
+    name: Text
+    gender: Text
+    occupation: Text
+    habits: Text
+    hobbies: Annotated[tuple[Text, ...], Meta(min_length=3, max_length=3)]
+    style: Text
+
+
+class SceneStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """The second step: what happened, and why they write."""
+
+    background: Text
+    goal: Text
+    details: Annotated[tuple[Text, ...], Meta(min_length=3, max_length=12)]
+
+
+class ReactionStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """The third step: what lifts them, what drags them down, and how they are in each mood."""
+
+    rises: Annotated[tuple[Text, ...], Meta(min_length=2, max_length=5)]
+    falls: Annotated[tuple[Text, ...], Meta(min_length=2, max_length=5)]
+    calm: Text
+    uneasy: Text
+    raw: Text
+
+
+class OpeningStep(Struct, frozen=True, forbid_unknown_fields=True):
+    """The fourth step: how they open the talk."""
+
+    first_words: Text
+
+
+class Built(Struct, frozen=True):
+    """The outcome: a scenario, and what gives it away, if anything does."""
+
+    scenario: Scenario
+    leak: str = ""
+
+
+def read_schema(path: Path | None, language: str) -> TalkSchema:
+    """The schema of the talk, ours or the user's, checked for the language it is needed in."""
+    where = path or DATA / "support.toml"
+    try:
+        schema = msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8")), TalkSchema)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not a schema of a talk: {error}", where) from None
+    if language not in schema.about or language not in schema.scene or not schema.intentions(language):
+        known = sorted(set(schema.about) & set(schema.scene))
+        raise DataError(f"nothing in language '{language}'; has: {', '.join(known) or 'none'}", where)
+    return schema
+
+
+def read_seeds(path: Path | None, language: str) -> Seeds:
+    """The seed pools, ours or the user's."""
+    where = path or DATA / f"seeds.{language}.toml"
+    try:
+        seeds = msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8")), Seeds)
+    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not a file of seed pools: {error}", where) from None
+    if len(seeds.traits) < 3 or len(seeds.remarks) < 3 or not seeds.ages or not seeds.themes:
+        raise DataError("seed pools too small; needed: three traits, three remarks, an age, a theme", where)
+    return seeds
+
+
+def briefs(count: int, language: str, schema: TalkSchema, seeds: Seeds, seed: int) -> Iterator[Brief]:
+    """Briefs drawn uniformly from the pools, the intentions in turn so that each is met equally often."""
+    intentions = list(schema.intentions(language).items())
+    for number in range(count):
+        rng = Random(f"sage/build/{schema.name}/{language}/{seed}/{number}")
+        key, hidden = intentions[number % len(intentions)]
+        yield Brief(
+            id=f"{schema.name}-{language}-{seed}-{number + 1:04d}",
+            language=language,
+            traits=tuple(rng.sample(seeds.traits, 3)),
+            remarks=tuple(rng.sample(seeds.remarks, 3)),
+            age=rng.choice(seeds.ages),
+            theme=rng.choice(seeds.themes),
+            intention=key,
+            hidden=hidden,
+            about=schema.about[language],
+            factors=schema.scene[language],
+        )
+
+
+async def build_scenario(item: Brief, session: Session) -> Built:
+    """Persona, scene, reactions and first words, one after the other, each on what came before."""
+    render, language = session.prompts.render, item.language
+    persona = await _step(
+        session, item,
+        render("build/persona", language, traits=", ".join(item.traits), age=item.age, remarks=_lines(item.remarks)),
+        PersonaStep,
+    )  # fmt: skip
+    who = _persona_text(item, persona)
+    scene = await _step(
+        session, item,
+        render("build/scene", language, about=item.about, persona=who, theme=item.theme, hidden=item.hidden,
+               factors=_lines(item.factors)),
+        SceneStep,
+    )  # fmt: skip
+    told = {"persona": who, "background": scene.background, "hidden": item.hidden}
+    reactions = await _step(session, item, render("build/reactions", language, **told), ReactionStep)
+    opening = await _step(session, item, render("build/opening", language, **told), OpeningStep)
+    scenario = Scenario(
+        id=item.id, language=language, intention=item.intention, hidden=item.hidden, persona=who,
+        background=scene.background.strip(), goal=scene.goal.strip(), first_words=opening.first_words.strip(),
+        rises=reactions.rises, falls=reactions.falls, calm=reactions.calm, uneasy=reactions.uneasy,
+        raw=reactions.raw, details=scene.details, traits=item.traits, age=item.age, topic=item.theme, source="built",
+    )  # fmt: skip
+    return Built(scenario, find_leak(scenario.first_words, item.hidden, item.intention))
+
+
+def score(item: Brief, outcome: Built) -> Score:
+    """Whether the first words keep the intention hidden."""
+    return Score(values={"leak": float(bool(outcome.leak))}, facets={"intention": item.intention})
+
+
+def summarise(run: RunView[Brief, Built]) -> Summary:
+    """How many were built, how alike they are, which are near duplicates, and how the intentions are spread."""
+    built = [outcome for _, outcome, _ in run.scored()]
+    pairs = near_duplicates([each.scenario for each in built])
+    counts: dict[str, int] = {}
+    for each in built:
+        counts[each.scenario.intention] = counts.get(each.scenario.intention, 0) + 1
+    measures = [
+        Measure("built", float(len(built)), items=len(built), errors=sum(run.failures().values())),
+        Measure("alike", mean_likeness([each.scenario for each in built]), items=len(built)),
+        Measure("duplicates", float(len(pairs)), items=len(built)),
+        Measure("leaks", float(sum(bool(each.leak) for each in built)), items=len(built)),
+        *(Measure("built", float(count), {"intention": key}) for key, count in sorted(counts.items())),
+    ]
+    notes = tuple(f"near duplicates: {one} and {two} share {share:.0%}" for one, two, share in pairs)
+    return Summary(tuple(measures), notes=notes)
+
+
+def likeness(one: Scenario, two: Scenario) -> float:
+    """How much two scenarios share of their persona and background: the larger share of common runs of three words."""
+    first, second = (f"{each.persona}\n{each.background}" for each in (one, two))
+    return max(overlap(first, second), overlap(second, first))
+
+
+def near_duplicates(scenarios: list[Scenario]) -> list[tuple[str, str, float]]:
+    """The pairs that share more than they should."""
+    pairs = ((one.id, two.id, likeness(one, two)) for one, two in combinations(scenarios, 2))
+    return [pair for pair in pairs if pair[2] >= DUPLICATE]
+
+
+def mean_likeness(scenarios: list[Scenario]) -> float | None:
+    """The mean likeness of all pairs: 0 where no two share a run of three words."""
+    shares = [likeness(one, two) for one, two in combinations(scenarios, 2)]
+    return sum(shares) / len(shares) if shares else None
+
+
+async def _step(session: Session, item: Brief, prompt: str, kind: type[StepT]) -> StepT:
+    _, parts = msgspec.json.schema_components([kind])
+    form: dict[str, Any] = dict(parts[kind.__name__])
+    messages: list[Message] = [system(session.prompts.render("build/builder", item.language)), user(prompt)]
+    said = list(messages)
+    most = session.settings.whole("rereads")
+    reason = ""
+    for _ in range(most + 1):
+        reply = await session.ask("builder", said, Schema(form, kind.__name__), sampling=_SAMPLING)
+        reading = read_json(reply.text, kind)
+        if reading.value is not None:
+            return reading.value
+        reason = reading.rule
+        session.note("unreadable", step=kind.__name__, reason=reason)
+        reminder = session.prompts.render("again", item.language, keys=", ".join(kind.__struct_fields__))
+        said = [*messages, assistant(reply.text or "…"), user(reminder)]
+    raise MachineryError(f"the builder's {kind.__name__} stayed unreadable ({reason})", "unreadable builder")
+
+
+def _persona_text(item: Brief, persona: PersonaStep) -> str:
+    joint = "；" if item.language == "zh" else "; "
+    return "\n".join(
+        (
+            f"{persona.name}, {item.age}, {persona.gender}, {persona.occupation}",
+            persona.habits,
+            joint.join(persona.hobbies),
+            persona.style,
+        )
+    )
+
+
+def _lines(entries: tuple[str, ...]) -> str:
+    return "\n".join(f"- {entry}" for entry in entries)

@@ -1,0 +1,359 @@
+"""What only this instrument offers on the command line."""
+
+import csv
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from sociometer.core.conversation import Reply, assistant, user
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.measure import Cell, Interval, Summary, Table
+from sociometer.core.settings import Settings
+from sociometer.core.task import Item
+from sociometer.core.transcript import Asked, Event, Noted
+from sociometer.core.workbench import FinishedEpisode, Result, StoredRun, Workbench
+from sociometer.instruments.sage import annotation, build, comparisons, samples
+from sociometer.instruments.sage.analyses import whatif
+from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
+from sociometer.instruments.sage.analyses.stability import contexts
+from sociometer.instruments.sage.build import Built
+from sociometer.instruments.sage.dialogue import Dialogue
+from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.levels import correlate, points_of
+from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
+
+_USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
+
+
+def import_dialogues(bench: Workbench, options: Settings) -> Result:
+    """Stores released dialogue files as runs; each is checked against the emotion protocol first."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in options.texts("files"):
+        path = Path(name)
+        if not path.is_file():
+            raise DataError("no such file; give released dialogue files (JSON lines)", path)
+        subject = options.text("subject") or subject_of(path)
+        simulator = options.text("simulator") or simulator_of(path) or "unnamed simulator"
+        episodes = [
+            FinishedEpisode(scenario, _by(dialogue, simulator), _events(scenario, dialogue, subject))
+            for scenario, dialogue in read_dialogues(path)
+        ]
+        run = bench.keep("dialogue", subject, episodes, roles={"simulator": simulator})
+        summary = run.summary("dialogue")
+        figures = [_value(summary, each) for each in ("sentient", "success", "failure")]
+        rows.append((run.id, subject, simulator, len(episodes), *figures))
+    columns = ("run", "subject", "simulator", "dialogues", "score", "success", "failure")
+    return Result(tables=(Table("imported", "Imported dialogues", columns, tuple(rows)),))
+
+
+def analyse(bench: Workbench, options: Settings) -> Result:
+    """Plays the analyses of stored dialogues; the same command again sends nothing new."""
+    wanted = options.texts("what") or _USUAL_ANALYSES
+    count = options.whole("dialogues") if options["dialogues"] is not None else None
+    runs = [bench.run(reference) for reference in options.texts("runs")]
+    tables: list[Table] = []
+    notes: list[str] = []
+    for what in wanted:
+        played: list[StoredRun] = []
+        for run in runs:
+            dialogues = samples.some_dialogues(run, count, bench.seed)
+            items: Sequence[Item] = dialogues
+            if what == "stability":
+                items = samples.some_contexts(dialogues, options.whole("contexts"), None, bench.seed)
+            played.append(bench.play(what, subject=run.subject, items=items))
+        tables.append(_measures_table(what, played))
+        notes.extend(f"{run.subject}: {note}" for run in played for note in run.summary(what).notes)
+        if what == "relationship":
+            tables.append(_levels_table(played))
+    return Result(tables=tuple(tables), notes=tuple(notes))
+
+
+def what_if(bench: Workbench, options: Settings) -> Result:
+    """Forks stored dialogues, replaces a reply, plays on, and gives the effect with its interval."""
+    run = bench.run(options.text("run"))
+    turn, times = options.whole("turn"), options.whole("times")
+    arms = [*options.texts("strategy"), *([whatif.WRITER] if options.flag("by-writer") else [])]
+    if not arms:
+        raise UsageError("nothing to put in place of the reply; give --strategy CODE or --by-writer.")
+    named = options.texts("item")
+    stored = [each for each in samples.stored_dialogues(run) if not named or each.id in named]
+    missing = set(named) - {each.id for each in stored}
+    if missing:
+        raise UsageError(f"run {run.id} has no dialogue '{sorted(missing)[0]}'; 'sociometer show {run.id}' lists them.")
+    able = [each for each in stored if turn <= len(each.dialogue.turns) and each.dialogue.turns[turn - 1].judgement]
+    if not able:
+        raise UsageError(f"no dialogue of run {run.id} has a judged turn {turn}; try a smaller --turn.")
+    forks = [whatif.fork(each, turn, arm) for each in able for arm in (whatif.STORED, *arms)]
+    played = bench.play("what-if", items=forks, repeats=times)
+    rows = [
+        (effect.arm, {"change": "at the fork", "emotion": "at the end"}[effect.measure], effect.difference,
+         *_ends(effect.interval), effect.interval.method, effect.forks, effect.replays)
+        for effect in whatif.effects(played.view("what-if"))
+    ]  # fmt: skip
+    columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
+    title = f"Effect of another reply at turn {turn}, against the reply as it was"
+    return Result(tables=(Table("what-if", title, columns, tuple(rows)),), notes=(f"run {played.id}",))
+
+
+def simulators(bench: Workbench, options: Settings) -> Result:
+    """Rank agreement, leniency, and scores brought to one simulator's scale."""
+    by_simulator: dict[str, dict[str, dict[str, float]]] = {}
+    for reference in options.texts("runs"):
+        run = bench.run(reference)
+        name = _simulator(run)
+        if run.subject in by_simulator.setdefault(name, {}):
+            raise UsageError(f"two runs of '{run.subject}' under '{name}'; give one of each.")
+        by_simulator[name][run.subject] = _finals(run)
+    base = options.text("reference") or next(iter(by_simulator))
+    if base not in by_simulator:
+        raise UsageError(f"no run under the simulator '{base}'; there are: {', '.join(by_simulator)}.")
+    agreement = [
+        (each.first, each.second, each.subjects, each.rho) for each in comparisons.rank_agreements(by_simulator)
+    ]
+    kinder, scores = _leniency_rows(by_simulator, base)
+    ranks = Table(
+        "agreement", "Rank agreement of simulators", ("first", "second", "subjects", "Spearman"), tuple(agreement),
+        note="Below three subjects a rank correlation says nothing and is left out.",
+    )  # fmt: skip
+    gap_columns = ("simulator", "dialogues", "mean", "kinder by", "from", "to", "slope")
+    gaps = Table("leniency", f"Leniency against {base}", gap_columns, tuple(kinder))
+    columns = ("simulator", "subject", "score", "calibrated")
+    brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores))
+    return Result(tables=(ranks, gaps, brought))
+
+
+def leaderboard(bench: Workbench, options: Settings) -> Result:
+    """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
+    runs = [bench.run(reference) for reference in options.texts("runs")]
+    finals = {run.subject: _finals(run) for run in runs}
+    tables = [_leaderboard_table(runs)]
+    notes = [f"{run.subject}: {note}" for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
+    if options.texts("pair"):
+        tables.append(_pairs_table(options.texts("pair"), finals))
+    if options.text("ranks"):
+        moved, rho = comparisons.divergence(comparisons.means(finals), _read_ranks(Path(options.text("ranks"))))
+        rows = tuple((each.subject, each.here, each.there, each.moved) for each in moved)
+        note = (
+            "too few subjects for a rank correlation" if rho is None else f"Spearman's rho of the two orders: {rho:.2f}"
+        )
+        columns = ("subject", "place here", "place there", "gained")
+        tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
+    return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
+
+
+def sheet(bench: Workbench, options: Settings) -> Result:
+    """Writes the sheet of directions and, beside it, the sheet of reasoning."""
+    dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(bench.run(name))]
+    chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), bench.seed)
+    out = Path(options.text("out"))
+    beside = out.with_name(f"{out.stem}-reasoning{out.suffix}")
+    wrote = (bench.write(out, annotation.write_sheet(chosen)), bench.write(beside, annotation.write_reasoning(chosen)))
+    note = (
+        f"Give every annotator a copy of {out.name} named after them: column 'direction' is up, same or down. "
+        f"Afterwards a copy of {beside.name}: column 'reasonable' is yes or no."
+    )
+    return Result(wrote=wrote, notes=(note,))
+
+
+def annotations(bench: Workbench, options: Settings) -> Result:
+    """Holds filled-in sheets against the simulator's own judgements, beside the paper's figures."""
+    runs = [bench.run(name) for name in options.texts("runs")]
+    known = {
+        annotation.context_key(context): context
+        for run in runs
+        for dialogue in samples.stored_dialogues(run)
+        for context in contexts(dialogue)
+    }
+    found = annotation.check([annotation.read_sheet(Path(name)) for name in options.texts("sheets")], known)
+    rows = (
+        ("consistency of simulator and annotator", found.consistency, 0.8265),
+        ("consistency of simulator and majority", found.majority_consistency, 0.95),
+        ("agreement of annotators", found.agreement, 0.758),
+        ("agreement of annotators, Krippendorff's alpha", found.alpha, None),
+        ("reasonableness", found.reasonableness, 0.8835),
+        ("agreement of annotators in reasonableness", found.reasonableness_agreement, 0.7975),
+    )
+    table = Table(
+        "annotations", "The simulator and people", ("metric", "here", "paper"), rows,
+        note=f"{found.contexts} contexts, {found.annotators} annotators; {found.ties} ties have no majority",
+    )  # fmt: skip
+    return Result(tables=(table,))
+
+
+def build_scenarios(bench: Workbench, options: Settings) -> Result:
+    """Builds scenarios and writes them to a file that `run sage --scenarios FILE` plays."""
+    language = bench.source().settings.text("language")
+    if language == "all":
+        raise UsageError("--language all: scenarios are built in one language at a time; allowed: en, zh.")
+    schema = build.read_schema(_path(options, "schema"), language)
+    seeds = build.read_seeds(_path(options, "seeds"), language)
+    briefs = list(build.briefs(options.whole("count"), language, schema, seeds, bench.seed))
+    run = bench.play("build", items=briefs)
+    built = [outcome for _, outcome, _ in run.view("build").scored() if isinstance(outcome, Built)]
+    lines = "".join(msgspec.json.encode(each.scenario).decode() + "\n" for each in built)
+    wrote = (bench.write(Path(options.text("out")), lines),) if built else ()
+    notes = [
+        *run.summary("build").notes,
+        *(f"first words of {b.scenario.id} give it away ({b.leak})" for b in built if b.leak),
+    ]
+    return Result(tables=(_measures_table("build", [run]),), notes=tuple(notes), wrote=wrote, failed=not built)
+
+
+def _path(options: Settings, name: str) -> Path | None:
+    return Path(options.text(name)) if options.text(name) else None
+
+
+def _by(dialogue: Dialogue, simulator: str) -> Dialogue:
+    return msgspec.structs.replace(dialogue, simulator=simulator)
+
+
+def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event, ...]:
+    """An imported dialogue's transcript: the replies in their context, and the feelings noted after them."""
+    events: list[Event] = []
+    said = [user(scenario.first_words)]
+    for number, turn in enumerate(dialogue.turns, 1):
+        events.append(Asked("subject", subject, tuple(said), Reply(turn.reply)))
+        judged = turn.judgement
+        if judged is not None:
+            events.append(
+                Noted(
+                    "emotion", {"turn": number, "before": judged.before, "change": judged.change, "after": judged.after}
+                )
+            )
+        said += [assistant(turn.reply), user(turn.words)]
+    events.append(
+        Noted("end", {"ending": dialogue.ending, "emotion": dialogue.final, "words": dialogue.turns[-1].words})
+    )
+    return tuple(events)
+
+
+def _value(summary: Summary, name: str) -> float | None:
+    measure = summary.measure(name)
+    return measure.value if measure else None
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def _measures_table(what: str, runs: Sequence[StoredRun]) -> Table:
+    rows = [
+        (run.subject, measure.name, ", ".join(measure.group.values()), measure.value, *_ends(measure.interval),
+         measure.items, measure.errors, measure.note)
+        for run in runs
+        for measure in run.summary(what).measures
+    ]  # fmt: skip
+    columns = ("subject", "measure", "of", "value", "from", "to", "items", "errors", "note")
+    return Table(what, f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
+
+
+def _levels_table(runs: Sequence[StoredRun]) -> Table:
+    """Pearson with the emotion: over models, and over dialogues within scenarios."""
+    series = [point for run in runs for point in run.summary("relationship").series.get("points", [])]
+    rows: list[tuple[Cell, ...]] = []
+    for name in ("relationship", *DIMENSIONS, "talk", *QUALITIES):
+        levels = correlate(points_of(series, "emotion", name))
+        for level, found, count in (
+            ("over models", levels.over_models, levels.models),
+            ("over dialogues within scenarios", levels.within_scenarios, levels.dialogues),
+        ):
+            bounds = _ends(found.interval) if found else (None, None)
+            rows.append((name, level, found.r if found else None, *bounds, count))
+    return Table(
+        "levels", "Correlation with the final emotion", ("measure", "level", "Pearson", "from", "to", "points"),
+        tuple(rows), note="Empty where fewer than three models, or no scenario met by two models, bear on it.",
+    )  # fmt: skip
+
+
+def _simulator(run: StoredRun) -> str:
+    return run.view(samples.dialogue_task(run)).roles.get("simulator", "unnamed simulator")
+
+
+def _finals(run: StoredRun) -> dict[str, float]:
+    """The final emotion by scenario, repeats averaged."""
+    values: dict[str, list[float]] = {}
+    for each in samples.stored_dialogues(run):
+        values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
+    return {name: sum(finals) / len(finals) for name, finals in values.items()}
+
+
+def _leniency_rows(
+    by_simulator: dict[str, dict[str, dict[str, float]]], base: str
+) -> tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]]]:
+    kinder: list[tuple[Cell, ...]] = []
+    scores: list[tuple[Cell, ...]] = []
+    for name, theirs in by_simulator.items():
+        found = comparisons.leniency(name, theirs, by_simulator[base]) if name != base else None
+        if found is not None:
+            gap = found.difference
+            kinder.append((name, found.dialogues, found.mean, gap.difference, *_ends(gap.interval), found.slope))
+        convert: Callable[[float], float | None] = found.calibrated if found else lambda score: None
+        for subject, mean in comparisons.means(theirs).items():
+            scores.append((name, subject, mean, mean if name == base else convert(mean)))
+    return kinder, scores
+
+
+def _leaderboard_table(runs: Sequence[StoredRun]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        task = samples.dialogue_task(run)
+        summary = run.summary(task)
+        score = summary.measure("sentient")
+        if score is None:
+            continue
+        more = [_value(summary, each) for each in ("success", "failure", "tokens")]
+        stand_in = "stand-in" if run.view(task).stand_ins else ""
+        rows.append(
+            (run.subject, _simulator(run), score.value, *_ends(score.interval), *more,
+             score.items, score.errors, stand_in)
+        )  # fmt: skip
+    ranked = sorted(rows, key=_by_score)
+    columns = (
+        "subject",
+        "simulator",
+        "score",
+        "from",
+        "to",
+        "success",
+        "failure",
+        "tokens",
+        "dialogues",
+        "errors",
+        "caveat",
+    )
+    return Table("leaderboard", "Sentient leaderboard", columns, tuple(ranked))
+
+
+def _by_score(row: tuple[Cell, ...]) -> float:
+    return -row[2] if isinstance(row[2], float) else 0.0
+
+
+def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for pair in pairs:
+        first, _, second = pair.partition("=")
+        for name in (first, second):
+            if name not in finals:
+                raise UsageError(f"--pair {pair}: no run of '{name}'; there are: {', '.join(finals)}.")
+        found = comparisons.paired_subjects(finals[first], finals[second])
+        if found is None:
+            raise UsageError(f"--pair {pair}: the two runs share no scenario.")
+        rows.append((first, second, found.items, found.difference, *_ends(found.interval), found.p_value))
+    columns = ("vanilla", "reasoning", "scenarios", "gain", "from", "to", "p")
+    return Table("pairs", "Reasoning against vanilla, on the same scenarios", columns, tuple(rows))
+
+
+def _read_ranks(path: Path) -> dict[str, float]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+    ranks: dict[str, float] = {}
+    for number, row in enumerate(rows, 2):
+        try:
+            ranks[row["subject"]] = float(row["rank"])
+        except (KeyError, TypeError, ValueError):
+            raise DataError("needs the columns subject and rank (a number)", path, number) from None
+    return ranks

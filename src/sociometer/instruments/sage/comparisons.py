@@ -1,0 +1,108 @@
+"""Simulators and subjects side by side: rank agreement, leniency, calibration, divergence of leaderboards. Pure."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from statistics import fmean, pstdev
+
+from msgspec import Struct
+
+from sociometer.analysis.agreement import spearman
+from sociometer.analysis.paired import PairedDifference, paired_difference
+
+Scores = Mapping[str, Mapping[str, float]]
+"""Final emotions by subject and scenario."""
+
+
+class RankAgreement(Struct, frozen=True):
+    """How far two simulators rank the subjects alike."""
+
+    first: str
+    second: str
+    subjects: int
+    rho: float | None
+
+
+class Leniency(Struct, frozen=True):
+    """How much kinder a simulator is than the reference on shared dialogues, and the line between the scales."""
+
+    simulator: str
+    dialogues: int
+    mean: float
+    difference: PairedDifference
+    slope: float
+    intercept: float
+
+    def calibrated(self, score: float) -> float:
+        """A score on the reference's scale (linear equating: same mean, same spread)."""
+        return self.intercept + self.slope * score
+
+
+class Divergence(Struct, frozen=True):
+    """A subject's place here and on another leaderboard."""
+
+    subject: str
+    here: int
+    there: float
+    moved: float
+
+
+def means(scores: Scores) -> dict[str, float]:
+    """Each subject's mean over its scenarios."""
+    return {subject: fmean(values.values()) for subject, values in scores.items() if values}
+
+
+def rank_agreements(by_simulator: Mapping[str, Scores]) -> list[RankAgreement]:
+    """Spearman's rho of every two simulators over the subjects both met; None below three."""
+    found = []
+    for first, second in combinations(by_simulator, 2):
+        one, two = means(by_simulator[first]), means(by_simulator[second])
+        shared = sorted(set(one) & set(two))
+        rho = None
+        if len(shared) >= 3:
+            values = [one[name] for name in shared], [two[name] for name in shared]
+            if len(set(values[0])) > 1 and len(set(values[1])) > 1:
+                rho = spearman(*values)[0]
+        found.append(RankAgreement(first, second, len(shared), rho))
+    return found
+
+
+def leniency(simulator: str, theirs: Scores, reference: Scores) -> Leniency | None:
+    """A simulator against the reference on the dialogues (subject and scenario) that both have; None without any."""
+    shared = [
+        (subject, scenario)
+        for subject in sorted(set(theirs) & set(reference))
+        for scenario in sorted(set(theirs[subject]) & set(reference[subject]))
+    ]
+    if len(shared) < 2:
+        return None
+    own = [theirs[subject][scenario] for subject, scenario in shared]
+    base = [reference[subject][scenario] for subject, scenario in shared]
+    difference = paired_difference(base, own, [scenario for _, scenario in shared])
+    spread = pstdev(own)
+    slope = pstdev(base) / spread if spread else 1.0
+    return Leniency(simulator, len(shared), fmean(own), difference, slope, fmean(base) - slope * fmean(own))
+
+
+def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> PairedDifference | None:
+    """The second subject minus the first on the scenarios both met; None without any."""
+    shared = sorted(set(first) & set(second))
+    if not shared:
+        return None
+    return paired_difference([first[name] for name in shared], [second[name] for name in shared], shared)
+
+
+def divergence(scores: Mapping[str, float], ranks: Mapping[str, float]) -> tuple[list[Divergence], float | None]:
+    """Where subjects stand here and elsewhere, the largest moves first, and Spearman's rho of the two orders."""
+    shared = sorted(set(scores) & set(ranks), key=lambda name: -scores[name])
+    moved = [Divergence(name, place, ranks[name], ranks[name] - place) for place, name in enumerate(shared, 1)]
+    rho = None
+    if len(shared) >= 3 and len({ranks[name] for name in shared}) > 1 and len({scores[name] for name in shared}) > 1:
+        rho = spearman([-scores[name] for name in shared], [ranks[name] for name in shared])[0]
+    return sorted(moved, key=lambda each: -abs(each.moved)), rho
+
+
+def majority(labels: Sequence[str]) -> str | None:
+    """The label most chose, or None on a tie."""
+    counts = {label: labels.count(label) for label in set(labels)}
+    best = [label for label, count in counts.items() if count == max(counts.values())]
+    return best[0] if len(best) == 1 else None

@@ -1,0 +1,105 @@
+"""A dialogue as it was played: every reply, what the person thought of it, and what they said next."""
+
+from msgspec import Struct
+
+from sociometer.core.task import Item
+from sociometer.instruments.sage.emotion import Ending
+from sociometer.instruments.sage.items import Scenario
+
+
+class Judgement(Struct, frozen=True):
+    """The first hop of a turn: how a reply was taken, and how the feeling moved."""
+
+    said: str
+    serves: str
+    activity: str
+    feeling: str
+    change: int
+    before: int
+    after: int
+
+    @property
+    def moved(self) -> int:
+        """The change that counted, after clamping and the cap."""
+        return self.after - self.before
+
+
+class Plan(Struct, frozen=True):
+    """The second hop of a turn: how the person means to answer."""
+
+    attitude: str
+    aim: str
+    tone: str
+    content: str
+
+
+class Turn(Struct, frozen=True, omit_defaults=True):
+    """One reply of the subject, its judgement (None where the protocol judges none), and the person's next words."""
+
+    reply: str
+    judgement: Judgement | None = None
+    plan: Plan | None = None
+    words: str = ""
+    leak: str = ""
+    tokens: int | None = None
+    rereads: int = 0
+    """How often the simulator had to be asked again because its answer could not be read."""
+
+
+class Dialogue(Struct, frozen=True, omit_defaults=True):
+    """The outcome of a scenario: the turns, and how the talk ended."""
+
+    opening: str
+    start: int
+    turns: tuple[Turn, ...]
+    ending: Ending
+    simulator: str = ""
+
+    @property
+    def trajectory(self) -> tuple[int, ...]:
+        """The emotion at the start and after every judged reply."""
+        return (self.start, *(turn.judgement.after for turn in self.turns if turn.judgement is not None))
+
+    @property
+    def final(self) -> int:
+        """The emotion at the end."""
+        return self.trajectory[-1]
+
+    @property
+    def leaks(self) -> int:
+        """How many of the person's utterances quoted the hidden intention or gave the machinery away."""
+        return sum(turn.leak in ("wording", "machinery") for turn in self.turns)
+
+    @property
+    def pleas(self) -> int:
+        """How many of the person's utterances asked outright for what they were to keep to themselves."""
+        return sum(turn.leak == "plea" for turn in self.turns)
+
+    @property
+    def tokens(self) -> int | None:
+        """The tokens the subject wrote, or None where a server did not count them."""
+        counted = [turn.tokens for turn in self.turns if turn.tokens is not None]
+        return sum(counted) if len(counted) == len(self.turns) else None
+
+    @property
+    def characters(self) -> int:
+        """The characters the subject wrote."""
+        return sum(len(turn.reply) for turn in self.turns)
+
+    def said(self, turns: int) -> tuple[tuple[str, str], ...]:
+        """Who said what before the reply of turn `turns + 1`: (person or subject, words), oldest first."""
+        talk = [("person", self.opening)]
+        for turn in self.turns[:turns]:
+            talk.append(("subject", turn.reply))
+            if turn.words:
+                talk.append(("person", turn.words))
+        return tuple(talk)
+
+
+class StoredDialogue(Item, frozen=True, kw_only=True):
+    """A dialogue of a stored run, as the item of an analysis."""
+
+    run: str
+    subject: str
+    scenario: Scenario
+    dialogue: Dialogue

@@ -1,0 +1,139 @@
+"""Scenarios: bundled ones of ours, built ones, and the official profiles."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.core.source import Source
+from sociometer.core.task import Item
+from sociometer.instruments.sage.intentions import INTENTIONS, intention_of_task
+
+BUNDLED = Path(__file__).parent / "data" / "scenarios"
+PROFILES = "sage/profiles/simulator_profile_withfirsttalk.jsonl"
+_HIDDEN_THEME = re.compile(r"\n#+\s*隐藏主题.*\Z", re.DOTALL)
+_AGE = re.compile(r"年龄\**\s*[:：]\**\s*(\d+)")
+_OFFICIAL_GOAL = "把这件事跟对方聊一聊。"
+
+
+class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A person with something on their mind; of all this the subject sees the first words only."""
+
+    language: str
+    intention: str
+    hidden: str
+    persona: str
+    background: str
+    goal: str
+    first_words: str
+    rises: tuple[str, ...] = ()
+    falls: tuple[str, ...] = ()
+    calm: str = ""
+    uneasy: str = ""
+    raw: str = ""
+    details: tuple[str, ...] = ()
+    traits: tuple[str, ...] = ()
+    age: int | None = None
+    topic: str = ""
+    source: str = "bundled"
+
+
+class Profile(Struct, frozen=True):
+    """A row of the official profile file."""
+
+    id: str
+    player: str
+    scene: str
+    task: str
+    first_talk: str
+    cha_group: tuple[str, ...] = ()
+    topic: str = ""
+
+
+def scenarios(source: Source) -> Iterable[Scenario]:
+    """The scenarios the settings ask for: a file of the user's, the official profiles, or the bundled ones."""
+    own = source.settings.text("scenarios")
+    if own:
+        return read_built(Path(own))
+    if source.official:
+        return read_profiles(source.path(PROFILES))
+    language = source.settings.text("language")
+    return [each for tongue in (("en", "zh") if language == "all" else (language,)) for each in bundled(tongue)]
+
+
+def bundled(language: str) -> Iterator[Scenario]:
+    """The scenarios of ours in a language, intention by intention; both languages of one share a cluster."""
+    for intention in INTENTIONS:
+        path = BUNDLED / language / f"{intention}.toml"
+        for number, entry in enumerate(_toml(path).get("scenario", []), 1):
+            name = entry.pop("id", "")
+            facts = {**entry, "id": f"{language}-{name}", "cluster": name, "language": language, "intention": intention}
+            try:
+                yield msgspec.convert(_trimmed(facts), Scenario)
+            except msgspec.ValidationError as error:
+                raise DataError(f"scenario {number} ('{name}'): {error}", path) from None
+
+
+def read_built(path: Path) -> Iterator[Scenario]:
+    """The scenarios of a JSON-lines file, as `sociometer build sage` writes it."""
+    decoder = msgspec.json.Decoder(Scenario)
+    for number, line in _lines(path):
+        try:
+            scenario = decoder.decode(line)
+        except msgspec.DecodeError as error:
+            raise DataError(f"not a scenario: {error}", path, number) from None
+        if not scenario.first_words.strip():
+            raise DataError(f"scenario '{scenario.id}' has no first words; the person must open the talk", path, number)
+        yield scenario
+
+
+def read_profiles(path: Path) -> Iterator[Scenario]:
+    """The official scenarios (Chinese)."""
+    decoder = msgspec.json.Decoder(Profile)
+    for number, line in _lines(path):
+        try:
+            yield from_profile(decoder.decode(line))
+        except (msgspec.DecodeError, DataError) as error:
+            raise DataError(str(error), path, number) from None
+
+
+def from_profile(profile: Profile) -> Scenario:
+    """An official profile as a scenario; the hidden theme is cut from the scene, where it stands last."""
+    age = _AGE.search(profile.player)
+    return Scenario(
+        id=profile.id,
+        language="zh",
+        intention=intention_of_task(profile.task),
+        hidden=profile.task.strip(),
+        persona=profile.player.strip(),
+        background=_HIDDEN_THEME.sub("", profile.scene).strip(),
+        goal=_OFFICIAL_GOAL,
+        first_words=profile.first_talk.strip(),
+        traits=profile.cha_group,
+        age=int(age[1]) if age else None,
+        topic=profile.topic,
+        source="official",
+    )
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    try:
+        with path.open("rb") as lines:
+            yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def _toml(path: Path) -> dict[str, list[dict[str, object]]]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise DataError(f"not a file of scenarios: {error}", path) from None
+
+
+def _trimmed(facts: dict[str, object]) -> dict[str, object]:
+    return {name: value.strip() if isinstance(value, str) else value for name, value in facts.items()}

@@ -1,0 +1,189 @@
+"""The sentient person: two hops a turn, asked of the simulator in structured output and read strictly."""
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from sociometer.core.conversation import Message, Sampling, assistant, system, user
+from sociometer.core.errors import MachineryError
+from sociometer.core.forms import Schema
+from sociometer.core.prompts import Prompts
+from sociometer.core.task import Session
+from sociometer.elicit import find_json, read_json
+from sociometer.instruments.sage.appraisal import PersonView
+from sociometer.instruments.sage.dialogue import Judgement, Plan
+from sociometer.instruments.sage.emotion import Protocol, band
+from sociometer.instruments.sage.items import Scenario
+
+SAMPLING = Sampling(max_tokens=2000)
+_CONTROL = re.compile(r"<(?=[|/!a-z_])|\[(?=/?INST)|(?<=\|)>|(?<=INST)\]", re.IGNORECASE)
+_BROKEN = {"<": "‹", ">": "›", "[": "(", "]": ")"}
+ReplyT = TypeVar("ReplyT", bound=Struct)
+Talk = tuple[tuple[str, str], ...]
+
+
+class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the simulator answers in the first hop."""
+
+    said: str
+    serves: str
+    activity: str
+    feeling: str
+    change: int
+
+
+class SpokenReply(Struct, frozen=True, forbid_unknown_fields=True):
+    """What the simulator answers in the second hop."""
+
+    attitude: str
+    aim: str
+    tone: str
+    content: str
+    words: str
+
+
+class Read(Struct, frozen=True):
+    """How often an answer had to be asked for again before it could be read."""
+
+    rereads: int
+
+
+EMOTION_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "said": {"type": "string"},
+        "serves": {"type": "string"},
+        "activity": {"type": "string"},
+        "feeling": {"type": "string"},
+        "change": {"type": "integer", "minimum": -10, "maximum": 10},
+    },
+    "required": ["said", "serves", "activity", "feeling", "change"],
+    "additionalProperties": False,
+}
+REPLY_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("attitude", "aim", "tone", "content", "words")},
+    "required": ["attitude", "aim", "tone", "content", "words"],
+    "additionalProperties": False,
+}
+
+
+async def feel(
+    scenario: Scenario,
+    talk: Talk,
+    before: int,
+    session: Session,
+    protocol: Protocol,
+    *,
+    sampling: Sampling = SAMPLING,
+) -> tuple[Judgement, int]:
+    """The first hop: how the last reply of the talk moves the person; and how often it had to be asked again."""
+    prompt = _prompt("emotion", scenario, talk, before, session)
+    view = _view("emotion", scenario, talk, before)
+    form = Schema(EMOTION_SCHEMA, "emotion")
+    read, again = await _ask(session, scenario, prompt, form, EmotionReply, view, lambda reply: "", sampling)
+    after = protocol.update(before, read.change)
+    judged = Judgement(read.said, read.serves, read.activity, read.feeling, read.change, before, after)
+    return judged, again
+
+
+async def answer(
+    scenario: Scenario, talk: Talk, judgement: Judgement, session: Session, *, sampling: Sampling = SAMPLING
+) -> tuple[Plan, str, int]:
+    """The second hop: what the person means to say and says; and how often it had to be asked again."""
+    prompt = _prompt(
+        "reply", scenario, talk, judgement.after, session, activity=judgement.activity, feeling=judgement.feeling
+    )
+    view = _view("reply", scenario, talk, judgement.after, judgement.moved)
+    form = Schema(REPLY_SCHEMA, "reply")
+
+    def lacks(reply: SpokenReply) -> str:
+        return "" if reply.words.strip() else "no words"
+
+    read, again = await _ask(session, scenario, prompt, form, SpokenReply, view, lacks, sampling)
+    return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again
+
+
+def fenced(words: str, mark: str) -> str:
+    """Another's words as mere quotation: control marks broken, every line barred, between lines that bear a mark."""
+    plain = _CONTROL.sub(lambda match: _BROKEN[match[0]], words).replace(mark, "")
+    lines = plain.splitlines() or [""]
+    return "\n".join([f"[{mark}]", *(f"| {line}" for line in lines), f"[/{mark}]"])
+
+
+def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
+    """A talk as the simulator reads it: their own words, and the other's in a fence."""
+    own, other = prompts.render("own", language), prompts.render("other", language)
+    return "\n\n".join(
+        f"{own}\n{fenced(words, 'own-' + mark)}" if who == "person" else f"{other}\n{fenced(words, mark)}"
+        for who, words in talk
+    )
+
+
+def _prompt(hop: str, scenario: Scenario, talk: Talk, emotion: int, session: Session, **facts: str) -> list[Message]:
+    language = scenario.language
+    mark = f"q{session.rng.randrange(16**6):06x}"
+    level = band(emotion)
+    mood = scenario.calm if level in "SA" else scenario.uneasy if level == "B" else scenario.raw
+    who = session.prompts.render(
+        "person",
+        language,
+        persona=scenario.persona,
+        background=scenario.background,
+        goal=scenario.goal,
+        hidden=scenario.hidden,
+        rises=_listed(scenario.rises),
+        falls=_listed(scenario.falls),
+    )
+    talked = transcript(talk, mark, session.prompts, language)
+    asked = session.prompts.render(
+        hop, language, mark=mark, talk=talked, emotion=emotion, band=level, mood=mood or "-", **facts
+    )
+    return [system(who), user(asked)]
+
+
+def _listed(lines: tuple[str, ...]) -> str:
+    return "\n".join(f"- {line}" for line in lines) or "-"
+
+
+def _view(hop: str, scenario: Scenario, talk: Talk, emotion: int, change: int = 0) -> PersonView:
+    replies = [words for who, words in talk if who == "subject"]
+    own = [words for who, words in talk if who == "person"]
+    return PersonView(hop, scenario, emotion, own[-1], replies[-1] if replies else "", tuple(replies[:-1]), change)
+
+
+async def _ask(
+    session: Session,
+    scenario: Scenario,
+    messages: list[Message],
+    form: Schema,
+    kind: type[ReplyT],
+    view: PersonView,
+    lacks: Callable[[ReplyT], str],
+    sampling: Sampling,
+) -> tuple[ReplyT, int]:
+    """The simulator's answer, asked again a bounded number of times while it cannot be read."""
+    most = session.settings.whole("rereads")
+    said = list(messages)
+    reason = ""
+    for again in range(most + 1):
+        reply = await session.ask("simulator", said, form, sampling=sampling, view=view)
+        reading = read_json(reply.text, kind)
+        reason = reading.rule
+        if reading.value is not None:
+            reason = "echo of the other's words" if _echoes(reading.value, view.reply, kind) else lacks(reading.value)
+            if not reason:
+                return reading.value, again
+        session.note("unreadable", hop=view.hop, reason=reason)
+        reminder = session.prompts.render("again", scenario.language, keys=", ".join(form.schema["required"]))
+        said = [*messages, assistant(reply.text or "…"), user(reminder)]
+    raise MachineryError(
+        f"the simulator's {view.hop} stayed unreadable after {most + 1} answers ({reason})", "unreadable simulator"
+    )
+
+
+def _echoes(value: ReplyT, reply: str, kind: type[ReplyT]) -> bool:
+    """Whether the simulator only handed back an answer that the subject had put into its mouth."""
+    return any(read_json(part, kind).value == value for part in find_json(reply))

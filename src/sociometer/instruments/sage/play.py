@@ -1,0 +1,89 @@
+"""The conversation: the person opens, the subject replies, the person feels and answers, until it is over."""
+
+from sociometer.core.conversation import Message, Sampling, assistant, system, user
+from sociometer.core.forms import Free
+from sociometer.core.settings import Settings
+from sociometer.core.task import Session
+from sociometer.instruments.sage import person
+from sociometer.instruments.sage.appraisal import ideal_reply
+from sociometer.instruments.sage.dialogue import Dialogue, Turn
+from sociometer.instruments.sage.emotion import Ending, Protocol, band
+from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.leaks import find_leak
+
+_NOTHING_SAID = "…"
+
+
+def protocol_of(settings: Settings) -> Protocol:
+    """The protocol under the user's settings."""
+    return Protocol(turns=settings.whole("turns"), judge_last=settings.flag("judge-last"))
+
+
+async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
+    """Talks a scenario through from its first words."""
+    return await talk_on(scenario, session, protocol_of(session.settings))
+
+
+async def talk_on(
+    scenario: Scenario,
+    session: Session,
+    protocol: Protocol,
+    so_far: tuple[Turn, ...] = (),
+    given: Turn | None = None,
+) -> Dialogue:
+    """Plays a dialogue to its end after the turns so far; `given` is a reply that stands in for the subject's next."""
+    turns = list(so_far)
+    emotion = _emotion(turns, protocol)
+    ending: Ending | None = None
+    while ending is None:
+        spoken = given if given is not None and len(turns) == len(so_far) else await _reply(scenario, turns, session)
+        turn = await _take(scenario, turns, spoken, emotion, session, protocol)
+        turns.append(turn)
+        emotion = _emotion(turns, protocol)
+        ending = protocol.ending(emotion, len(turns), turn.words)
+    session.note("end", ending=ending, emotion=emotion, band=band(emotion))
+    return Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, session.identity_of("simulator"))
+
+
+def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session) -> list[Message]:
+    """What the subject sees: how to talk, and the talk so far; nothing of persona, goal or hidden intention."""
+    messages = [system(session.prompts.render("subject", scenario.language)), user(scenario.first_words)]
+    for turn in turns:
+        messages.append(assistant(turn.reply or _NOTHING_SAID))
+        messages.append(user(turn.words or _NOTHING_SAID))
+    return messages
+
+
+async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
+    form = Free(key=ideal_reply(scenario, len(turns) + 1), hint="your next reply in the conversation")
+    sampling = Sampling(max_tokens=session.settings.whole("reply-tokens"))
+    reply = await session.ask("subject", subject_messages(scenario, turns, session), form, sampling=sampling)
+    return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
+
+
+async def _take(
+    scenario: Scenario, turns: list[Turn], spoken: Turn, emotion: int, session: Session, protocol: Protocol
+) -> Turn:
+    """The turn with the person's judgement and next words, as far as the protocol asks for them."""
+    number = len(turns) + 1
+    if not protocol.judges(number):
+        return spoken
+    talk = (*_talk(scenario, turns), ("subject", spoken.reply))
+    judgement, rereads = await person.feel(scenario, talk, emotion, session, protocol)
+    session.note("emotion", turn=number, before=emotion, change=judgement.change, after=judgement.after)
+    if number >= protocol.turns:
+        return Turn(spoken.reply, judgement, tokens=spoken.tokens, rereads=rereads)
+    plan, words, more = await person.answer(scenario, talk, judgement, session)
+    leak = find_leak(words, scenario.hidden, scenario.intention)
+    if leak:
+        session.note("leak", turn=number, gives=leak)
+    return Turn(spoken.reply, judgement, plan, words, leak, spoken.tokens, rereads + more)
+
+
+def _talk(scenario: Scenario, turns: list[Turn]) -> person.Talk:
+    return Dialogue(scenario.first_words, 0, tuple(turns), "turns").said(len(turns))
+
+
+def _emotion(turns: list[Turn], protocol: Protocol) -> int:
+    judged = [turn.judgement.after for turn in turns if turn.judgement is not None]
+    return judged[-1] if judged else protocol.start

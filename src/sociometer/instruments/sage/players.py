@@ -1,0 +1,90 @@
+"""The players this instrument brings, both stand-ins: a person simulated by rules, a judge who labels by cues."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from sociometer.core.conversation import Identity, Reply, Request, Usage
+from sociometer.core.errors import UsageError
+from sociometer.instruments.sage.analyses.views import JudgeView
+from sociometer.instruments.sage.appraisal import PersonView, answer, appraise, feeling
+from sociometer.instruments.sage.cues import find_cues
+
+
+class _Rule:
+    """What both have in common: nothing to pay for, nothing to close, no vectors."""
+
+    name = ""
+
+    @property
+    def identity(self) -> Identity:
+        """Who answers; marked as a stand-in wherever its numbers are shown."""
+        return Identity("rule", self.name, revision="1", stand_in=True)
+
+    @property
+    def journaled(self) -> bool:
+        """Its replies follow from the request alone."""
+        return False
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """Refuses: a rule has no vectors."""
+        raise UsageError(f"'{self.name}' cannot embed texts; bind the role to a model with an embeddings endpoint.")
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+class AppraisalPerson(_Rule):
+    """`simulator=appraisal`: a person simulated by rules."""
+
+    name = "appraisal"
+
+    async def answer(self, request: Request) -> Reply:
+        """The emotion hop or the reply hop of a turn, as the same JSON a model would write."""
+        view = request.view
+        if not isinstance(view, PersonView):
+            raise UsageError("'appraisal' only plays the simulator of sage; bind this role to a model.")
+        if view.hop == "emotion":
+            taken = appraise(view)
+            facts: dict[str, object] = {
+                "said": view.reply[:200],
+                "serves": "; ".join(taken.reasons),
+                "activity": taken.thought,
+                "feeling": feeling(view.scenario, taken.change),
+                "change": taken.change,
+            }
+        else:
+            words = answer(view, request.rng)
+            facts = {
+                "attitude": "rule",
+                "aim": "rule",
+                "tone": "rule",
+                "content": "a stock line for this band of emotion",
+                "words": words,
+            }
+        return Reply(msgspec.json.encode(facts).decode(), usage=Usage(0, 0))
+
+
+class CueJudge(_Rule):
+    """`judge=cues`: labels strategies and style by the same cues; has no opinion on relationships."""
+
+    name = "cues"
+
+    async def answer(self, request: Request) -> Reply:
+        """The labels of one reply, or the coordinate of one dialogue."""
+        view = request.view
+        if not isinstance(view, JudgeView) or view.task not in ("strategies", "coordinate"):
+            raise UsageError("'cues' judges strategies and coordinates of sage only; bind judge to a model.")
+        found = [find_cues(text, view.language) for text in view.replies]
+        if view.task == "strategies":
+            return Reply(msgspec.json.encode({"strategies": found[0].strategies}).decode(), usage=Usage(0, 0))
+        feeling_codes = sum(code[0] in "BCDE" for each in found for code in each.strategies)
+        solving_codes = sum(code[0] in "FG" for each in found for code in each.strategies)
+        marks = sum(each.bullets for each in found)
+        total = max(1, feeling_codes + solving_codes)
+        facts = {
+            "reason": f"{feeling_codes} cues of feeling, {solving_codes} of solving, {marks} list marks",
+            "solution": round(10 * (solving_codes - feeling_codes) / total),
+            "creative": max(-10, -2 * marks),
+        }
+        return Reply(msgspec.json.encode(facts).decode(), usage=Usage(0, 0))

@@ -1,0 +1,71 @@
+"""From stored runs to the items of analyses: dialogues and contexts, drawn the same way every time."""
+
+from collections.abc import Iterable, Iterator
+from random import Random
+
+from sociometer.core.errors import UsageError
+from sociometer.core.workbench import StoredRun
+from sociometer.instruments.sage.analyses.stability import Context, contexts
+from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
+from sociometer.instruments.sage.items import Scenario
+
+_WITH_DIALOGUES = ("dialogue", "rejudge")
+
+
+def dialogue_task(run: StoredRun) -> str:
+    """The task of a run that holds dialogues."""
+    for task in _WITH_DIALOGUES:
+        if task in run.tasks:
+            return task
+    raise UsageError(
+        f"run {run.id} holds no dialogues but {', '.join(run.tasks)}; give a run of the task dialogue or rejudge."
+    )
+
+
+def stored_dialogues(run: StoredRun) -> Iterator[StoredDialogue]:
+    """The dialogues of a run, each under its scenario's id (and the number of its repeat after the first)."""
+    for episode in run.view(dialogue_task(run)).episodes():
+        if not isinstance(episode.outcome, Dialogue):
+            continue
+        item = episode.item
+        scenario = item.scenario if isinstance(item, StoredDialogue) else item
+        if not isinstance(scenario, Scenario):
+            continue
+        yield StoredDialogue(
+            id=scenario.id + (f"#{episode.repeat}" if episode.repeat else ""),
+            cluster=scenario.cluster or scenario.id,
+            run=run.id,
+            subject=run.subject,
+            scenario=scenario,
+            dialogue=episode.outcome,
+        )
+
+
+def some_dialogues(run: StoredRun, count: int | None, seed: int) -> list[StoredDialogue]:
+    """All dialogues of a run, or so many drawn by the seed."""
+    found = list(stored_dialogues(run))
+    if not found:
+        raise UsageError(f"run {run.id} holds no finished dialogue; play or import one first.")
+    if count is None or count >= len(found):
+        return found
+    chosen = set(
+        Random(f"sage/dialogues/{seed}").sample([each.id for each in sorted(found, key=lambda d: d.id)], count)
+    )
+    return [each for each in found if each.id in chosen]
+
+
+def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float | None, seed: int) -> list[Context]:
+    """Contexts drawn by the seed; with `latter`, that share of them from the latter half of their dialogues."""
+    every = [context for dialogue in dialogues for context in contexts(dialogue)]
+    rng = Random(f"sage/contexts/{seed}")
+    if latter is None:
+        return rng.sample(every, min(count, len(every)))
+    late = [context for context in every if context.latter]
+    early = [context for context in every if not context.latter]
+    wanted = round(count * latter)
+    if wanted > len(late) or count - wanted > len(early):
+        raise UsageError(
+            f"{count} contexts with {latter:.0%} from latter halves need {wanted} and {count - wanted}, "
+            f"but there are {len(late)} and {len(early)}; ask for fewer or give more runs."
+        )
+    return [*rng.sample(late, wanted), *rng.sample(early, count - wanted)]

@@ -1,0 +1,96 @@
+"""Dialogue -> score -> summary; pure."""
+
+from typing import Any
+
+from sociometer.analysis.bounds import missing_bounds
+from sociometer.analysis.grouped import grouped_measures, rows
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.sage.dialogue import Dialogue
+from sociometer.instruments.sage.items import Scenario
+
+LOWEST, HIGHEST = 0.0, 100.0
+_PER = 1000
+
+
+def score(item: Scenario, outcome: Dialogue) -> Score:
+    """The final emotion, whether the person was soothed or lost, and what it took; an empty reply is counted."""
+    values = {
+        "emotion": float(outcome.final),
+        "success": float(outcome.final >= 100),
+        "failure": float(outcome.final < 10),
+        "replies": float(len(outcome.turns)),
+        "characters": float(outcome.characters),
+        "leaks": float(outcome.leaks),
+        "pleas": float(outcome.pleas),
+        "rereads": float(sum(turn.rereads for turn in outcome.turns)),
+    }
+    if outcome.tokens:
+        values["tokens"] = float(outcome.tokens)
+        values["efficiency"] = _PER * (outcome.final - outcome.start) / outcome.tokens
+    return Score(
+        values=values,
+        facets={"intention": item.intention, "language": item.language, "ending": outcome.ending},
+        unreadable=sum(not turn.reply for turn in outcome.turns),
+    )
+
+
+def summarise(run: RunView[Any, Dialogue]) -> Summary:
+    """The sentient score with success and failure, by hidden intention, and what the talks looked like."""
+    measures = [
+        *grouped_measures(run, "emotion", "sentient", by=["intention", "language"]),
+        *grouped_measures(run, "success", by=["intention"]),
+        *grouped_measures(run, "failure", by=["intention"]),
+        *_worst_case(run),
+    ]
+    for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
+        if rows(run, value):
+            measures.extend(grouped_measures(run, value))
+    return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
+
+
+def _worst_case(run: RunView[Any, Dialogue]) -> list[Measure]:
+    """The score if every dialogue that failed had gone as badly, and as well, as can be."""
+    missing = sum(run.failures().values())
+    if not missing:
+        return []
+    low, high = missing_bounds([row.value for row in rows(run, "emotion")], missing, LOWEST, HIGHEST)
+    note = f"worst-case bound over {missing} dialogues without an outcome"
+    return [
+        Measure("sentient-lowest", low, errors=missing, note=note),
+        Measure("sentient-highest", high, errors=missing, note=note),
+    ]
+
+
+def _notes(run: RunView[Any, Dialogue]) -> list[str]:
+    notes = []
+    if any("simulator" in each for each in run.stand_ins):
+        notes.append(
+            "The person was simulated by rules (appraisal), a stand-in for a model: "
+            "these numbers show that the machinery runs, and belong on no leaderboard."
+        )
+    bounds = _worst_case(run)
+    if bounds:
+        notes.append(
+            f"{bounds[0].errors} dialogues have no outcome; counting them as 0 or as 100, "
+            f"the score lies between {bounds[0].value:.1f} and {bounds[1].value:.1f}."
+        )
+    if "judge-last" not in run.settings or not run.settings.flag("judge-last"):
+        notes.append(
+            "As in the authors' protocol the last reply of a full-length dialogue is not judged (--judge-last)."
+        )
+    return notes
+
+
+def _series(run: RunView[Any, Dialogue]) -> list[dict[str, Any]]:
+    return [
+        {
+            "item": item.id,
+            "intention": score_.facets["intention"],
+            "trajectory": list(outcome.trajectory),
+            "ending": outcome.ending,
+            "tokens": outcome.tokens,
+            "simulator": outcome.simulator,
+        }
+        for item, outcome, score_ in run.scored()
+    ]

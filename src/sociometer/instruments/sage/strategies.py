@@ -1,0 +1,138 @@
+"""The 24 support strategies, how often neighbouring replies repeat each other's, and what each does to the feeling."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from sociometer.instruments.sage.intentions import Intention
+
+Sequence24 = tuple[str, ...]
+"""The codes of one reply, in the order in which they occur in it."""
+
+REPETITION_LINE = 0.4
+"""Above this repetition rate the paper does not count a model as an effective supporter."""
+
+STRATEGIES: dict[str, str] = {
+    "A-1": "asks for facts",
+    "A-2": "asks how the person feels",
+    "A-3": "asks what was tried",
+    "A-4": "asks what the person makes of it",
+    "A-5": "asks without wanting an answer",
+    "B-1": "says that it understands",
+    "B-2": "retells the trouble with feeling",
+    "B-3": "names what lies beneath",
+    "C-1": "agrees from its own side",
+    "C-2": "tells a story of its own",
+    "D-1": "comforts",
+    "D-2": "offers to listen",
+    "D-3": "lets anger and tears out",
+    "E-1": "praises who the person is",
+    "E-2": "praises what the person thinks",
+    "E-3": "praises what the person did",
+    "E-4": "promises company",
+    "F-1": "analyses the trouble",
+    "F-2": "suggests a way to feel better",
+    "F-3": "suggests a counsellor",
+    "F-4": "gives general advice",
+    "F-5": "gives advice for this very case",
+    "G-1": "informs about feelings",
+    "G-2": "informs about solutions",
+}
+
+GROUPS: dict[str, str] = {
+    "A": "questions", "B": "empathy", "C": "self-disclosure", "D": "comfort",
+    "E": "affirmation", "F": "suggestions", "G": "information",
+}  # fmt: skip
+
+
+class Capability(Struct, frozen=True):
+    """One of the four capabilities: the strategies that show it, and the intention that calls for it (Table 6)."""
+
+    key: str
+    title: str
+    strategies: tuple[str, ...]
+    intention: Intention
+
+
+CAPABILITIES: tuple[Capability, ...] = (
+    Capability("deep-empathy", "Deep empathic engagement", ("B-2", "B-3", "C-1", "C-2"), "empathy"),
+    Capability("praise", "Effective praise and affirmation", ("E-1", "E-2", "E-3"), "praise"),
+    Capability("expression", "Facilitating emotional expression", ("D-2", "D-3"), "listening"),
+    Capability("solutions", "Providing effective solutions", ("F-5",), "advice"),
+)
+
+
+class LabelledReply(Struct, frozen=True):
+    """A reply cut down to its strategies, the feeling's change after it (None where unjudged), and the intention."""
+
+    strategies: Sequence24
+    change: int | None
+    intention: str
+
+
+class Effectiveness(Struct, frozen=True):
+    """The mean change of feeling after a strategy, over its occurrences."""
+
+    value: float | None
+    occurrences: int
+
+
+def alignment_similarity(first: Sequence24, second: Sequence24) -> float:
+    """The share of identical places in the best global alignment of two sequences, from 0 to 1.
+
+    Needleman and Wunsch (1970) with match 1, mismatch -1, gap -1; among equally good alignments the one with most
+    identities counts. Two empty sequences are alike; an empty one and another are not.
+    """
+    if not first and not second:
+        return 1.0
+    best = [(-place, 0, -place) for place in range(len(second) + 1)]
+    for row, left in enumerate(first, 1):
+        previous, best = best, [(-row, 0, -row)]
+        for column, right in enumerate(second, 1):
+            same = int(left == right)
+            across = previous[column - 1]
+            paired = (across[0] + (1 if same else -1), across[1] + same, across[2] - 1)
+            gaps = ((cell[0] - 1, cell[1], cell[2] - 1) for cell in (previous[column], best[column - 1]))
+            best.append(max(paired, *gaps))
+    _, identities, negative_length = best[-1]
+    return identities / -negative_length
+
+
+def repetition(replies: Sequence[Sequence24]) -> float | None:
+    """The mean similarity of neighbouring replies of one dialogue, or None where it has a single reply."""
+    if len(replies) < 2:
+        return None
+    pairs = pairwise(replies)
+    return sum(alignment_similarity(first, second) for first, second in pairs) / (len(replies) - 1)
+
+
+def repetition_rate(dialogues: Iterable[Sequence[Sequence24]]) -> float | None:
+    """The Strategy Sequence Repetition Rate: the mean over dialogues of their repetition."""
+    rates = [rate for replies in dialogues if (rate := repetition(replies)) is not None]
+    return sum(rates) / len(rates) if rates else None
+
+
+def effectiveness(replies: Iterable[LabelledReply], strategies: Iterable[str], intention: str = "") -> Effectiveness:
+    """The mean change after any of the strategies, in all dialogues or in those with one hidden intention.
+
+    Each occurrence of a strategy counts; a reply that nobody judged has no change and is left out.
+    """
+    wanted = set(strategies)
+    changes = [
+        reply.change
+        for reply in replies
+        if reply.change is not None and (not intention or reply.intention == intention)
+        for code in reply.strategies
+        if code in wanted
+    ]
+    return Effectiveness(sum(changes) / len(changes) if changes else None, len(changes))
+
+
+def proportions(replies: Sequence[LabelledReply]) -> dict[str, float]:
+    """The share of replies in which each strategy occurs."""
+    return (
+        {code: sum(code in reply.strategies for reply in replies) / len(replies) for code in STRATEGIES}
+        if replies
+        else {}
+    )

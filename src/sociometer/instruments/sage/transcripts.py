@@ -1,0 +1,153 @@
+"""The authors' dialogue files: read, checked against the emotion protocol, and turned into outcomes."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, field
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Plan, Turn
+from sociometer.instruments.sage.emotion import Ending, Protocol, says_farewell
+from sociometer.instruments.sage.items import Profile, Scenario, from_profile
+from sociometer.instruments.sage.leaks import find_leak
+
+PROTOCOL = Protocol()
+_HEADING = re.compile(r"\A\s*\[?\s*[^\n\]]{0,24}\]\s*")
+_SUBJECT = re.compile(r"(.+)_result\.jsonl\Z")
+_SIMULATOR = re.compile(r"(.+)_based_simulator\Z")
+
+
+class Planning(Struct, frozen=True):
+    """The first hop of a released turn."""
+
+    change: int
+    content: str = ""
+    activity: str = ""
+    analyse: str = ""
+    serves: str = field(default="", name="TargetCompletion")
+
+
+class ReleasedTurn(Struct, frozen=True):
+    """One utterance of a released dialogue."""
+
+    role: str
+    content: str
+    emotion: int | None = field(default=None, name="emotion-point")
+    thinking: str = ""
+    planning: Planning | None = None
+
+
+class ReleasedDialogue(Struct, frozen=True):
+    """A released row as it lies in the file: it has no `first_talk`, which is its first utterance."""
+
+    id: str
+    player: str
+    scene: str
+    task: str
+    emo_point: int
+    history: tuple[ReleasedTurn, ...]
+    topic: str = ""
+
+    def profile(self) -> Profile:
+        """The profile part of the row."""
+        first = self.history[0].content if self.history else ""
+        return Profile(self.id, self.player, self.scene, self.task, first, topic=self.topic)
+
+
+def read_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
+    """The dialogues of a released file; one that breaks the protocol is refused naming file and line."""
+    decoder = msgspec.json.Decoder(ReleasedDialogue)
+    simulator = simulator_of(path)
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                row = decoder.decode(line)
+                scenario = from_profile(row.profile())
+                yield scenario, to_dialogue(row, scenario, simulator)
+            except (msgspec.DecodeError, DataError) as error:
+                raise DataError(str(error), path, number) from None
+
+
+def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") -> Dialogue:
+    """A released row as an outcome, once every emotion is seen to follow from the one before it."""
+    _check_order(row)
+    emotion = _stated(row.history[0], 0)
+    if emotion != PROTOCOL.start:
+        raise DataError(f"the emotion starts at {emotion}, not at {PROTOCOL.start}")
+    turns: list[Turn] = []
+    for place in range(1, len(row.history), 2):
+        reply = row.history[place].content
+        answer = row.history[place + 1] if place + 1 < len(row.history) else None
+        if answer is None:
+            turns.append(Turn(reply))
+            break
+        judgement = _judgement(answer, emotion, place + 1)
+        emotion = judgement.after
+        leak = find_leak(answer.content, scenario.hidden, scenario.intention)
+        turns.append(Turn(reply, judgement, _plan(answer.thinking), answer.content, leak))
+    if row.emo_point != emotion:
+        raise DataError(f"emo_point {row.emo_point} is not the last emotion, {emotion}")
+    return Dialogue(scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion), simulator)
+
+
+def subject_of(path: Path) -> str:
+    """The model a released file is named after."""
+    match = _SUBJECT.fullmatch(path.name)
+    return match[1] if match else path.stem
+
+
+def simulator_of(path: Path) -> str:
+    """The simulator the released folder is named after, or nothing."""
+    match = _SIMULATOR.fullmatch(path.parent.name)
+    return match[1] if match else ""
+
+
+def _check_order(row: ReleasedDialogue) -> None:
+    if not row.history:
+        raise DataError("the dialogue is empty")
+    for place, turn in enumerate(row.history):
+        expected = "assistant" if place % 2 else "user"
+        if turn.role != expected:
+            raise DataError(f"utterance {place} is by '{turn.role}'; allowed here: '{expected}'")
+    if len(row.history) // 2 > PROTOCOL.turns:
+        raise DataError(f"{len(row.history) // 2} replies; allowed: {PROTOCOL.turns}")
+
+
+def _stated(turn: ReleasedTurn, place: int) -> int:
+    if turn.emotion is None:
+        raise DataError(f"utterance {place} states no emotion-point")
+    return turn.emotion
+
+
+def _judgement(answer: ReleasedTurn, before: int, place: int) -> Judgement:
+    planning, after = answer.planning, _stated(answer, place)
+    if planning is None:
+        raise DataError(f"utterance {place} has no planning")
+    if planning.change != PROTOCOL.clamp(planning.change):
+        raise DataError(f"utterance {place}: change {planning.change}; allowed: -10 to 10")
+    if PROTOCOL.update(before, planning.change) != after:
+        raise DataError(f"utterance {place}: emotion {before} with change {planning.change} cannot become {after}")
+    said, serves, activity, feeling = (
+        _HEADING.sub("", text).strip()
+        for text in (planning.content, planning.serves, planning.activity, planning.analyse)
+    )
+    return Judgement(said, serves, activity, feeling, planning.change, before, after)
+
+
+def _plan(thinking: str) -> Plan | None:
+    return Plan("", "", "", thinking.strip()) if thinking.strip() else None
+
+
+def _ending(turns: list[Turn], emotion: int) -> Ending:
+    ending = PROTOCOL.ending(emotion, len(turns))
+    if ending in ("soothed", "lost"):
+        return ending
+    if turns and says_farewell(turns[-1].words):
+        return "farewell"
+    if len(turns) == PROTOCOL.turns:
+        return "turns"
+    raise DataError(f"the dialogue stops after {len(turns)} replies at emotion {emotion} without a farewell")
