@@ -1,0 +1,1 @@
+"""Anything that can answer: hosted and local models, baselines, scripts, recordings, people."""

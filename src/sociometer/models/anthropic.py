@@ -1,0 +1,170 @@
+"""The Anthropic wire format: messages."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
+from sociometer.core.errors import MachineryError
+from sociometer.core.forms import Schema
+from sociometer.models.http import Endpoint
+from sociometer.models.openai import counted_tokens, nothing_said
+from sociometer.models.options import ModelOptions
+from sociometer.models.rule import no_embeddings
+
+_VERSION = "2023-06-01"
+_MOST_TOKENS = 4096
+"""The format demands a limit; this one stands where none is asked for."""
+_NULL = Raw(b"null")
+_FINISH = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "stop", "max_tokens": "length"}
+
+
+class MessagesBody(Struct, omit_defaults=True):
+    """What is sent."""
+
+    model: str
+    messages: tuple[Message, ...]
+    max_tokens: int
+    system: str | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop_sequences: tuple[str, ...] | None = None
+    thinking: dict[str, Any] | None = None
+    output_config: dict[str, Any] | None = None
+    tools: list[dict[str, Any]] | None = None
+    tool_choice: dict[str, Any] | None = None
+
+
+class _Block(Struct):
+    type: str
+    text: str | None = None
+    thinking: str | None = None
+    input: Raw = _NULL
+
+
+class _Answer(Struct):
+    content: list[_Block]
+    stop_reason: str | None = None
+    usage: Raw = _NULL
+    model: str | None = None
+
+
+class _Counted(Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+
+
+_encode = msgspec.json.Encoder().encode
+_answer = msgspec.json.Decoder(_Answer).decode
+_counted = msgspec.json.Decoder(_Counted | None).decode
+
+
+class AnthropicPlayer:
+    """A model behind an Anthropic-compatible server."""
+
+    journaled = True
+
+    def __init__(self, name: str, base_url: str, key_variable: str, options: ModelOptions, *, certain: bool) -> None:
+        self._identity = Identity("anthropic", name, base_url, options.revision, certain)
+        self._endpoint = Endpoint(base_url.removesuffix("/v1"), key_variable, options.timeout_seconds, _headers)
+
+    @property
+    def identity(self) -> Identity:
+        return self._identity
+
+    def __repr__(self) -> str:
+        return f"AnthropicPlayer({self._identity.name} at {self._identity.base_url})"
+
+    async def answer(self, request: Request) -> Reply:
+        """One attempt at a reply."""
+        body = messages_body(self._identity.name, request)
+        received = await self._endpoint.post("/v1/messages", _encode(body), body)
+        try:
+            return read_answer(received)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise self._endpoint.malformed(received, str(error)) from None
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """Always refuses: the format has no embeddings."""
+        raise no_embeddings(self._identity)
+
+    async def close(self) -> None:
+        """Lets go of the connection."""
+        await self._endpoint.close()
+
+
+def messages_body(name: str, request: Request) -> MessagesBody:
+    """The request as this format wants it: system text apart, a schema as a tool that must be used."""
+    sampling = request.sampling
+    for option, value in (("seed", sampling.seed), ("logprobs", sampling.logprobs)):
+        if value is not None:
+            raise MachineryError(
+                f"Anthropic messages have no option '{option}' (given: {value}); leave it out for this model.",
+                "refused option",
+                fatal=True,
+            )
+    spoken = tuple(message for message in request.messages if message.role != "system")
+    told = "\n\n".join(message.content for message in request.messages if message.role == "system")
+    if not spoken:
+        spoken, told = (Message("user", told),), ""
+    body = MessagesBody(name, spoken, sampling.max_tokens or _MOST_TOKENS, told or None)
+    body.temperature = sampling.temperature
+    body.top_p = sampling.top_p
+    body.stop_sequences = sampling.stop or None
+    if sampling.reasoning_effort:
+        _think(body, sampling.reasoning_effort)
+    if isinstance(request.form, Schema):
+        _demand(body, request.form)
+    return body
+
+
+def read_answer(received: bytes) -> Reply:
+    """The reply in an answer; a MachineryError where nothing was said, a DecodeError where it is none."""
+    answer = _answer(received)
+    finish = _FINISH.get(answer.stop_reason or "end_turn", answer.stop_reason or "stop")
+    text = "".join(block.text or "" for block in answer.content if block.type == "text")
+    filled = next((bytes(block.input).decode() for block in answer.content if block.type == "tool_use"), "")
+    reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking" and block.thinking)
+    said = filled or text
+    if not said.strip():
+        raise nothing_said(finish, reasoning)
+    return Reply(said, reasoning, _read_usage(answer.usage), finish, answer.model or "")
+
+
+def _headers(key: str) -> Mapping[str, str]:
+    return {"anthropic-version": _VERSION, "x-api-key": key} if key else {"anthropic-version": _VERSION}
+
+
+def _think(body: MessagesBody, effort: str) -> None:
+    """A number is a budget of tokens (older models), `none` turns thinking off, a word is an effort (newer models)."""
+    if effort.isdigit():
+        body.thinking = {"type": "enabled", "budget_tokens": int(effort)}
+    elif effort == "none":
+        body.thinking = {"type": "disabled"}
+    else:
+        body.thinking = {"type": "adaptive"}
+        body.output_config = {"effort": effort}
+
+
+def _demand(body: MessagesBody, form: Schema) -> None:
+    body.tools = [{"name": form.name, "description": "Gives the answer.", "input_schema": form.schema}]
+    # A model that thinks may not be forced to use a tool.
+    thinks = body.thinking is not None and body.thinking["type"] != "disabled"
+    body.tool_choice = {"type": "auto"} if thinks else {"type": "tool", "name": form.name}
+
+
+def _read_usage(raw: Raw) -> Usage:
+    try:
+        counted = _counted(raw)
+    except msgspec.DecodeError:
+        return Usage()
+    if counted is None:
+        return Usage()
+    read = counted_tokens(counted.input_tokens)
+    if read is not None:
+        read += (counted.cache_creation_input_tokens or 0) + (counted.cache_read_input_tokens or 0)
+    return Usage(read, counted_tokens(counted.output_tokens))

@@ -1,0 +1,194 @@
+"""Players that show what no understanding earns, and the oracle that shows what full understanding earns."""
+
+import re
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import msgspec
+
+from sociometer.core.conversation import Identity, Reply, Request, Usage
+from sociometer.core.errors import MachineryError, unknown
+from sociometer.core.forms import Allocation, Choice, Free, Schema
+from sociometer.models.rule import RulePlayer
+from sociometer.models.sample import sample
+
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_WORDS = {
+    "en": ("I see.", "I hear you. Tell me more.", "That is one way to look at it.", "I am not sure what to say."),
+    "zh": ("嗯，我知道了。", "我在听，你接着说。", "这也是一种看法。", "我不太确定该说什么。"),
+}
+_REFUSAL = {"en": "I would rather not answer that.", "zh": "这个问题我不想回答。"}
+_NO_TOKENS = Usage(0, 0)
+
+
+class Baseline(RulePlayer):
+    """Answers every form by one rule, which gives the place of one of several values."""
+
+    def __init__(self, name: str, place: Callable[[Sequence[Any], Random], int]) -> None:
+        super().__init__(Identity("baseline", name, stand_in=True))
+        self._place = place
+
+    async def answer(self, request: Request) -> Reply:
+        """The rule's answer to the form."""
+        return Reply(self.write(request), usage=_NO_TOKENS)
+
+    def write(self, request: Request) -> str:
+        """The answer as text."""
+        match request.form:
+            case Choice() as form:
+                return form.labels[self.pick(form.options, request.rng)]
+            case Allocation() as form:
+                return allocation_text(form.options, self.share(form, request.rng))
+            case Schema() as form:
+                words = self.words(request)
+                made = sample(
+                    form.schema, lambda values: self._take(values, request), lambda: self._take(words, request)
+                )
+                return msgspec.json.encode(made).decode()
+            case _:
+                return str(self._take(self.words(request), request))
+
+    def share(self, form: Allocation, rng: Random) -> tuple[float, ...]:
+        """The whole total on the option that the rule takes."""
+        taken = self.pick(form.options, rng)
+        return tuple(form.total if index == taken else 0.0 for index in range(len(form.options)))
+
+    def words(self, request: Request) -> tuple[str, ...]:
+        """What can be said to anything, in the language of the last message."""
+        return _WORDS[language_of(request)]
+
+    def pick(self, options: Sequence[str], rng: Random) -> int:
+        """The place of the option that the rule takes."""
+        return self._place(options, rng)
+
+    def _take(self, values: Sequence[Any], request: Request) -> Any:
+        return values[self._place(values, request.rng)]
+
+
+class Guesser(Baseline):
+    """Takes any answer with the same probability."""
+
+    def __init__(self) -> None:
+        super().__init__("random", lambda values, rng: rng.randrange(len(values)))
+
+    def share(self, form: Allocation, rng: Random) -> tuple[float, ...]:
+        """Every way to share out whole points is equally likely."""
+        points, parts = round(form.total), len(form.options)
+        if points != form.total or points < 1:
+            cuts = sorted(rng.random() for _ in range(parts - 1))
+            ends = [0.0, *cuts, 1.0]
+            return tuple((ends[at + 1] - ends[at]) * form.total for at in range(parts))
+        bars = sorted(rng.sample(range(points + parts - 1), parts - 1))
+        edges = [-1, *bars, points + parts - 1]
+        return tuple(float(edges[at + 1] - edges[at] - 1) for at in range(parts))
+
+
+class Even(Baseline):
+    """Shares a total out evenly, takes the middle of a range, and spreads its choices by chance."""
+
+    def __init__(self) -> None:
+        super().__init__("even", _middle)
+
+    def share(self, form: Allocation, rng: Random) -> tuple[float, ...]:
+        """The same for every option."""
+        return (form.total / len(form.options),) * len(form.options)
+
+    def pick(self, options: Sequence[str], rng: Random) -> int:
+        """Any option: over many items the choices are even."""
+        return rng.randrange(len(options))
+
+
+class Refuser(Baseline):
+    """Declines whatever is asked: what is left of a score when nothing is answered."""
+
+    def __init__(self) -> None:
+        super().__init__("refuse", _first)
+
+    def write(self, request: Request) -> str:
+        """A polite refusal."""
+        return _REFUSAL[language_of(request)]
+
+
+class Oracle(Baseline):
+    """Gives the form's own ideal answer, and so proves that a task can be solved."""
+
+    def __init__(self) -> None:
+        super().__init__("oracle", _first)
+
+    def write(self, request: Request) -> str:
+        """The key of the form."""
+        match request.form:
+            case Choice(key=int() as key) as form:
+                return form.labels[key]
+            case Allocation(key=tuple() as shares) as form:
+                return allocation_text(form.options, shares)
+            case Schema(key=dict() as fields):
+                return msgspec.json.encode(fields).decode()
+            case Free(key=str() as text):
+                return text
+        kind = type(request.form).__name__.lower()
+        raise MachineryError(
+            f"the oracle has no ideal answer to this {kind} form (role '{request.role}'): the item gives no key; "
+            "use another model for this role.",
+            "no key",
+        )
+
+
+def allocation_text(options: Sequence[str], shares: Sequence[float]) -> str:
+    """An allocation as lines of `option: points`."""
+    return "\n".join(f"{option}: {share:.10g}" for option, share in zip(options, shares, strict=True))
+
+
+def language_of(request: Request) -> str:
+    """`zh` where the last message has Chinese characters, else `en`."""
+    last = request.messages[-1].content if request.messages else ""
+    return "zh" if _CHINESE.search(last) else "en"
+
+
+def _first(values: Sequence[Any], rng: Random) -> int:
+    return 0
+
+
+def _last(values: Sequence[Any], rng: Random) -> int:
+    return len(values) - 1
+
+
+def _middle(values: Sequence[Any], rng: Random) -> int:
+    return len(values) // 2
+
+
+def _longest(values: Sequence[Any], rng: Random) -> int:
+    return max(range(len(values)), key=lambda place: _length(values[place]))
+
+
+def _shortest(values: Sequence[Any], rng: Random) -> int:
+    return min(range(len(values)), key=lambda place: _length(values[place]))
+
+
+def _length(value: Any) -> float:
+    return len(value) if isinstance(value, str) else float(value) if isinstance(value, int | float) else 0.0
+
+
+_MAKERS: dict[str, tuple[str, Callable[[], Baseline]]] = {
+    "random": ("any answer with the same probability", Guesser),
+    "first": ("the first option", lambda: Baseline("first", _first)),
+    "last": ("the last option", lambda: Baseline("last", _last)),
+    "longest": ("the longest option", lambda: Baseline("longest", _longest)),
+    "shortest": ("the shortest option", lambda: Baseline("shortest", _shortest)),
+    "even": ("shares points evenly; the middle of a range", Even),
+    "refuse": ("declines to answer", Refuser),
+    "oracle": ("the item's own ideal answer", Oracle),
+}
+
+
+def baseline(name: str) -> Baseline:
+    """The baseline of that name."""
+    if name not in _MAKERS:
+        raise unknown("baseline", name, _MAKERS, "Run 'sociometer models' to see all.")
+    return _MAKERS[name][1]()
+
+
+def baselines() -> dict[str, str]:
+    """Each baseline's name with what it answers."""
+    return {name: help_ for name, (help_, _) in _MAKERS.items()}

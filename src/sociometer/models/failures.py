@@ -1,0 +1,231 @@
+"""What went wrong between us and a server, as one well-described error each.
+
+Kinds: authentication, connection, content filter, context too long, empty reply, malformed reply, not found,
+out of credit, overloaded, rate limit, refused option, refused request, server error, timeout, wrong server.
+"""
+
+import re
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import MachineryError
+
+_LONGEST_DETAIL = 300
+_LONGEST_WAIT_SECONDS = 3600.0
+_SECRETS = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|tgp|hf|r8|nvapi|key|org|proj)[-_][A-Za-z0-9_\-*.]{6,}"
+    r"|\bAIza[A-Za-z0-9_\-]{10,}|\bya29\.[A-Za-z0-9_\-]{10,}"
+    r"|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9_\-.+/=*]{4,}"
+    r"|(?i:\b(?:api[-_ ]?key|token|secret|password)\b[\"']?\s*(?:provided)?\s*[:=]\s*[\"']?)[^\s\"',;}]{4,}"
+    r"|\b(?=[A-Za-z0-9_\-]*\d)(?=[A-Za-z0-9_\-]*[A-Za-z])[A-Za-z0-9_\-]{28,}\b"
+)
+_TOO_LONG = re.compile(
+    r"context[_ ](?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|input token count"
+    r"|exceeds? the (?:maximum|available|model's)|exceed_context|max_seq_len|input is too long|string too long",
+    re.IGNORECASE,
+)
+_OUT_OF_CREDIT = re.compile(
+    r"insufficient[_ ](?:quota|credits?|balance|funds)|credit balance|billing|payment", re.IGNORECASE
+)
+_FILTERED = re.compile(
+    r"content[_ ](?:filter|policy)|content management|safety (?:system|policy)|responsible ai", re.IGNORECASE
+)
+_UNKNOWN_MODEL = re.compile(
+    r"model.{0,80}(?:not (?:found|exist|available|supported)|does not exist|unknown|invalid)"
+    r"|(?:no such|unknown|invalid) model",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_OPTIONS = frozenset(("model", "messages", "contents", "system", "systemInstruction"))
+_OUR_NAMES = {
+    "max_completion_tokens": "max_tokens",
+    "maxOutputTokens": "max_tokens",
+    "topP": "top_p",
+    "stop_sequences": "stop",
+    "stopSequences": "stop",
+    "thinking": "reasoning_effort",
+    "output_config": "reasoning_effort",
+    "thinkingConfig": "reasoning_effort",
+    "top_logprobs": "logprobs",
+    "responseLogprobs": "logprobs",
+    "response_format": "JSON schema",
+    "tools": "JSON schema",
+    "tool_choice": "JSON schema",
+    "responseMimeType": "JSON schema",
+    "responseJsonSchema": "JSON schema",
+}
+_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+
+
+def without_secrets(text: str, key: str = "") -> str:
+    """The text with the key, and anything that looks like one, taken out."""
+    if key:
+        text = text.replace(key, "[key]")
+    return _SECRETS.sub("[key]", text)
+
+
+def shortened(text: str, key: str = "") -> str:
+    """One line of the text, without secrets and not too long."""
+    clean = " ".join(without_secrets(text, key).split())
+    return clean if len(clean) <= _LONGEST_DETAIL else clean[: _LONGEST_DETAIL - 1] + "…"
+
+
+def speaks_html(body: bytes) -> bool:
+    """Whether the body is a web page."""
+    return _HTML.match(body[:2000]) is not None
+
+
+def wrong_server(where: str, status: int) -> MachineryError:
+    """The error for a web page where an API was expected."""
+    return MachineryError(
+        f"{where} speaks HTML (status {status}): is this the right base URL? Most servers want it to end in /v1.",
+        "wrong server",
+        fatal=True,
+    )
+
+
+def retry_after(headers: Mapping[str, str], body: Any = None) -> float | None:
+    """How many seconds the server asks us to wait, from its headers or (Google) its error details."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return min(milliseconds / 1000, _LONGEST_WAIT_SECONDS)
+    given = headers.get("Retry-After")
+    if given:
+        seconds = _number(given)
+        if seconds is None:
+            seconds = _until(given)
+        if seconds is not None:
+            return min(seconds, _LONGEST_WAIT_SECONDS)
+    return _retry_delay(body)
+
+
+def refused(
+    where: str, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None = None, key: str = ""
+) -> MachineryError:
+    """The error for an answer whose status is not 200; `sent` holds the options that the request carried."""
+    if 300 <= status < 400:
+        target = shortened(headers.get("Location", "elsewhere"), key)
+        return MachineryError(
+            f"{where} redirects to {target} (status {status}): is this the right base URL?", "wrong server", fatal=True
+        )
+    if speaks_html(body) and status < 500 and status not in (408, 429):
+        return wrong_server(where, status)
+    decoded = _decoded(body)
+    message, code, parameter = _explained(decoded, body)
+    detail = f"{where} answered {status}: {shortened(message, key) or 'no explanation'}"
+    wait = retry_after(headers, decoded)
+    match status:
+        case 401 | 403:
+            return MachineryError(f"{detail} Check the key and what it may use.", "authentication", fatal=True)
+        case 402:
+            return MachineryError(detail, "out of credit", fatal=True)
+        case 404:
+            return MachineryError(f"{detail} Check the model's name and the base URL.", "not found", fatal=True)
+        case 408:
+            return MachineryError(detail, "timeout", retryable=True, retry_after_seconds=wait)
+        case 413:
+            return MachineryError(detail, "context too long")
+        case 429 if _OUT_OF_CREDIT.search(f"{code} {message}"):
+            return MachineryError(detail, "out of credit", fatal=True)
+        case 429:
+            return MachineryError(detail, "rate limit", retryable=True, slow_down=True, retry_after_seconds=wait)
+        case 503 | 529:
+            return MachineryError(detail, "overloaded", retryable=True, slow_down=True, retry_after_seconds=wait)
+        case _ if status >= 500:
+            overloaded = "overloaded" in f"{code} {message}".lower()
+            kind = "overloaded" if overloaded else "server error"
+            return MachineryError(detail, kind, retryable=status != 501, slow_down=overloaded, retry_after_seconds=wait)
+    return _bad_request(detail, message, code, parameter, _options(sent))
+
+
+def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tuple[str, ...]) -> MachineryError:
+    said = f"{code} {message}"
+    if _TOO_LONG.search(said):
+        return MachineryError(detail, "context too long")
+    if _FILTERED.search(said):
+        return MachineryError(detail, "content filter")
+    if _OUT_OF_CREDIT.search(said):
+        return MachineryError(detail, "out of credit", fatal=True)
+    option = _named_option(parameter, message, sent)
+    if option:
+        return MachineryError(
+            f"the server refuses the option {option}: {detail} Leave it out, or give a value that this model takes.",
+            "refused option",
+            fatal=True,
+        )
+    if _UNKNOWN_MODEL.search(said):
+        return MachineryError(f"{detail} Check the model's name.", "not found", fatal=True)
+    return MachineryError(detail, "refused request")
+
+
+def _options(sent: Struct | None) -> tuple[str, ...]:
+    if sent is None:
+        return ()
+    # The longest name first, so that top_logprobs is not taken for logprobs.
+    names = [name for name in sent.__struct_fields__ if name not in _NO_OPTIONS and getattr(sent, name) is not None]
+    return tuple(sorted(names, key=len, reverse=True))
+
+
+def _named_option(parameter: str, message: str, sent: tuple[str, ...]) -> str:
+    top = re.split(r"[.\[]", parameter)[0]
+    squeezed = message.lower().replace("_", "")
+    for option in sent:
+        if option == top or re.search(rf"\b{re.escape(option.lower().replace('_', ''))}\b", squeezed):
+            ours = _OUR_NAMES.get(option, option)
+            return f"'{option}'" if ours == option else f"'{ours}' (sent as '{option}')"
+    return ""
+
+
+def _explained(decoded: Any, body: bytes) -> tuple[str, str, str]:
+    """The message, code and parameter of an error body in any of the usual shapes."""
+    if isinstance(decoded, list) and decoded:
+        decoded = decoded[0]
+    if not isinstance(decoded, dict):
+        return ("" if speaks_html(body) else body[:1000].decode("utf-8", "replace")), "", ""
+    error = decoded.get("error", decoded)
+    if not isinstance(error, dict):
+        return str(error), "", ""
+    message = error.get("message") or error.get("detail") or decoded.get("message") or decoded.get("detail") or ""
+    if not isinstance(message, str):
+        message = msgspec.json.encode(message).decode()
+    code = " ".join(str(error[name]) for name in ("code", "type", "status") if error.get(name))
+    return message, code, str(error.get("param") or "")
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text) if text else None
+    except ValueError:
+        return None
+    return value if value is not None and 0 <= value < float("inf") else None
+
+
+def _until(date: str) -> float | None:
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _retry_delay(body: Any) -> float | None:
+    if isinstance(body, list) and body:
+        body = body[0]
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(delay, str) and delay.endswith("s"):
+            seconds = _number(delay[:-1])
+            return None if seconds is None else min(seconds, _LONGEST_WAIT_SECONDS)
+    return None

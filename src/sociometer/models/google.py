@@ -1,0 +1,259 @@
+"""The Google wire format: generateContent and batchEmbedContents."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Raw, Struct
+
+from sociometer.core.conversation import Identity, Reply, Request, TokenLogprob, Usage
+from sociometer.core.errors import MachineryError
+from sociometer.core.forms import Schema
+from sociometer.models.http import Endpoint
+from sociometer.models.openai import counted_tokens, nothing_said
+from sociometer.models.options import ModelOptions
+
+_EMBEDDED_AT_ONCE = 100
+_NULL = Raw(b"null")
+_FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE")
+
+
+class _Text(Struct):
+    text: str
+
+
+class _Content(Struct, omit_defaults=True):
+    parts: tuple[_Text, ...]
+    role: str = ""
+
+
+class GenerationConfig(Struct, omit_defaults=True, rename="camel"):
+    """The options; absent ones leave the server's default in place."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output_tokens: int | None = None
+    seed: int | None = None
+    stop_sequences: tuple[str, ...] | None = None
+    response_mime_type: str | None = None
+    response_json_schema: dict[str, Any] | None = None
+    response_logprobs: bool | None = None
+    logprobs: int | None = None
+    thinking_config: dict[str, Any] | None = None
+
+
+class ContentBody(Struct, omit_defaults=True, rename="camel"):
+    """What is sent."""
+
+    contents: list[_Content]
+    system_instruction: _Content | None = None
+    generation_config: GenerationConfig | None = None
+
+
+class _Part(Struct):
+    text: str | None = None
+    thought: bool = False
+
+
+class _Said(Struct):
+    parts: list[_Part] = []
+
+
+class _Candidate(Struct, rename="camel"):
+    content: _Said | None = None
+    finish_reason: str | None = None
+    logprobs_result: Raw = _NULL
+
+
+class _Feedback(Struct, rename="camel"):
+    block_reason: str | None = None
+
+
+class _Answer(Struct, rename="camel"):
+    candidates: list[_Candidate] = []
+    prompt_feedback: _Feedback | None = None
+    usage_metadata: Raw = _NULL
+    model_version: str | None = None
+
+
+class _Counted(Struct, rename="camel"):
+    prompt_token_count: int | None = None
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
+
+
+class _Scored(Struct, rename="camel"):
+    token: str
+    log_probability: float
+
+
+class _Rivals(Struct):
+    candidates: list[_Scored] = []
+
+
+class _Logprobs(Struct, rename="camel"):
+    chosen_candidates: list[_Scored] = []
+    top_candidates: list[_Rivals] = []
+
+
+class _Vector(Struct):
+    values: list[float]
+
+
+class _Vectors(Struct):
+    embeddings: list[_Vector]
+
+
+_encode = msgspec.json.Encoder().encode
+_answer = msgspec.json.Decoder(_Answer).decode
+_counted = msgspec.json.Decoder(_Counted | None).decode
+_logprobs = msgspec.json.Decoder(_Logprobs | None).decode
+_vectors = msgspec.json.Decoder(_Vectors).decode
+
+
+class GooglePlayer:
+    """A model behind a server that speaks generateContent."""
+
+    journaled = True
+
+    def __init__(self, name: str, base_url: str, key_variable: str, options: ModelOptions, *, certain: bool) -> None:
+        self._identity = Identity("google", name, base_url, options.revision, certain)
+        self._endpoint = Endpoint(base_url, key_variable, options.timeout_seconds, _headers)
+        self._model = name if "/" in name else f"models/{name}"
+        self._path = f"/{quote(self._model)}:generateContent"
+
+    @property
+    def identity(self) -> Identity:
+        return self._identity
+
+    def __repr__(self) -> str:
+        return f"GooglePlayer({self._identity.name} at {self._identity.base_url})"
+
+    async def answer(self, request: Request) -> Reply:
+        """One attempt at a reply."""
+        body = content_body(request)
+        received = await self._endpoint.post(self._path, _encode(body), body.generation_config)
+        try:
+            return read_answer(received)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise self._endpoint.malformed(received, str(error)) from None
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """A vector for each text."""
+        vectors: list[tuple[float, ...]] = []
+        for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
+            part = texts[start : start + _EMBEDDED_AT_ONCE]
+            body = {"requests": [{"model": self._model, "content": _Content((_Text(text),))} for text in part]}
+            received = await self._endpoint.post(f"/{quote(self._model)}:batchEmbedContents", _encode(body))
+            try:
+                found = _vectors(received).embeddings
+            except msgspec.DecodeError as error:
+                raise self._endpoint.malformed(received, str(error)) from None
+            if len(found) != len(part):
+                raise self._endpoint.malformed(received, f"{len(found)} vectors for {len(part)} texts")
+            vectors.extend(tuple(vector.values) for vector in found)
+        return tuple(vectors)
+
+    async def close(self) -> None:
+        """Lets go of the connection."""
+        await self._endpoint.close()
+
+
+def content_body(request: Request) -> ContentBody:
+    """The request as this format wants it."""
+    contents = [
+        _Content((_Text(message.content),), "model" if message.role == "assistant" else "user")
+        for message in request.messages
+        if message.role != "system"
+    ]
+    told = tuple(_Text(message.content) for message in request.messages if message.role == "system")
+    if not contents:
+        contents, told = [_Content(told, "user")], ()
+    return ContentBody(contents, _Content(told) if told else None, _generation_config(request))
+
+
+def read_answer(received: bytes) -> Reply:
+    """The reply in an answer; a MachineryError where nothing was said, a DecodeError where it is none."""
+    answer = _answer(received)
+    if not answer.candidates:
+        blocked = answer.prompt_feedback.block_reason if answer.prompt_feedback else None
+        if blocked:
+            raise MachineryError(f"the server withheld the reply (block reason '{blocked}').", "content filter")
+        raise MachineryError("the server sent an answer without candidates.", "empty reply", retryable=True)
+    candidate = answer.candidates[0]
+    parts = candidate.content.parts if candidate.content else []
+    text = "".join(part.text for part in parts if part.text and not part.thought)
+    reasoning = "".join(part.text for part in parts if part.text and part.thought)
+    finish = _finish(candidate.finish_reason)
+    if not text.strip():
+        raise nothing_said(finish, reasoning)
+    logprobs = () if candidate.logprobs_result == b"null" else _read_logprobs(candidate.logprobs_result)
+    return Reply(text, reasoning, _read_usage(answer.usage_metadata), finish, answer.model_version or "", logprobs)
+
+
+def _headers(key: str) -> Mapping[str, str]:
+    return {"x-goog-api-key": key} if key else {}
+
+
+def _generation_config(request: Request) -> GenerationConfig:
+    sampling = request.sampling
+    config = GenerationConfig(
+        temperature=sampling.temperature,
+        top_p=sampling.top_p,
+        max_output_tokens=sampling.max_tokens,
+        seed=sampling.seed,
+        stop_sequences=sampling.stop or None,
+    )
+    if sampling.logprobs is not None:
+        config.response_logprobs = True
+        config.logprobs = sampling.logprobs
+    if sampling.reasoning_effort:
+        config.thinking_config = _thinking(sampling.reasoning_effort)
+    if isinstance(request.form, Schema):
+        config.response_mime_type = "application/json"
+        config.response_json_schema = request.form.schema
+    return config
+
+
+def _thinking(effort: str) -> dict[str, Any]:
+    """A number is a budget of tokens, `none` a budget of zero, a word a level (newer models)."""
+    if effort == "none":
+        return {"thinkingBudget": 0}
+    if effort.isdigit():
+        return {"thinkingBudget": int(effort), "includeThoughts": True}
+    return {"thinkingLevel": effort, "includeThoughts": True}
+
+
+def _finish(reason: str | None) -> str:
+    if reason in _FILTERED:
+        return "content_filter"
+    return {"STOP": "stop", "MAX_TOKENS": "length", None: "stop"}.get(reason, str(reason).lower())
+
+
+def _read_usage(raw: Raw) -> Usage:
+    try:
+        counted = _counted(raw)
+    except msgspec.DecodeError:
+        return Usage()
+    if counted is None:
+        return Usage()
+    written = counted_tokens(counted.candidates_token_count)
+    if written is not None:
+        written += counted.thoughts_token_count or 0
+    return Usage(counted_tokens(counted.prompt_token_count), written)
+
+
+def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
+    try:
+        found = _logprobs(raw)
+    except msgspec.DecodeError:
+        return ()
+    if found is None:
+        return ()
+    rivals = [tuple((one.token, one.log_probability) for one in step.candidates) for step in found.top_candidates]
+    rivals += [()] * (len(found.chosen_candidates) - len(rivals))
+    return tuple(
+        TokenLogprob(one.token, one.log_probability, top)
+        for one, top in zip(found.chosen_candidates, rivals, strict=False)
+    )

@@ -1,0 +1,156 @@
+"""The one HTTP client: a session for each event loop, and an endpoint that makes one attempt at a time."""
+
+import asyncio
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from urllib.request import getproxies, proxy_bypass
+from weakref import WeakKeyDictionary
+
+import aiohttp
+from msgspec import Struct
+from yarl import URL
+
+from sociometer.core.errors import MachineryError
+from sociometer.models import failures
+
+_LARGEST_REPLY = 64 * 1024 * 1024
+_CONNECT_SECONDS = 30.0
+_AGENT = "sociometer"
+
+MakeHeaders = Callable[[str], Mapping[str, str]]
+"""The headers of a request, from the key (empty where there is none)."""
+
+
+class _Shared:
+    """The session of one event loop, and how many endpoints use it."""
+
+    __slots__ = ("session", "users")
+
+    def __init__(self) -> None:
+        # No bound here: the engine bounds requests in flight for each endpoint, and adapts that bound.
+        connector = aiohttp.TCPConnector(limit=0, ttl_dns_cache=300)
+        self.session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": _AGENT, "Content-Type": "application/json", "Accept": "application/json"},
+        )
+        self.users = 0
+
+
+_SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictionary()
+
+
+class Endpoint:
+    """A base URL with the name of the variable that holds its key; the key itself is read when a request is sent."""
+
+    def __init__(self, base_url: str, key_variable: str, timeout_seconds: float, headers: MakeHeaders) -> None:
+        self._base = base_url
+        self._key_variable = key_variable
+        self._headers = headers
+        self._timeout_seconds = timeout_seconds
+        self._timeout = aiohttp.ClientTimeout(
+            total=timeout_seconds, sock_connect=min(_CONNECT_SECONDS, timeout_seconds)
+        )
+        self._proxy = _proxy_for(URL(base_url))
+        self._urls: dict[str, URL] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._shared: _Shared | None = None
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self._base})"
+
+    async def post(self, path: str, body: bytes, sent: Struct | None = None) -> bytes:
+        """The body of a successful answer; anything else is a MachineryError. `sent` holds the options in the body."""
+        key = os.environ.get(self._key_variable, "") if self._key_variable else ""
+        url = self._urls.get(path)
+        if url is None:
+            url = self._urls[path] = URL(self._base + path)
+        try:
+            async with self._session().post(
+                url,
+                data=body,
+                headers=self._headers(key),
+                timeout=self._timeout,
+                proxy=self._proxy,
+                allow_redirects=False,
+            ) as response:
+                received = await self._read(response)
+                if response.status != 200:
+                    raise failures.refused(self._base, response.status, response.headers, received, sent, key)
+                return received
+        except TimeoutError:
+            raise self._timed_out() from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._broken(error, key) from None
+
+    def malformed(self, body: bytes, why: str) -> MachineryError:
+        """The error for an answer of status 200 that is not what it should be."""
+        if failures.speaks_html(body):
+            return failures.wrong_server(self._base, 200)
+        begins = failures.shortened(body[:200].decode("utf-8", "replace"), os.environ.get(self._key_variable, ""))
+        return MachineryError(
+            f"{self._base} sent a reply that cannot be read ({why}); it begins '{begins[:120]}'.",
+            "malformed reply",
+            retryable=True,
+        )
+
+    async def close(self) -> None:
+        """Leaves the shared session, which closes when nobody uses it."""
+        shared, self._shared = self._shared, None
+        if shared is None:
+            return
+        shared.users -= 1
+        if shared.users == 0 and self._loop is asyncio.get_running_loop():
+            _SHARED.pop(self._loop, None)
+            await shared.session.close()
+
+    def _session(self) -> aiohttp.ClientSession:
+        loop = asyncio.get_running_loop()
+        if self._shared is None or self._loop is not loop:
+            shared = _SHARED.get(loop)
+            if shared is None:
+                shared = _SHARED[loop] = _Shared()
+            shared.users += 1
+            self._shared, self._loop = shared, loop
+        return self._shared.session
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        content = response.content
+        received = await content.readany()
+        if content.at_eof():
+            return received
+        parts = [received]
+        size = len(received)
+        while not content.at_eof():
+            parts.append(await content.readany())
+            size += len(parts[-1])
+            if size > _LARGEST_REPLY:
+                raise MachineryError(
+                    f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in one reply.", "malformed reply"
+                )
+        return b"".join(parts)
+
+    def _timed_out(self) -> MachineryError:
+        return MachineryError(
+            f"{self._base} did not answer within {self._timeout_seconds:g} s.", "timeout", retryable=True
+        )
+
+    def _broken(self, error: Exception, key: str) -> MachineryError:
+        said = failures.shortened(str(error) or type(error).__name__, key)
+        if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLError | aiohttp.ClientSSLError):
+            return MachineryError(f"{self._base} has no certificate we can trust: {said}", "connection", fatal=True)
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return MachineryError(
+                f"cannot reach {self._base}: {said}. Is the server running?", "connection", retryable=True
+            )
+        return MachineryError(f"{self._base} dropped the connection: {said}", "connection", retryable=True)
+
+
+def _proxy_for(url: URL) -> str | None:
+    """The proxy that the environment names for this host; looked up once, since it is too slow for each request."""
+    host = url.host or ""
+    if host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    return proxies.get(url.scheme) or proxies.get("all")

@@ -1,0 +1,86 @@
+"""A person at the terminal: the same items, the same scoring."""
+
+import sys
+from collections.abc import Callable
+
+from sociometer.core.conversation import Identity, Message, Reply, Request
+from sociometer.core.errors import Stopped
+from sociometer.core.forms import Allocation, Choice, Form, Schema
+from sociometer.models.rule import RulePlayer
+from sociometer.models.turn import Turns
+
+ReadLine = Callable[[str], str]
+"""Shows a prompt and gives a line; raises EOFError at the end of input."""
+
+
+class Human(RulePlayer):
+    """Shows what a model would see and reads a line; one question at a time.
+
+    Without a revision (a name for the person) only `resume` reuses the answers: another person may sit down.
+    """
+
+    journaled = True
+
+    def __init__(self, revision: str = "", read_line: ReadLine | None = None) -> None:
+        super().__init__(Identity("human", "human", revision=revision, certain=bool(revision)))
+        self._read_line = read_line or _read_terminal
+        self._shown: tuple[Message, ...] = ()
+        self._turns = Turns("person")
+
+    async def answer(self, request: Request) -> Reply:
+        """What the person typed; the end of input stops the run cleanly."""
+        return Reply(await self._turns.run(lambda: self._ask(request)))
+
+    async def close(self) -> None:
+        """Stops listening."""
+        self._turns.end()
+
+    def _ask(self, request: Request) -> str:
+        self._show(request)
+        while True:
+            try:
+                line = self._read_line(_hint(request.form)).strip()
+            except EOFError:
+                raise Stopped("the person ended the session; what was answered is kept.") from None
+            if line:
+                self._shown = (*request.messages, Message("assistant", line))
+                return line
+
+    def _show(self, request: Request) -> None:
+        from rich.console import Console
+        from rich.markdown import Markdown
+        from rich.panel import Panel
+        from rich.text import Text
+
+        console = Console(stderr=True)
+        seen = len(self._shown) if request.messages[: len(self._shown)] == self._shown else 0
+        if not seen:
+            console.rule()
+        for message in request.messages[seen:]:
+            if message.role == "system":
+                console.print(Panel(Text(message.content), title="instructions", border_style="dim"))
+            elif message.role == "assistant":
+                console.print(Text(f"you: {message.content}", style="dim"))
+            else:
+                console.print(Markdown(message.content) if "```" in message.content else Text(message.content))
+
+
+def _hint(form: Form) -> str:
+    match form:
+        case Choice(labels=labels):
+            return f"[{'/'.join(labels)}] "
+        case Allocation(options=options, total=total):
+            return f"[share {total:g} over {', '.join(options)}] "
+        case Schema(name=name):
+            return f"[{name}, as JSON] "
+        case _:
+            return "> "
+
+
+def _read_terminal(prompt: str) -> str:
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line

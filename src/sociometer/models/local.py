@@ -1,0 +1,193 @@
+"""A GGUF file run in process by llama.cpp (xllamacpp): no server, no key, no network."""
+
+import atexit
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.forms import Schema
+from sociometer.models.openai import read_completion, read_vectors
+from sociometer.models.options import ModelOptions
+from sociometer.models.pull import checksum
+from sociometer.models.turn import Turns
+
+_CONTEXT_TOKENS = 8192
+_MOST_TOKENS = 1024
+"""What a reply may have where nothing else is asked: small models seldom stop by themselves."""
+_QUIET = -1
+
+
+class LoadedModel:
+    """The weights of one file, loaded at the first use and shared by all who play with it; one generation at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.users = 0
+        self.turns = Turns("llama.cpp")
+        self._chat: Any = None
+        self._vectors: Any = None
+
+    def chat(self, body: dict[str, Any]) -> bytes:
+        """The chat completion, as an OpenAI-compatible server would send it."""
+        if self._chat is None:
+            self._chat = _load(self.path, embedding=False)
+        return msgspec.json.encode(self._chat.handle_chat_completions(body))
+
+    def vectors(self, body: dict[str, Any]) -> bytes:
+        """The embeddings, as an OpenAI-compatible server would send them."""
+        if self._vectors is None:
+            self._vectors = _load(self.path, embedding=True)
+        return msgspec.json.encode(self._vectors.handle_embeddings(body))
+
+    def unload(self) -> None:
+        """Frees the weights."""
+        self._chat = self._vectors = None
+
+
+_LOADED: dict[Path, LoadedModel] = {}
+
+
+class LocalPlayer:
+    """A model in a GGUF file, speaking through the chat template that the file brings."""
+
+    journaled = True
+
+    def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
+        _import()
+        self._identity = Identity("local", Path(name).name, revision=options.revision or checksum(path))
+        self._model = _LOADED.setdefault(path.resolve(), LoadedModel(path))
+        self._model.users += 1
+        self._closed = False
+
+    @property
+    def identity(self) -> Identity:
+        return self._identity
+
+    def __repr__(self) -> str:
+        return f"LocalPlayer({self._identity.name})"
+
+    async def answer(self, request: Request) -> Reply:
+        """One generation, in its turn; the same seed gives the same reply."""
+        body = chat_body(request)
+        received = await self._run(lambda: self._model.chat(body))
+        try:
+            reply = read_completion(received)
+        except msgspec.DecodeError:
+            raise self._refused(received) from None
+        return msgspec.structs.replace(reply, served_model=self._identity.name)
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """A vector for each text: the mean over its tokens."""
+        if not texts:
+            return ()
+        body = {"input": list(texts)}
+        received = await self._run(lambda: self._model.vectors(body))
+        try:
+            return tuple(read_vectors(received, len(texts)))
+        except (msgspec.DecodeError, ValueError):
+            raise self._refused(received) from None
+
+    async def close(self) -> None:
+        """Frees the weights when nobody else plays with them."""
+        if self._closed:
+            return
+        self._closed = True
+        self._model.users -= 1
+        if self._model.users == 0:
+            _LOADED.pop(self._model.path.resolve(), None)
+            await self._model.turns.run(self._model.unload)
+            self._model.turns.end()
+
+    async def _run(self, call: Callable[[], bytes]) -> bytes:
+        try:
+            return await self._model.turns.run(call)
+        except (RuntimeError, ValueError, MemoryError) as error:
+            raise MachineryError(
+                f"llama.cpp failed on '{self._model.path.name}': {error}", "local model", fatal=True
+            ) from None
+
+    def _refused(self, received: bytes) -> MachineryError:
+        answer = msgspec.json.decode(received)
+        error = answer.get("error") if isinstance(answer, dict) else None
+        said = (
+            str(error.get("message", error)) if isinstance(error, dict) else received[:200].decode("utf-8", "replace")
+        )
+        kind = "context too long" if "context" in said else "refused request"
+        return MachineryError(f"'{self._identity.name}' refused the request: {said}", kind)
+
+
+def chat_body(request: Request) -> dict[str, Any]:
+    """The request as llama.cpp wants it.
+
+    Its prompt cache stays off: with it, a reply depends on what was asked before, down to another option being chosen.
+    """
+    sampling = request.sampling
+    body: dict[str, Any] = {
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        "max_tokens": sampling.max_tokens or _MOST_TOKENS,
+        "cache_prompt": False,
+    }
+    for name in ("temperature", "top_p", "seed"):
+        value = getattr(sampling, name)
+        if value is not None:
+            body[name] = value
+    if sampling.stop:
+        body["stop"] = list(sampling.stop)
+    if sampling.logprobs is not None:
+        body["logprobs"] = True
+        body["top_logprobs"] = sampling.logprobs
+    if sampling.reasoning_effort is not None:
+        body["chat_template_kwargs"] = {"reasoning_effort": sampling.reasoning_effort}
+    if isinstance(request.form, Schema):
+        body["grammar"] = _grammar(request.form)
+    return body
+
+
+def _grammar(form: Schema) -> str:
+    """The schema as a grammar that allows a space between marks, no more: small models love to indent for ever."""
+    try:
+        grammar: str = _import().json_schema_to_grammar(form.schema)
+    except (RuntimeError, ValueError) as error:
+        said = f"the schema '{form.name}' cannot be made into a grammar: {error}"
+        raise MachineryError(said, "refused option", fatal=True) from None
+    return re.sub(r"^space ::= .*$", 'space ::= | " "', grammar, flags=re.MULTILINE)
+
+
+def _import() -> Any:
+    try:
+        import xllamacpp
+    except ImportError:
+        raise UsageError(
+            "local models need the extra 'local'; install it with: pip install 'sociometer[local]'."
+        ) from None
+    return xllamacpp
+
+
+def _load(path: Path, *, embedding: bool) -> Any:
+    llama = _import()
+    params = llama.CommonParams()
+    params.model.path = str(path)
+    params.verbosity = _QUIET
+    params.n_parallel = 1
+    params.n_ctx = _CONTEXT_TOKENS
+    params.warmup = False
+    params.fit_params = False
+    if embedding:
+        params.embedding = True
+        params.pooling_type = llama.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+        params.n_batch = params.n_ubatch = 2048
+        params.n_ctx = 2048
+    return llama.Server(params)
+
+
+@atexit.register
+def _unload_all() -> None:
+    # llama.cpp's threads wait for the interpreter; left to the very end of the process they would wait for ever.
+    for model in tuple(_LOADED.values()):
+        model.unload()
+    _LOADED.clear()

@@ -1,0 +1,281 @@
+"""The OpenAI wire format: chat completions and embeddings, as hosted and local servers alike speak it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, TokenLogprob, Usage
+from sociometer.core.errors import MachineryError
+from sociometer.core.forms import Schema
+from sociometer.models.http import Endpoint
+from sociometer.models.options import ModelOptions
+from sociometer.models.presets import Preset
+from sociometer.models.reasoning import split_reasoning
+
+_EMBEDDED_AT_ONCE = 256
+_NULL = Raw(b"null")
+
+
+class ChatBody(Struct, omit_defaults=True):
+    """What is sent; absent options leave the server's default in place."""
+
+    model: str
+    messages: tuple[Message, ...]
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] | None = None
+    reasoning_effort: str | None = None
+    logprobs: bool | None = None
+    top_logprobs: int | None = None
+    response_format: dict[str, Any] | None = None
+
+
+class _Part(Struct):
+    type: str = ""
+    text: str | None = None
+    thinking: str | list["_Part"] | None = None
+
+
+class _Said(Struct):
+    content: str | list[_Part] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+
+
+class _Option(Struct):
+    message: _Said
+    finish_reason: str | None = None
+    logprobs: Raw = _NULL
+
+
+class _Completion(Struct):
+    choices: list[_Option]
+    usage: Raw = _NULL
+    model: str | None = None
+
+
+class _Counted(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Rival(Struct):
+    token: str
+    logprob: float
+
+
+class _Token(Struct):
+    token: str
+    logprob: float
+    top_logprobs: list[_Rival] = []
+
+
+class _Tokens(Struct):
+    content: list[_Token] | None = None
+
+
+class _Vector(Struct):
+    embedding: list[float]
+    index: int | None = None
+
+
+class _Vectors(Struct):
+    data: list[_Vector]
+
+
+_encode = msgspec.json.Encoder().encode
+_completion = msgspec.json.Decoder(_Completion).decode
+_counted = msgspec.json.Decoder(_Counted | None).decode
+_tokens = msgspec.json.Decoder(_Tokens | None).decode
+_vectors = msgspec.json.Decoder(_Vectors).decode
+_UNKNOWN_USAGE = Usage()
+
+
+class OpenAIPlayer:
+    """A model behind an OpenAI-compatible server."""
+
+    journaled = True
+
+    def __init__(
+        self, name: str, base_url: str, key_variable: str, options: ModelOptions, preset: Preset, *, certain: bool
+    ) -> None:
+        self._identity = Identity("openai", name, base_url, options.revision, certain)
+        self._preset = preset
+        self._endpoint = Endpoint(base_url, key_variable, options.timeout_seconds, _headers)
+
+    @property
+    def identity(self) -> Identity:
+        return self._identity
+
+    def __repr__(self) -> str:
+        return f"OpenAIPlayer({self._identity.name} at {self._identity.base_url})"
+
+    async def answer(self, request: Request) -> Reply:
+        """One attempt at a reply."""
+        body = chat_body(self._identity.name, request, self._preset)
+        received = await self._endpoint.post("/chat/completions", _encode(body), body)
+        try:
+            return read_completion(received)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise self._endpoint.malformed(received, str(error)) from None
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """A vector for each text."""
+        vectors: list[tuple[float, ...]] = []
+        for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
+            part = list(texts[start : start + _EMBEDDED_AT_ONCE])
+            body = _encode({"model": self._identity.name, "input": part})
+            received = await self._endpoint.post("/embeddings", body)
+            try:
+                vectors.extend(read_vectors(received, len(part)))
+            except (msgspec.DecodeError, ValueError) as error:
+                raise self._endpoint.malformed(received, str(error)) from None
+        return tuple(vectors)
+
+    async def close(self) -> None:
+        """Lets go of the connection."""
+        await self._endpoint.close()
+
+
+def chat_body(name: str, request: Request, preset: Preset) -> ChatBody:
+    """The request as this server wants it."""
+    sampling = request.sampling
+    body = ChatBody(name, request.messages)
+    if sampling != _DEFAULT:
+        body.temperature = sampling.temperature
+        body.top_p = sampling.top_p
+        if preset.renamed_limit:
+            body.max_completion_tokens = sampling.max_tokens
+        else:
+            body.max_tokens = sampling.max_tokens
+        body.seed = sampling.seed
+        body.stop = sampling.stop or None
+        body.reasoning_effort = sampling.reasoning_effort
+        if sampling.logprobs is not None:
+            body.logprobs = True
+            body.top_logprobs = sampling.logprobs
+    if isinstance(request.form, Schema):
+        body.response_format = response_format(request.form) if preset.json_schema else {"type": "json_object"}
+    return body
+
+
+_DEFAULT = Sampling()
+
+
+def response_format(form: Schema) -> dict[str, Any]:
+    """The schema as an option; `strict` only where it fulfils what strictness asks for."""
+    named: dict[str, Any] = {"name": form.name, "schema": form.schema}
+    if _strict(form.schema):
+        named["strict"] = True
+    return {"type": "json_schema", "json_schema": named}
+
+
+def read_completion(received: bytes) -> Reply:
+    """The reply in a chat completion; a MachineryError where nothing was said, a DecodeError where it is none."""
+    completion = _completion(received)
+    if not completion.choices:
+        raise MachineryError("the server sent a completion without choices.", "empty reply", retryable=True)
+    option = completion.choices[0]
+    said = option.message
+    finish = option.finish_reason or "stop"
+    text, thought = _spoken(said)
+    reasoning = said.reasoning_content or said.reasoning or thought
+    if not reasoning:
+        text, reasoning = split_reasoning(text)
+    if not text.strip():
+        if not said.refusal:
+            raise nothing_said(finish, reasoning)
+        text, finish = said.refusal, "refusal"
+    logprobs = () if option.logprobs == b"null" else _read_logprobs(option.logprobs)
+    return Reply(text, reasoning, _read_usage(completion.usage), finish, completion.model or "", logprobs)
+
+
+def nothing_said(finish: str, reasoning: str) -> MachineryError:
+    """The error for a reply without an answer, by the reason the server gave."""
+    if finish in ("content_filter", "refusal"):
+        return MachineryError(f"the server withheld the reply (finish reason '{finish}').", "content filter")
+    if finish == "length":
+        where = "thinking" if reasoning else "nothing visible"
+        return MachineryError(
+            f"the reply reached its token limit and held {where}, no answer; raise --max-tokens.", "empty reply"
+        )
+    return MachineryError(f"the reply is empty (finish reason '{finish}').", "empty reply", retryable=True)
+
+
+def read_vectors(received: bytes, expected: int) -> list[tuple[float, ...]]:
+    """The vectors in their texts' order; a ValueError where some are missing."""
+    found = _vectors(received).data
+    if len(found) != expected:
+        raise ValueError(f"{len(found)} vectors for {expected} texts")
+    if all(vector.index is not None for vector in found):
+        found = sorted(found, key=lambda vector: vector.index or 0)
+    return [tuple(vector.embedding) for vector in found]
+
+
+def _headers(key: str) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _spoken(said: _Said) -> tuple[str, str]:
+    content = said.content
+    if isinstance(content, str):
+        return content, ""
+    if not content:
+        return "", ""
+    text = "".join(part.text or "" for part in content if part.type in ("text", "output_text", ""))
+    return text, "".join(_thought(part) for part in content)
+
+
+def _thought(part: _Part) -> str:
+    if isinstance(part.thinking, list):
+        return "".join(inner.text or "" for inner in part.thinking)
+    return part.thinking or ""
+
+
+def _read_usage(raw: Raw) -> Usage:
+    try:
+        counted = _counted(raw)
+    except msgspec.DecodeError:
+        return _UNKNOWN_USAGE
+    if counted is None:
+        return _UNKNOWN_USAGE
+    read, written = counted.prompt_tokens, counted.completion_tokens
+    return Usage(
+        read if read is not None and read >= 0 else None, written if written is not None and written >= 0 else None
+    )
+
+
+def counted_tokens(count: int | None) -> int | None:
+    """The count, or None where the server's figure makes no sense."""
+    return count if count is not None and count >= 0 else None
+
+
+def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
+    try:
+        tokens = _tokens(raw)
+    except msgspec.DecodeError:
+        return ()
+    if tokens is None or tokens.content is None:
+        return ()
+    return tuple(
+        TokenLogprob(token.token, token.logprob, tuple((rival.token, rival.logprob) for rival in token.top_logprobs))
+        for token in tokens.content
+    )
+
+
+def _strict(schema: Any) -> bool:
+    if isinstance(schema, list):
+        return all(_strict(part) for part in schema)
+    if not isinstance(schema, dict):
+        return True
+    if schema.get("type") == "object":
+        properties = schema.get("properties", {})
+        if schema.get("additionalProperties") is not False or set(schema.get("required", ())) != set(properties):
+            return False
+    return all(_strict(part) for part in schema.values())

