@@ -1,5 +1,7 @@
 """What only this instrument offers on the command line, for its stories and worlds."""
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +13,7 @@ from sociometer.core.workbench import Result, Workbench
 from sociometer.instruments.egosocial import building, items
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.agreement import agreement_table
+from sociometer.instruments.egosocial.stories.agreement import agreement_table, disagreements
 from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 
@@ -62,9 +64,19 @@ def lint(bench: Workbench, options: Settings) -> Result:
         scenes["tomi"] = list(items.tomi(bench.source(selection="all")))
     faults = [f"{name}: {fault}" for name, found in scenes.items() for fault in _faults(found)]
     tables = [_positions(name, found) for name, found in scenes.items()]
+    wrote: list[str] = []
     if archive is not None:
-        tables.append(agreement_table(read_archive(archive, source.settings.text("split"))))
-    return Result(tables=tuple(tables), notes=tuple(faults), failed=bool(faults))
+        questions = list(read_archive(archive, source.settings.text("split")))
+        tables.append(agreement_table(questions))
+        if options.text("out"):
+            wrote.append(bench.write(Path(options.text("out")), _csv(disagreements(questions))))
+    return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults))
+
+
+def _csv(table: Table) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([table.columns, *table.rows])
+    return text.getvalue()
 
 
 def _faults(scenes: list[Scene]) -> Iterable[str]:

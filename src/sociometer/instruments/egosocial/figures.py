@@ -5,6 +5,7 @@ from typing import Any
 
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.egosocial import scene_figures
 from sociometer.instruments.egosocial.games.figures import figures as game_figures
 from sociometer.instruments.egosocial.games.replay import replay
 from sociometer.instruments.egosocial.play import Picks
@@ -13,7 +14,7 @@ from sociometer.instruments.egosocial.scene import Scene
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     """The figures of every scenario that was played."""
-    return (*game_figures(runs),)
+    return (*scene_figures.figures(runs), *game_figures(runs))
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:

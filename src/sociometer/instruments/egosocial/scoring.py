@@ -13,6 +13,7 @@ from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
 
 Run = RunView[Scene, Picks]
+STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
 KEY_NOTE = (
     "The official second-order key credits people with what they cannot know: accuracies are on the corrected key, "
     "those called official on the released one."
@@ -38,13 +39,13 @@ def score(item: Scene, outcome: Picks) -> Score:
 
 def summarise_generated(run: Run) -> Summary:
     """Both persons by order and story type, and the paired difference."""
-    return _summarise_pairs(run, ["first", "third"], ["order", "story type", "measures", ("story type", "order")])
+    return _summarise_pairs(run, ["first", "third"], STORY_FACETS)
 
 
 def summarise_tomi(run: Run) -> Summary:
     """Both persons on the corrected and on the official key, by order and story type, and the paired difference."""
     values = ["first", "third", "first_official", "third_official"]
-    summary = _summarise_pairs(run, values, ["order", "story type", "measures", ("story type", "order")])
+    summary = _summarise_pairs(run, values, STORY_FACETS)
     causes = Counter(item.facets["cause"] for item, _, _ in run.scored())
     table = Table("key", "Oracle and official key", ("cause", "questions"), tuple(sorted(causes.items())))
     return msgspec.structs.replace(summary, tables=(*summary.tables, table), notes=(KEY_NOTE,))
@@ -56,7 +57,7 @@ def summarise_tombench(run: Run) -> Summary:
 
 
 def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[str, ...]]) -> Summary:
-    measures = [measure for value in values for measure in grouped_measures(run, value, by=by) if measure.items]
+    measures = [measure for value in values for measure in grouped_measures(run, value, by=by)]
     contrasts = contrast(run, "third", "first", "gain", [facet for facet in by if isinstance(facet, str)])
     tables = (contrasts.table,) if contrasts.table.rows else ()
     return Summary((*measures, *contrasts.measures), tables)
@@ -72,7 +73,7 @@ def summarise_twins(run: Run) -> Summary:
 
 def summarise_world(run: Run) -> Summary:
     """Accuracy in the new world, and how many of the errors fell back to ours."""
-    measures = [*grouped_measures(run, "newworld", by=["theme"]), *grouped_measures(run, "home", by=["theme"])]
+    measures = [*grouped_measures(run, "newworld"), *grouped_measures(run, "home")]
     wrong = [score.values["home"] for _, _, score in run.scored() if not score.values.get("newworld", 1.0)]
     share = Measure("home_among_errors", sum(wrong) / len(wrong) if wrong else None, items=len(wrong))
     return Summary((*measures, share))

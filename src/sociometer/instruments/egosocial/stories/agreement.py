@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from sociometer.core.measure import Table
-from sociometer.instruments.egosocial.stories.minds import answer, belief
+from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion
 
 CAUSES = {
@@ -32,26 +32,27 @@ class Verdict(msgspec.Struct, frozen=True):
 
 def check(asked: TomiQuestion) -> Verdict:
     """The corrected answer to an official question, and why it differs from the key where it does."""
-    witnessed = answer(asked.story, asked.question, presume=False)
-    presumed = answer(asked.story, asked.question, presume=True)
+    oracle = Oracle(asked.story)
+    witnessed = oracle.answer(asked.question, presume=False)
+    presumed = oracle.answer(asked.question, presume=True)
     if asked.answer == witnessed == presumed:
         return Verdict(asked.answer)
     if witnessed != presumed or presumed is None:
         return Verdict(asked.answer, "unsettled")
-    return Verdict(presumed, _cause(asked))
+    return Verdict(presumed, _cause(asked, oracle))
 
 
-def _cause(asked: TomiQuestion) -> str:
+def _cause(asked: TomiQuestion, oracle: Oracle) -> str:
     if asked.question.order != 2:
         return "other"
-    story, thing = asked.story, asked.question.thing
     thinker, other = asked.question.chain
-    real = belief(story, (), thing)
+    thing = asked.question.thing
+    real = oracle.belief((), thing)
     if asked.answer != real:
         return "other"
-    if belief(story, (thinker,), thing) != real:
+    if oracle.belief((thinker,), thing) != real:
         return "unaware-thinker"
-    return "unaware-other" if belief(story, (other,), thing) != real else "unseen-return"
+    return "unaware-other" if oracle.belief((other,), thing) != real else "unseen-return"
 
 
 def agreement_table(questions: Iterable[TomiQuestion]) -> Table:
@@ -73,3 +74,15 @@ def agreement_table(questions: Iterable[TomiQuestion]) -> Table:
     return Table(
         "agreement", "Oracle and official ToMi key", ("kind or cause", "story type", "questions", "what"), tuple(rows)
     )
+
+
+def disagreements(questions: Iterable[TomiQuestion]) -> Table:
+    """Every question on which oracle and key differ, or which the story does not settle, one row each."""
+    rows = []
+    for asked in questions:
+        verdict = check(asked)
+        if verdict.cause:
+            chain = " > ".join(asked.question.chain)
+            rows.append((asked.number, asked.story_type, chain, asked.answer, verdict.corrected, verdict.cause))
+    columns = ("question", "story type", "who thinks of whom", "official key", "corrected key", "cause")
+    return Table("disagreements", "Every disagreement with the official ToMi key", columns, tuple(rows))

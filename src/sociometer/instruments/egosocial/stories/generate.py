@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import msgspec
 
 from sociometer.instruments.egosocial.stories import vocabulary
-from sociometer.instruments.egosocial.stories.minds import answer, belief, settled
+from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.wording import Wording
 from sociometer.instruments.egosocial.stories.world import (
     Enter,
@@ -75,19 +75,20 @@ def generate(rng: random.Random, story_type: str, level: Difficulty) -> Generate
         if plot in _HEARSAY and not (level.hearsay and cast.bystanders):
             continue
         story = Story(tuple(_dress(rng, cast, plot(cast), level)), cast.rooms)
-        if classify(story, cast.seeker, cast.mover, cast.thing) != story_type:
+        oracle = Oracle(story)
+        if classify(oracle, cast.seeker, cast.mover, cast.thing) != story_type:
             continue
-        questions = _questions(rng, story, cast, level)
+        questions = _questions(rng, oracle, cast, level)
         if questions is not None:
             return Generated(story, story_type, rng.choice(_WORDINGS), questions)
     raise RuntimeError(f"no {story_type} story found in 1000 attempts at {level}; ask for a lower difficulty")
 
 
-def classify(story: Story, seeker: str, mover: str, thing: str) -> str | None:
+def classify(oracle: Oracle, seeker: str, mover: str, thing: str) -> str | None:
     """The story's type: the shallowest nested belief of seeker and mover that misses reality."""
-    real = belief(story, (), thing)
-    sure = [chain for chain in _alternating(seeker, mover) if settled(story, Question("belief", thing, chain))]
-    values = {chain: belief(story, chain, thing) for chain in sure}
+    real = oracle.belief((), thing)
+    sure = [chain for chain in _alternating(seeker, mover) if oracle.settled(Question("belief", thing, chain))]
+    values = {chain: oracle.belief(chain, thing) for chain in sure}
     own, of_seeker = values.get((seeker,)), values.get((mover, seeker))
     back = values.get((seeker, mover, seeker))
     if own is None or of_seeker is None:
@@ -217,28 +218,28 @@ def _possible(events: Sequence[Event], rooms: dict[str, str]) -> bool:
                 return False
             held[event.thing] = event.container
         elif isinstance(event, Tell):
-            past = Story(tuple(events[:position]), rooms)
-            if belief(past, (event.teller,), event.thing) != event.container:
+            past = Oracle(Story(tuple(events[:position]), rooms))
+            if past.belief((event.teller,), event.thing) != event.container:
                 return False
     return True
 
 
-def _questions(rng: random.Random, story: Story, cast: _Cast, level: Difficulty) -> tuple[Question, ...] | None:
+def _questions(rng: random.Random, oracle: Oracle, cast: _Cast, level: Difficulty) -> tuple[Question, ...] | None:
     """Memory, reality and one settled question of each order, as often missing reality as meeting it."""
     asked = [Question("memory", cast.thing), Question("reality", cast.thing)]
     people = (cast.seeker, cast.mover, *cast.bystanders[:1])
-    real = belief(story, (), cast.thing)
+    real = oracle.belief((), cast.thing)
     for order in range(1, level.highest_order + 1):
         open_to_ask = [
             Question("belief", cast.thing, chain)
             for chain in product(people, repeat=order)
             if all(a != b for a, b in pairwise(chain))
         ]
-        fit = [question for question in open_to_ask if settled(story, question)]
+        fit = [question for question in open_to_ask if oracle.settled(question)]
         if not fit:
             return None
-        misses = [question for question in fit if answer(story, question) != real]
-        meets = [question for question in fit if answer(story, question) == real]
+        misses = [question for question in fit if oracle.answer(question) != real]
+        meets = [question for question in fit if oracle.answer(question) == real]
         pool = (misses or meets) if rng.random() < 0.5 else (meets or misses)
         asked.append(rng.choice(pool))
     return tuple(asked)

@@ -122,27 +122,39 @@ def _news(mind: _State, event: Tell, presume: bool) -> list[Event]:
     return [_Alone(event.thing, event.container), event]
 
 
-def belief(story: Story, chain: Sequence[str], thing: str, presume: bool = True) -> str | None:
-    """Where the first of the chain thinks that the second thinks … the thing is; `None` if they cannot know."""
-    events: Sequence[Event] = story.events
-    for person in chain:
-        events = seen_by(events, person, story.rooms, presume)
-    state = _State(story.rooms)
-    for event in events:
-        state.apply(event)
-    return state.things.get(thing)
+class Oracle:
+    """Answers any question about one story; each mind is worked out once."""
 
+    def __init__(self, story: Story) -> None:
+        self._story = story
+        self._minds: dict[tuple[bool, tuple[str, ...]], Sequence[Event]] = {}
 
-def answer(story: Story, question: Question, presume: bool = True) -> str | None:
-    """The right answer to a question, or `None` where the person has never known of the thing."""
-    if question.kind == "memory":
-        return next((e.container for e in story.events if isinstance(e, Place) and e.thing == question.thing), None)
-    if question.kind == "reality":
-        return belief(story, (), question.thing)
-    return belief(story, question.chain, question.thing, presume)
+    def belief(self, chain: tuple[str, ...], thing: str, presume: bool = True) -> str | None:
+        """Where the first of the chain thinks that the second thinks … the thing is; None if they cannot know.
 
+        The empty chain gives where the thing really is.
+        """
+        state = _State(self._story.rooms)
+        for event in self._mind(chain, presume):
+            state.apply(event)
+        return state.things.get(thing)
 
-def settled(story: Story, question: Question) -> bool:
-    """Whether the story settles the question: both readings of an unseen move agree on one place."""
-    found = answer(story, question, presume=True)
-    return found is not None and found == answer(story, question, presume=False)
+    def answer(self, question: Question, presume: bool = True) -> str | None:
+        """The right answer to a question, or None where the person has never known of the thing."""
+        if question.kind == "memory":
+            placed = (e for e in self._story.events if isinstance(e, Place) and e.thing == question.thing)
+            return next((event.container for event in placed), None)
+        return self.belief(question.chain, question.thing, presume)
+
+    def settled(self, question: Question) -> bool:
+        """Whether the story settles the question: both readings of an unseen move agree on one place."""
+        found = self.answer(question, presume=True)
+        return found is not None and found == self.answer(question, presume=False)
+
+    def _mind(self, chain: tuple[str, ...], presume: bool) -> Sequence[Event]:
+        if not chain:
+            return self._story.events
+        if (presume, chain) not in self._minds:
+            outer = self._mind(chain[:-1], presume)
+            self._minds[presume, chain] = seen_by(outer, chain[-1], self._story.rooms, presume)
+        return self._minds[presume, chain]

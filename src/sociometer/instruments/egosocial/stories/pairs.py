@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.stories.agreement import check
 from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
-from sociometer.instruments.egosocial.stories.minds import answer
+from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion
 from sociometer.instruments.egosocial.stories.wording import OFFICIAL, Wording, question_text, story_text
 from sociometer.instruments.egosocial.stories.world import Move, Question, Story
@@ -58,9 +58,10 @@ def generated_scenes(seed: int, stories: int, level: Difficulty) -> Iterator[Sce
     for number in range(stories):
         rng = random.Random(f"egosocial story {number} of seed {seed} at {level}")
         made = generate(rng, STORY_TYPES[number % len(STORY_TYPES)], level)
+        oracle = Oracle(made.story)
         story = f"generated-{seed}-{number:04d}"
         for question in made.questions:
-            right = answer(made.story, question)
+            right = oracle.answer(question)
             if right is None:
                 raise ValueError(f"{story}: the story does not settle {question}")
             kind = question.kind if question.order == 0 else f"order{question.order}"
@@ -90,6 +91,9 @@ def _scene(
         for person, you in (("third", None), ("first", ego))
     )
     order = question.kind if question.order == 0 else str(question.order)
+    if question.order:
+        meets = right == Oracle(story).belief((), question.thing)
+        facets = {**facets, "belief": "meets reality" if meets else "misses reality"}
     return Scene(
         id=name,
         cluster=cluster,

@@ -1,0 +1,132 @@
+"""The figures of the static scenarios, beside the paper's models and people (Tables 2 and 3)."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.analysis.charts.stacked import Portion, stacked_bars
+from sociometer.core.measure import Figure
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.egosocial.published.reproduce import published
+
+
+class Beside(Struct, frozen=True):
+    """A measure of ours, and the column of the paper that it is set beside."""
+
+    task: str
+    measure: str
+    title: str
+    chance: float
+    table: str = ""
+    column: str = ""
+    caveat: str = ""
+
+
+_OURS = "Ours are other questions than the paper's: compare levels with care."
+SCENARIOS = (
+    Beside("tomi", "first_official", "ToMi, first person (official key)", 0.5, "table2", "tomi_first"),
+    Beside("tomi", "third_official", "ToMi, third person (official key)", 0.5, "table2", "tomi_third"),
+    Beside("tomi", "first", "ToMi, first person (corrected key)", 0.5, caveat="The paper used the official key."),
+    Beside("generated", "first", "Fresh stories, first person", 0.5, "table2", "tomi_first", _OURS),
+    Beside("generated", "third", "Fresh stories, third person", 0.5, "table2", "tomi_third", _OURS),
+    Beside("counterfactual", "counterfactual", "Rules turned round", 0.5, "table3", "counterfactual", _OURS),
+    Beside("counterfactual-official", "counterfactual", "Counterfactual", 0.5, "table3", "counterfactual"),
+    Beside("newworld", "newworld", "New world", 0.25, "table3", "newworld", _OURS),
+    Beside("tombench", "first", "ToMBench, first person", 0.29, "table3", "tombench"),
+    Beside("tombench", "third", "ToMBench, third person", 0.29, caveat="The paper printed no third-person figures."),
+)
+FACETS = (
+    ("order", "question order", ("tomi", "generated")),
+    ("story type", "story type", ("tomi", "generated")),
+    ("belief", "whether the belief meets reality", ("tomi", "generated")),
+    ("ability", "ability", ("tombench",)),
+)
+
+
+def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """Every scenario beside the paper, then accuracy by facet, paired contrasts and the answers in the new world."""
+    for scenario in SCENARIOS:
+        played = [run for run in runs if run.task == scenario.task]
+        if any(run.summary.measure(scenario.measure) for run in played):
+            yield _beside_paper(scenario, played)
+    for facet, words, tasks in FACETS:
+        for task in tasks:
+            yield from _by_facet([run for run in runs if run.task == task], task, facet, words)
+    yield from _contrast(runs, ("tomi", "generated", "tombench"), "gain", "order", "First − third person")
+    yield from _contrast(runs, ("counterfactual",), "gap", "kind", "Counterfactual gap (factual − counterfactual)")
+    yield from _new_world([run for run in runs if run.task == "newworld"])
+
+
+def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Figure:
+    dots = []
+    for run in runs:
+        measure = run.summary.measure(scenario.measure)
+        dot = dot_of(run.subject, measure, "measured here") if measure is not None else None
+        dots += [dot] if dot is not None else []
+    lines = [ReferenceLine("chance", scenario.chance)]
+    for row in published(scenario.table) if scenario.table else ():
+        value = float(row[scenario.column]) / 100
+        if row["model"] == "Human":
+            lines.append(ReferenceLine("people (paper)", value))
+        else:
+            dots.append(Dot(row["model"], value, group="paper", note="as printed, without an interval"))
+    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines)
+    name = f"{scenario.task}-{scenario.measure}".replace("_", "-")
+    return Figure(name, scenario.title, f"Intervals are clustered by story. {scenario.caveat}".strip(), chart=chart)
+
+
+def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) -> Iterator[Figure]:
+    dots = []
+    for run in runs:
+        for measure in run.summary.measures:
+            if measure.name in ("first", "third") and set(measure.group) == {facet}:
+                dot = dot_of(measure.group[facet], measure, f"{run.subject}, {measure.name} person")
+                dots += [dot] if dot is not None else []
+    if dots:
+        chart = interval_chart(
+            dots, title="accuracy", domain=(0, 1), references=[ReferenceLine("chance", _chance(task))]
+        )
+        yield Figure(f"{task}-by-{facet.replace(' ', '-')}", f"{task}: accuracy by {words}", chart=chart)
+
+
+def _chance(task: str) -> float:
+    return next(scenario.chance for scenario in SCENARIOS if scenario.task == task)
+
+
+def _contrast(
+    runs: Sequence[SummarisedRun], tasks: Sequence[str], name: str, facet: str, title: str
+) -> Iterator[Figure]:
+    for task in tasks:
+        dots = []
+        for run in runs:
+            for measure in run.summary.measures:
+                if run.task == task and measure.name == name and set(measure.group) <= {facet}:
+                    dot = dot_of(measure.group.get(facet, "all"), measure, run.subject)
+                    dots += [dot] if dot is not None else []
+        if dots:
+            chart = interval_chart(dots, title=title, domain=(-1, 1), references=[ReferenceLine("no difference", 0.0)])
+            yield Figure(
+                f"{task}-{name}", f"{task}: {title}, paired", "Dots above zero favour the first named.", chart=chart
+            )
+
+
+def _new_world(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    portions = []
+    for run in runs:
+        right, home = run.summary.measure("newworld"), run.summary.measure("home")
+        if right is None or home is None or right.value is None or home.value is None:
+            continue
+        portions += [
+            Portion(run.subject, "as in the new world", right.value),
+            Portion(run.subject, "as in our world", home.value),
+            Portion(run.subject, "neither, or unreadable", max(0.0, 1 - right.value - home.value)),
+        ]
+    if portions:
+        yield Figure(
+            "newworld-answers",
+            "New world: whose customs the answers follow",
+            "A guesser gives a quarter to each of the four options, one of which is ours at home.",
+            chart=stacked_bars(portions, title="share of answers"),
+        )

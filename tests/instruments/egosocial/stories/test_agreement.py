@@ -1,0 +1,57 @@
+from collections import Counter
+
+import pytest
+
+from sociometer.instruments.egosocial.stories.agreement import agreement_table, check, disagreements
+from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, read_archive
+from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Place, Question, Story
+
+ROOMS = {"tin": "loft", "jar": "loft"}
+LEAVES = (
+    Enter("Uma", "loft"),
+    Enter("Ravi", "loft"),
+    Place("key", "tin"),
+    Exit("Uma", "loft"),
+    Move("Ravi", "key", "jar"),
+)
+BACK = (*LEAVES, Exit("Ravi", "loft"), Enter("Uma", "loft"))
+
+
+def asked(events, chain, key):
+    return TomiQuestion(0, 0, Story(events, ROOMS), Question("belief", "key", chain), key, "second_order", "x")
+
+
+@pytest.mark.parametrize(
+    ("events", "chain", "key", "corrected", "cause"),
+    [
+        (LEAVES, ("Ravi", "Uma"), "tin", "tin", ""),
+        (LEAVES, ("Ravi", "Uma"), "jar", "tin", "unaware-other"),
+        (LEAVES, ("Uma", "Ravi"), "jar", "tin", "unaware-thinker"),
+        (BACK, ("Ravi", "Uma"), "jar", "tin", "unseen-return"),
+        (BACK, ("Uma", "Ravi"), "jar", "jar", "unsettled"),
+        (LEAVES, ("Uma",), "jar", "tin", "other"),
+    ],
+)
+def test_every_disagreement_has_its_cause(events, chain, key, corrected, cause):
+    verdict = check(asked(events, chain, key))
+    assert (verdict.corrected, verdict.cause) == (corrected, cause)
+
+
+def test_disagreements_are_listed_one_by_one():
+    table = disagreements([asked(LEAVES, ("Ravi", "Uma"), "jar"), asked(LEAVES, ("Ravi", "Uma"), "tin")])
+    assert table.rows == ((0, "x", "Ravi > Uma", "jar", "tin", "unaware-other"),)
+
+
+def test_the_oracle_agrees_with_every_official_memory_reality_and_first_order_answer(official):
+    questions = list(read_archive(official / "tomi" / "tomi_balanced_story_types.zip"))
+    causes = Counter((q.question.order, check(q).cause) for q in questions)
+    assert causes == {
+        (0, ""): 1998,
+        (1, ""): 1998,
+        (2, ""): 1534,
+        (2, "unaware-thinker"): 129,
+        (2, "unaware-other"): 129,
+        (2, "unseen-return"): 103,
+        (2, "unsettled"): 103,
+    }
+    assert ("memory", "agrees", 999, "of 999 questions") in agreement_table(questions).rows

@@ -1,0 +1,87 @@
+import random
+from collections import Counter
+
+import pytest
+
+from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, classify, generate
+from sociometer.instruments.egosocial.stories.minds import Oracle
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes
+from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Tell
+
+
+@pytest.mark.parametrize("story_type", STORY_TYPES)
+def test_a_story_is_of_the_type_that_was_asked_for(story_type):
+    for seed in range(15):
+        made = generate(random.Random(seed), story_type, Difficulty())
+        oracle, thing = Oracle(made.story), made.questions[0].thing
+        movers = {e.person for e in made.story.events if isinstance(e, Move) and e.thing == thing}
+        found = {classify(oracle, s, m, thing) for s in made.story.people() for m in movers if s != m}
+        assert story_type in found
+
+
+def test_every_question_is_settled_and_every_order_is_asked():
+    for number, story_type in enumerate(STORY_TYPES * 5):
+        made = generate(random.Random(number), story_type, Difficulty())
+        assert [q.order for q in made.questions] == [0, 0, 1, 2, 3, 4]
+        assert all(Oracle(made.story).settled(q) for q in made.questions)
+        assert all(a != b for q in made.questions for a, b in zip(q.chain, q.chain[1:], strict=False))
+
+
+def test_nobody_acts_from_where_they_are_not_or_tells_what_they_do_not_believe():
+    for number in range(60):
+        level = Difficulty(bystanders=2, extra_moves=1, other_things=1)
+        story = generate(random.Random(number), STORY_TYPES[number % 4], level).story
+        where = {}
+        for position, event in enumerate(story.events):
+            if isinstance(event, Enter):
+                assert where.get(event.person) is None
+                where[event.person] = event.room
+            elif isinstance(event, Exit):
+                assert where[event.person] == event.room
+                where[event.person] = None
+            elif isinstance(event, Move):
+                assert where[event.person] == story.rooms[event.container]
+            elif isinstance(event, Tell):
+                past = Oracle(type(story)(story.events[:position], story.rooms))
+                assert past.belief((event.teller,), event.thing) == event.container
+
+
+def test_the_same_seed_gives_the_same_scenes_and_another_gives_others():
+    first = list(generated_scenes(7, 8, Difficulty()))
+    assert first == list(generated_scenes(7, 8, Difficulty()))
+    assert first[:24] == list(generated_scenes(7, 4, Difficulty()))
+    assert not {s.tellings[0].story for s in first} & {
+        s.tellings[0].story for s in generated_scenes(8, 8, Difficulty())
+    }
+
+
+def test_story_types_are_balanced_and_beliefs_miss_reality_often_enough():
+    scenes = list(generated_scenes(0, 40, Difficulty()))
+    assert set(Counter(s.facets["story type"] for s in scenes).values()) == {60}
+    misses = Counter(s.facets["belief"] for s in scenes if "belief" in s.facets)
+    assert 0.35 < misses["misses reality"] / misses.total() < 0.65
+    positions = Counter(s.tellings[0].answer for s in scenes)
+    assert abs(positions[0] - positions[1]) < 50
+
+
+def test_difficulty_adds_people_moves_things_and_remarks():
+    plain = generate(random.Random(1), "false_belief", Difficulty(bystanders=0, remarks=0, highest_order=2))
+    rich = generate(
+        random.Random(1), "false_belief", Difficulty(bystanders=3, extra_moves=2, other_things=1, remarks=3)
+    )
+    assert len(plain.story.people()) == 2
+    assert len(rich.story.people()) == 5
+    assert len(rich.story.events) > len(plain.story.events) + 8
+    assert len(rich.story.containers_of(rich.questions[0].thing)) > 3
+    assert max(q.order for q in plain.questions) == 2
+
+
+@pytest.mark.parametrize("wrong", [{"highest_order": 5}, {"highest_order": 0}, {"bystanders": -1}, {"remarks": 99}])
+def test_an_impossible_difficulty_names_what_is_allowed(wrong):
+    with pytest.raises(ValueError, match=r"allowed are|from 0 to 6"):
+        Difficulty(**wrong)
+
+
+def test_an_unknown_story_type_names_the_known_ones():
+    with pytest.raises(ValueError, match="true_belief"):
+        generate(random.Random(0), "no_belief", Difficulty())

@@ -1,0 +1,92 @@
+import zipfile
+from collections import Counter
+
+import pytest
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.egosocial.stories.tomi import FOLDER, read_archive, read_questions
+from sociometer.instruments.egosocial.stories.wording import question_text, sentence
+
+STORY = """1 Uma entered the loft.
+2 Ravi entered the loft.
+3 The key is in the tin.
+4 Uma exited the loft.
+5 Ravi moved the key to the jar.
+"""
+TEXT = STORY + "6 Where will Uma look for the key?\ttin\t1\n" + STORY + "6 Where is the key really?\tjar\t1\n"
+TRACE = "enter_agent_1,agent_0_moves_obj,first_order_1_tom,false_belief\nenter_agent_1,reality,false_belief\n"
+
+
+def archive(path, text=TEXT, trace=TRACE, name=FOLDER):
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(f"{name}/fb_all_test.txt", text)
+        made.writestr(f"{name}/fb_all_test.trace", trace)
+    return path
+
+
+def test_questions_come_with_story_key_containers_and_types(tmp_path):
+    first, second = read_archive(archive(tmp_path / "tomi.zip"))
+    assert first.answer == "tin"
+    assert first.containers == ("tin", "jar")
+    assert (first.question_type, first.story_type) == ("first_order_1_tom", "false_belief")
+    assert first.story_number == second.story_number == 0
+    assert first.story.rooms == {"tin": "loft", "jar": "loft"}
+
+
+def test_the_authors_keep_first_order_questions_only_on_true_beliefs():
+    (kept,) = read_questions(
+        TEXT.split("1 Uma", 2)[0] + STORY + "6 Where will Uma look for the key?\tjar\t1\n", "x,true_belief\n", "x"
+    )
+    first, reality = read_questions(TEXT, TRACE, "x")
+    assert kept.selected
+    assert not first.selected
+    assert not reality.selected
+
+
+@pytest.mark.parametrize(
+    ("text", "trace", "message"),
+    [
+        (TEXT.replace("Uma exited", "Uma juggled"), TRACE, "x:4: sentence of no known form"),
+        (TEXT.replace("really", "maybe"), TRACE, "question of no known form"),
+        (TEXT.replace("\ttin", "\tattic"), TRACE, "x:6: key 'attic'"),
+        (TEXT, TRACE.splitlines()[0], "the trace ends after 1 lines"),
+        (TEXT, TRACE + TRACE, "do not belong together"),
+        ("hello\n", TRACE, "x:1: expected a numbered sentence"),
+        (TEXT.replace("Ravi entered the loft", "Ravi likes the loft"), TRACE, "Ravi moves something without being"),
+    ],
+)
+def test_a_bad_line_is_refused_naming_file_and_line(text, trace, message):
+    with pytest.raises(DataError, match=message):
+        list(read_questions(text, trace, "x"))
+
+
+def test_what_is_no_archive_or_lacks_a_member_is_refused(tmp_path):
+    (tmp_path / "no.zip").write_text("not a zip")
+    with pytest.raises(DataError, match="not a zip archive"):
+        list(read_archive(tmp_path / "no.zip"))
+    with pytest.raises(DataError, match="is missing"):
+        list(read_archive(archive(tmp_path / "odd.zip", name="elsewhere")))
+    with pytest.raises(DataError, match="unknown ToMi split 'dev'"):
+        list(read_archive(tmp_path / "no.zip", "dev"))
+
+
+def test_a_member_that_claims_to_be_huge_is_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr("sociometer.instruments.egosocial.stories.tomi.LARGEST_MEMBER", 10)
+    with pytest.raises(DataError, match="at most 10 are read"):
+        list(read_archive(archive(tmp_path / "tomi.zip")))
+
+
+def test_the_official_test_file_is_read_whole_and_word_for_word(official):
+    questions = list(read_archive(official / "tomi" / "tomi_balanced_story_types.zip"))
+    assert len(questions) == 5994
+    assert Counter(q.story_number for q in questions).most_common()[0][1] == 6
+    assert {len(q.containers) for q in questions} == {2}
+    assert sum(q.selected for q in questions) == 1998 + 666
+    with zipfile.ZipFile(official / "tomi" / "tomi_balanced_story_types.zip") as released:
+        text = released.read(f"{FOLDER}/fb_all_test.txt").decode()
+    written = []
+    for q in questions:
+        lines = [sentence(e) for e in q.story.events]
+        written += [f"{n} {line}" for n, line in enumerate(lines, 1)]
+        written.append(f"{len(lines) + 1} {question_text(q.question)}\t{q.answer}\t1")
+    assert "\n".join(written) == text.rstrip("\n")

@@ -1,0 +1,192 @@
+"""The static scenarios played to the end: what is asked, how it is scored, what the summary says."""
+
+import asyncio
+
+import pytest
+
+from sociometer.core.conversation import Identity, Reply
+from sociometer.core.task import SummarisedRun
+from sociometer.engine.rehearsal import Rehearsal
+from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments.egosocial.scene import Scene, Telling, option_order
+from sociometer.models.registry import ModelOptions, resolve
+
+INSTRUMENT = load_folder("egosocial")
+
+
+class Subject:
+    """Answers each telling by its own letter, found by a word of its system message or story."""
+
+    journaled = False
+    identity = Identity("test", "subject")
+
+    def __init__(self, replies, default="A"):
+        self.replies = replies
+        self.default = default
+        self.seen = []
+
+    async def answer(self, request):
+        self.seen.append(request)
+        text = "\n".join(message.content for message in request.messages)
+        return Reply(next((reply for word, reply in self.replies.items() if word in text), self.default))
+
+
+def show(subject, settings=None, data=()):
+    player = resolve(subject, ModelOptions()) if isinstance(subject, str) else subject
+    return Rehearsal(INSTRUMENT, folder_of("egosocial"), {"subject": player}, settings, data=data)
+
+
+def pair(name="pair-1", cluster="story-1", **facets):
+    return Scene(
+        id=name,
+        cluster=cluster,
+        tellings=(
+            Telling("third", "Uma left.", "Where will Uma look?", ("tin", "jar"), 1, official=0),
+            Telling("first", "You left.", "Where will you look?", ("tin", "jar"), 1, official=0),
+        ),
+        facets={"order": "1", "story type": "true_belief", "cause": "agrees", **facets},
+        ego="Uma",
+    )
+
+
+def test_each_person_is_asked_on_its_own_with_its_own_system_message():
+    subject = Subject({"You left.": "B"})
+    rehearsed = asyncio.run(show(subject).play("tomi", pair()))
+    first, third = subject.seen[1].messages, subject.seen[0].messages
+    assert [message.role for message in first] == ["system", "user"]
+    assert "your own life" in first[0].content
+    assert "your own life" not in third[0].content
+    assert "Uma" not in first[1].content
+    assert rehearsed.episode.score.values == {"third": 0.0, "third_official": 1.0, "first": 1.0, "first_official": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("perspective", "asked"), [("third", ["third"]), ("first", ["first"]), ("both", ["third", "first"])]
+)
+def test_one_person_alone_can_be_asked(perspective, asked):
+    episode = asyncio.run(show(Subject({}), {"perspective": perspective}).play("tomi", pair())).episode
+    assert [pick.telling for pick in episode.outcome.picks] == asked
+
+
+def test_an_unreadable_reply_is_wrong_and_counted():
+    score = asyncio.run(show(Subject({}, "I would rather not say")).play("tomi", pair())).episode.score
+    assert score.values["first"] == score.values["third"] == 0.0
+    assert score.unreadable == 2
+
+
+def test_the_key_never_reaches_the_subject():
+    subject = Subject({})
+    asyncio.run(show(subject).play("tomi", pair()))
+    for request in subject.seen:
+        assert request.form.key == 1
+        assert "key" not in "".join(message.content for message in request.messages)
+
+
+def test_options_stand_in_an_order_that_follows_from_the_id_alone():
+    assert option_order("a-pair", 4) == option_order("a-pair", 4)
+    firsts = {option_order(f"pair-{n}", 4)[0] for n in range(40)}
+    assert firsts == {0, 1, 2, 3}
+
+
+def test_the_paired_contrast_is_worked_out_by_hand():
+    """Ten stories: first person right in nine, third in four; never right in the third alone."""
+    scenes = [pair(f"p{n}", f"s{n}") for n in range(10)]
+    items = [
+        Scene(
+            id=scene.id,
+            cluster=scene.cluster,
+            tellings=tuple(
+                Telling(t.name, f"{t.story} {t.name}{n}.", t.question, t.options, t.answer, t.official)
+                for t in scene.tellings
+            ),
+            facets=scene.facets,
+        )
+        for n, scene in enumerate(scenes)
+    ]
+    right = {f"third{n}.": "B" for n in range(4)} | {f"first{n}.": "B" for n in range(9)}
+    summary = show(Subject(right)).summarise("tomi", items)
+    assert summary.measure("third").value == pytest.approx(0.4)
+    assert summary.measure("first").value == pytest.approx(0.9)
+    gain = summary.measure("gain")
+    assert gain.value == pytest.approx(0.5)
+    assert gain.interval.low < 0.5 < gain.interval.high
+    # five discordant stories, all in one direction: 2 / 2^5
+    assert gain.note.endswith("p = 0.0625")
+    (table,) = [table for table in summary.tables if table.name == "gain"]
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert row["p (McNemar)"] == pytest.approx(0.0625)
+    assert summary.measure("gain", order="1").value == pytest.approx(0.5)
+
+
+def test_official_and_corrected_key_are_both_reported(official):
+    summary = show("baseline/oracle", data=(official,)).summarise("tomi")
+    assert summary.measure("first").value == summary.measure("third").value == 1.0
+    assert summary.measure("first_official").value == pytest.approx(1 - 361 / 2664)
+    assert "corrected key" in summary.notes[0]
+    (key,) = [table for table in summary.tables if table.name == "key"]
+    assert ("unseen-return", 103) in key.rows
+
+
+def test_the_guesser_stands_at_chance_on_second_order_and_false_belief_items(official):
+    summary = show("baseline/random", data=(official,)).summarise("tomi")
+    for group in ({"order": "2"}, {"belief": "misses reality"}):
+        measure = summary.measure("first", **group)
+        assert measure.interval.low < 0.5 < measure.interval.high
+
+
+def test_the_oracle_is_right_on_fresh_second_order_and_false_belief_items():
+    summary = show("baseline/oracle", {"stories": 12}).summarise("generated")
+    assert {m.value for m in summary.measures if m.name in ("first", "third")} == {1.0}
+    assert {m.group["order"] for m in summary.measures if set(m.group) == {"order"}} == {"memory", "reality", *"1234"}
+
+
+def test_tombench_plays_in_both_languages_by_ability(official):
+    for language in ("en", "zh"):
+        summary = show("baseline/oracle", {"language": language}, (official,)).summarise("tombench")
+        assert summary.measure("third").items == 2860
+        assert summary.measure("third", ability="desire").items == 180
+        assert summary.measure("first").items == 0
+
+
+def test_the_new_world_tells_home_answers_from_other_errors():
+    scenes = list(INSTRUMENT.task("newworld").items(show("baseline/first").source()))
+    replies = {}
+    for number, scene in enumerate(scenes):
+        telling = scene.tellings[0]
+        place = telling.answer if number % 2 else telling.home
+        replies[telling.story] = "ABCD"[place]
+    summary = show(Subject(replies)).summarise("newworld", scenes)
+    assert summary.measure("newworld").value == summary.measure("home").value == 0.5
+    assert summary.measure("home_among_errors").value == 1.0
+
+
+def test_the_gap_is_factual_minus_counterfactual():
+    scenes = list(INSTRUMENT.task("counterfactual").items(show("baseline/first").source()))
+    replies = {t.story + "\n\n" + t.question: "AB"[t.answer] for s in scenes for t in s.tellings[1:]}
+    replies |= {s.tellings[0].story + "\n\n" + s.tellings[0].question: "AB"[s.tellings[0].home] for s in scenes}
+    summary = show(Subject(replies)).summarise("counterfactual", scenes)
+    assert summary.measure("factual").value == 1.0
+    assert summary.measure("counterfactual").value == 0.0
+    assert summary.measure("gap").value == 1.0
+
+
+def test_figures_set_every_scenario_beside_the_paper():
+    runs = [
+        SummarisedRun("r", task, "guesser", {}, show("baseline/random", {"stories": 8}).summarise(task))
+        for task in ("generated", "counterfactual", "newworld")
+    ]
+    figures = {figure.name: figure for figure in INSTRUMENT.figures(runs)}
+    assert {"generated-first", "generated-by-order", "generated-gain", "counterfactual-gap", "newworld-answers"} <= set(
+        figures
+    )
+    labels = [dot["label"] for dot in figures["newworld-newworld"].chart["data"]["values"]]
+    assert labels[0] == "guesser"
+    assert "o1-preview" in labels
+    assert "Human" not in labels
+
+
+def test_beside_a_transcript_stand_the_options_with_pick_and_key():
+    episode = asyncio.run(show(Subject({})).play("tomi", pair())).episode
+    rows = INSTRUMENT.beside(episode.item, episode.outcome).table.rows
+    assert ("third", "tin", True, False) in rows
+    assert ("first", "jar", False, True) in rows

@@ -1,0 +1,51 @@
+import pytest
+
+from sociometer.instruments.egosocial.tombench.characters import names_in, role_of
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
+
+
+def question(story, asked, chinese=("", ""), aspects=()):
+    return TomBenchQuestion(
+        "x", "x", "test", "belief", aspects, Wording(story, asked, ("a", "b")), Wording(*chinese, ("甲", "乙")), 0
+    )
+
+
+def test_you_are_the_first_person_of_the_story_whom_the_question_names():
+    role = role_of(
+        question("Meifen waits. After lunch Mr. Tran calls Oto Berg.", "Why does Oto Berg call Mr. Tran?"), "en"
+    )
+    assert role.ego == "Oto Berg"
+    assert "Mr. Tran" in role.others
+    assert (role.order, role.measures) == (1, "socialization")
+
+
+@pytest.mark.parametrize("asked", ["Where does Oto think Meifen looks?", "Does Oto know that Meifen is sad?"])
+def test_a_verb_of_the_mind_that_runs_into_somebody_else_makes_a_higher_order(asked):
+    role = role_of(question("Oto and Meifen hide a ball.", asked), "en")
+    assert (role.ego, role.order, role.measures) == ("Oto", 2, "theory of mind")
+
+
+def test_a_feeling_about_an_event_with_somebody_else_is_first_order():
+    role = role_of(question("Oto and Meifen race.", "How does Oto feel when he hears of Meifen's prize?"), "en")
+    assert role.order == 1
+
+
+def test_the_release_may_call_a_question_second_order():
+    role = role_of(question("Oto leaves.", "Where is the ball for Oto?", aspects=("second-order beliefs",)), "en")
+    assert role.order == 2
+
+
+def test_a_question_that_names_nobody_has_no_you():
+    assert role_of(question("Oto leaves.", "What is in the box?"), "en").ego == ""
+
+
+def test_chinese_names_are_found_with_their_whole_length():
+    story = "韩梅梅和李雷在院子里，韩梅梅看见李雷走了。"
+    assert names_in(story, "zh") == ("韩梅梅", "李雷")
+    role = role_of(question("", "", (story, "李雷觉得韩梅梅会去哪里？")), "zh")
+    assert (role.ego, role.order) == ("李雷", 2)
+
+
+def test_words_that_only_look_like_names_are_none():
+    assert names_in("After lunch, However, Monday came.", "en") == ()
+    assert names_in("胡萝卜在篮子里，胡萝卜不见了，高兴，高兴。", "zh") == ()

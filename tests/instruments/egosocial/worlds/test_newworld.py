@@ -1,0 +1,47 @@
+import json
+from collections import Counter
+
+import pytest
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.egosocial.worlds.newworld import BUNDLED, world_scenes
+
+
+def test_there_are_at_least_thirty_worlds_each_with_its_own_custom():
+    rows = [json.loads(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) >= 30
+    assert len({row["custom"] for row in rows}) == len({row["story"] for row in rows}) == len(rows)
+    assert all(60 <= len(row["story"].split()) <= 180 for row in rows)
+
+
+def test_right_and_home_answers_stand_everywhere_alike():
+    scenes = list(world_scenes())
+    for place in ("answer", "home"):
+        counts = Counter(getattr(scene.tellings[0], place) for scene in scenes)
+        assert max(counts.values()) - min(counts.values()) <= 2
+
+
+def test_length_gives_no_answer_away():
+    """Picking the longest option must not do clearly better than guessing (one in four)."""
+    longest = [max(range(4), key=lambda i: len(t.options[i])) for s in world_scenes() for t in s.tellings]
+    shortest = [min(range(4), key=lambda i: len(t.options[i])) for s in world_scenes() for t in s.tellings]
+    right = [t.answer for s in world_scenes() for t in s.tellings]
+    for rule in (longest, shortest):
+        assert sum(a == b for a, b in zip(rule, right, strict=True)) / len(right) < 0.4
+
+
+@pytest.mark.parametrize("change", [{"home": 0}, {"answer": 7}, {"options": ["a", "b"]}, {"extra": 1}])
+def test_a_bad_world_is_refused_naming_file_and_line(tmp_path, change):
+    row = {
+        "id": "x",
+        "theme": "t",
+        "custom": "c",
+        "story": "s",
+        "question": "q",
+        "options": list("abcd"),
+        "answer": 0,
+        "home": 1,
+    }
+    (tmp_path / "w.jsonl").write_text(json.dumps(row | change))
+    with pytest.raises(DataError, match=r"w\.jsonl:1"):
+        list(world_scenes(tmp_path / "w.jsonl"))
