@@ -1,0 +1,86 @@
+"""`sociometer profile`: one subject over all instruments; one overall number only when asked for."""
+
+from pathlib import Path
+
+import click
+
+from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_lines
+from sociometer.cli.chosen import chosen_runs
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.core.errors import unknown
+from sociometer.core.measure import Table
+from sociometer.engine.engine import Engine
+from sociometer.instruments import load
+from sociometer.report.page import span
+from sociometer.report.strips import number
+
+_COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable")
+
+
+def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> None:
+    with open_engine(store_path(store)) as engine:
+        subjects = {record.subject for record in engine.store.runs.all()}
+        if subject not in subjects:
+            raise unknown("subject", subject, subjects, "`sociometer runs` lists the subjects.")
+        lines = _lines(engine, subject)
+        one = overall({name: _positions(_lines(engine, name)) for name in sorted(subjects)}) if as_one else None
+    if as_json:
+        print_json({"subject": subject, "profile": lines, "overall": one})
+        return
+    rows = tuple(
+        (
+            line.title,
+            line.task,
+            line.measure_title,
+            number(line.value, line.unit),
+            span(line.interval, line.unit),
+            number(line.chance, line.unit),
+            number(line.human, line.unit),
+            line.items,
+            line.unreadable,
+            line.errors,
+            "; ".join((*(f"stand-in: {name}" for name in line.stand_ins), *([line.note] if line.note else []))),
+        )
+        for line in lines
+    )
+    print_table(Table("profile", f"Profile of {subject}", (*_COLUMNS, "errors", "note"), rows))
+    if one is not None:
+        _print_overall(one, subject)
+
+
+def _lines(engine: Engine, subject: str) -> tuple[ProfileLine, ...]:
+    runs = chosen_runs(engine, (), subject=subject)
+    summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
+    return profile_lines(summaries, {stored.id: load(stored.instrument).card for stored in runs})
+
+
+def _positions(lines: tuple[ProfileLine, ...]) -> dict[str, float]:
+    return {
+        f"{line.instrument}/{line.task}/{line.measure}": line.position for line in lines if line.position is not None
+    }
+
+
+def _print_overall(found: Overall, subject: str) -> None:
+    if found.scores and subject in found.subjects:
+        score = found.scores[found.subjects.index(subject)]
+        print_line(
+            f"One number (mean place between chance and people): {score:.0%} over {len(found.measures)} measures."
+        )
+    print_line(("It is justified: " if found.justified else "It is NOT justified: ") + found.reason + ".")
+
+
+command = click.Command(
+    "profile",
+    callback=_profile,
+    params=[
+        click.Argument(["subject"]),
+        click.Option(
+            ["--overall", "as_one"], is_flag=True, help="Also one number, with the test of whether it means much."
+        ),
+        store_option(),
+        json_option(),
+    ],
+    help="SUBJECT's latest run on every instrument, side by side.",
+)

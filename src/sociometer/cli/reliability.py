@@ -1,0 +1,68 @@
+"""`sociometer reliability`: how far an instrument's numbers can be trusted, from the runs made with it."""
+
+from pathlib import Path
+
+import click
+
+from sociometer.analysis.soundness import Soundness, soundness
+from sociometer.cli.chosen import candidates, chosen_runs, runs_argument
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.core.measure import Table
+from sociometer.instruments import card_of
+from sociometer.report.page import span
+
+
+def _reliability(
+    instrument: str, runs: tuple[str, ...], task: str, measure: str, store: Path | None, as_json: bool
+) -> None:
+    card = card_of(instrument)
+    with open_engine(store_path(store)) as engine:
+        known = candidates(chosen_runs(engine, runs, instrument=instrument), task)
+        tasks = [
+            name
+            for name in dict.fromkeys(candidate.task for candidate in known)
+            if any(entry.value for entry in card.measures_of(name))
+        ]
+        found = [soundness([c for c in known if c.task == name], measure) for name in tasks]
+    if as_json:
+        print_json(found)
+        return
+    for entry in found:
+        _print(entry)
+
+
+def _print(found: Soundness) -> None:
+    where = f"{found.instrument}/{found.task}, {found.measure}"
+    rows = tuple(
+        (c.coefficient, c.value, span(c.interval, "number"), c.subjects, c.items, c.note) for c in found.coefficients
+    )
+    columns = ("coefficient", "value", "95 % interval", "subjects", "items", "note")
+    print_table(Table("reliability", f"Reliability of {where}", columns, rows, "; ".join(found.notes)))
+    if found.repeats:
+        again = tuple(
+            (who, r.icc, r.equal_pairs, r.within_deviation, r.items, r.repeats) for who, r in found.repeats.items()
+        )
+        heads = ("subject", "ICC", "equal pairs", "spread within an item", "items", "repeats")
+        print_table(Table("repeatability", f"Repeatability of {where}", heads, again))
+    if found.look_at:
+        flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in found.look_at[:20])
+        names = ("item", "difficulty", "discrimination", "why")
+        print_table(Table("items", f"Items to look at in {where}", names, flagged))
+    print_line()
+
+
+command = click.Command(
+    "reliability",
+    callback=_reliability,
+    params=[
+        click.Argument(["instrument"]),
+        runs_argument(),
+        click.Option(["--task"], default="", help="Only this task."),
+        click.Option(["--measure"], default="", help="Of this measure instead of the primary one."),
+        store_option(),
+        json_option(),
+    ],
+    help="Alpha, omega, split halves and repeatability of INSTRUMENT over the latest run of each subject, or RUN….",
+)

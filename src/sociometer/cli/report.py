@@ -1,0 +1,51 @@
+"""`sociometer report`: one self-contained HTML page about runs."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+import sociometer
+from sociometer.cli.chosen import chosen_runs, given_runs, runs_argument, terms, terms_options
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_result
+from sociometer.core.workbench import Result
+from sociometer.report.build import write_report
+
+
+def _report(
+    runs: tuple[str, ...],
+    out: Path,
+    evidence: int,
+    margin: float | None,
+    power: float,
+    level: float,
+    store: Path | None,
+    as_json: bool,
+) -> int:
+    wanted = terms(margin, power, level)
+    with open_engine(store_path(store)) as engine:
+        given, instruments = given_runs(chosen_runs(engine, runs))
+        made = datetime.now(UTC).strftime("%-d %B %Y")
+        path = write_report(
+            given, instruments, out, made=made, version=sociometer.__version__, terms=wanted, evidence=evidence
+        )
+    return print_result(Result(wrote=(str(path),)), as_json)
+
+
+command = click.Command(
+    "report",
+    callback=_report,
+    params=[
+        runs_argument(),
+        click.Option(
+            ["--out"], type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True
+        ),
+        click.Option(["--evidence"], type=int, default=4, show_default=True, help="Transcripts of each kind a run."),
+        *terms_options(),
+        store_option(),
+        json_option(),
+    ],
+    help="One page about the runs given (or 'all': the latest of every subject on every instrument).",
+)

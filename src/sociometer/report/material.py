@@ -1,0 +1,174 @@
+"""All that a report shows, gathered once from stored runs and their instruments; pages only arrange it."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.candidates import Candidate
+from sociometer.analysis.compare import Comparison, Terms, compare
+from sociometer.analysis.profile import ProfileLine, profile_lines
+from sociometer.core.card import Card
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Figure, Summary
+from sociometer.core.task import Instrument, SummarisedRun
+from sociometer.core.workbench import StoredRun
+from sociometer.report.evidence import EpisodeShown, evidence_of
+from sociometer.report.overview import measures_figure, profile_figure
+
+
+class GivenRun(Struct, frozen=True):
+    """A stored run with what only the store knows of it."""
+
+    run: StoredRun
+    created: str = ""
+    version: str = ""
+    status: str = "finished"
+
+
+class Sitting(Struct, frozen=True):
+    """One task of one run, as the pages show it."""
+
+    run: str
+    instrument: str
+    task: str
+    task_title: str
+    subject: str
+    created: str
+    version: str
+    status: str
+    roles: dict[str, str]
+    settings: dict[str, str]
+    stand_ins: tuple[str, ...]
+    episodes: int
+    failures: dict[str, int]
+    summary: Summary
+
+
+class Chapter(Struct, frozen=True):
+    """One instrument: its card, its sittings, its figures."""
+
+    card: Card
+    sittings: tuple[Sitting, ...]
+    figures: tuple[Figure, ...]
+    notes: tuple[str, ...]
+
+
+class Material(Struct, frozen=True):
+    """Everything a report shows."""
+
+    subjects: tuple[str, ...]
+    chapters: tuple[Chapter, ...]
+    profile: tuple[ProfileLine, ...]
+    comparisons: tuple[Comparison, ...]
+    evidence: tuple[EpisodeShown, ...]
+
+    def figures(self) -> dict[str, Figure]:
+        """Every figure by the name that `sociometer plot` takes: `profile`, `sesi/abilities`, …"""
+        found = {"profile": profile_figure(self.profile)} if self.profile else {}
+        for chapter in self.chapters:
+            for figure in chapter.figures:
+                found[f"{chapter.card.name}/{figure.name}"] = figure
+        return found
+
+
+def gather(
+    given: Sequence[GivenRun],
+    instruments: Mapping[str, Instrument],
+    *,
+    terms: Terms | None = None,
+    evidence: int = 4,
+) -> Material:
+    """Collect runs into a report; `evidence` is how many transcripts of each kind are kept a run and task.
+
+    Subjects keep the order in which they were given; so do instruments.
+    """
+    if not given:
+        raise UsageError("a report needs at least one run; `sociometer runs` lists the stored ones.")
+    summarised: list[tuple[str, SummarisedRun]] = []
+    sittings: list[Sitting] = []
+    candidates: list[Candidate] = []
+    shown: list[EpisodeShown] = []
+    names = _labels(given)
+    for entry in given:
+        instrument = instruments[entry.run.instrument]
+        for task in entry.run.tasks:
+            view = entry.run.view(task)
+            label = names[entry.run.id]
+            sitting = _sitting(entry, instrument.card, task, label)
+            sittings.append(sitting)
+            record = SummarisedRun(
+                entry.run.id, task, label, dict(view.settings), sitting.summary, tuple(view.stand_ins), entry.created
+            )
+            summarised.append((instrument.card.name, record))
+            candidates.append(Candidate(label, instrument.card, task, view, entry.version))
+            shown += evidence_of(entry.run, instrument, task, label, each=evidence)
+    chapters = tuple(
+        _chapter(
+            instruments[name], [s for s in sittings if s.instrument == name], [r for n, r in summarised if n == name]
+        )
+        for name in dict.fromkeys(sitting.instrument for sitting in sittings)
+    )
+    cards = {entry.run.id: instruments[entry.run.instrument].card for entry in given}
+    return Material(
+        tuple(dict.fromkeys(sitting.subject for sitting in sittings)),
+        chapters,
+        profile_lines([record for _, record in summarised], cards),
+        _comparisons(candidates, terms),
+        tuple(shown),
+    )
+
+
+def _labels(given: Sequence[GivenRun]) -> dict[str, str]:
+    """What each run is called: its subject, with the run where a subject met an instrument twice."""
+    seen: dict[tuple[str, str], int] = {}
+    for entry in given:
+        key = entry.run.instrument, entry.run.subject
+        seen[key] = seen.get(key, 0) + 1
+    return {
+        entry.run.id: entry.run.subject
+        if seen[entry.run.instrument, entry.run.subject] == 1
+        else f"{entry.run.subject} ({entry.run.id})"
+        for entry in given
+    }
+
+
+def _sitting(entry: GivenRun, card: Card, task: str, label: str) -> Sitting:
+    view = entry.run.view(task)
+    return Sitting(
+        run=entry.run.id,
+        instrument=card.name,
+        task=task,
+        task_title=_task_title(card, task),
+        subject=label,
+        created=entry.created,
+        version=entry.version or card.version,
+        status=entry.status,
+        roles={role: name for role, name in view.roles.items() if role != "subject"},
+        settings={name: str(value) for name, value in view.settings.items() if value not in (None, "", ())},
+        stand_ins=tuple(view.stand_ins),
+        episodes=sum(1 for _ in view.episodes()),
+        failures=view.failures(),
+        summary=entry.run.summary(task),
+    )
+
+
+def _task_title(card: Card, task: str) -> str:
+    return next((known.title for known in card.task if known.name == task), task)
+
+
+def _chapter(instrument: Instrument, sittings: Sequence[Sitting], runs: Sequence[SummarisedRun]) -> Chapter:
+    figures = tuple(instrument.figures(runs)) if instrument.figures is not None else ()
+    if not figures:
+        figures = tuple(
+            measures_figure(instrument.card, task, runs) for task in dict.fromkeys(run.task for run in runs)
+        )
+    notes = [f"{sitting.subject}: {note}" for sitting in sittings for note in sitting.summary.notes]
+    common = [note for sitting in sittings for note in sitting.summary.notes]
+    if sittings and all(common.count(note) == len(sittings) for note in common):
+        notes = list(dict.fromkeys(common))
+    return Chapter(instrument.card, tuple(sittings), figures, tuple(dict.fromkeys(notes)))
+
+
+def _comparisons(candidates: Sequence[Candidate], terms: Terms | None) -> tuple[Comparison, ...]:
+    tasks = [(candidate.card.name, candidate.task) for candidate in candidates]
+    return compare(candidates, terms) if len(set(tasks)) < len(tasks) else ()

@@ -1,0 +1,212 @@
+"""The report's HTML: one file that loads nothing, runs only our own script, and shows a model's words as text."""
+
+import base64
+import functools
+import hashlib
+from typing import Any
+
+import msgspec
+import vl_convert
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from msgspec import Struct
+
+from sociometer.analysis.charts.theme import CATEGORIES, theme
+from sociometer.core.measure import Cell, Figure, Interval, Measure, Table
+from sociometer.report.drawing import clean_svg
+from sociometer.report.material import Chapter, Material
+from sociometer.report.strips import number, strips
+
+
+_OFFERED = "window.vegaEmbed = vegaEmbed;"
+
+
+class Number(Struct, frozen=True):
+    """One row of a chapter's table of all numbers."""
+
+    subject: str
+    task: str
+    measure: str
+    group: str
+    value: str
+    interval: str
+    items: int
+    unreadable: int
+    errors: int
+    note: str
+
+
+def render(material: Material, *, made: str, version: str) -> str:
+    """The whole page; `made` is when, as text."""
+    library, script, style = _library(), _source("report.js"), _source("report.css")
+    figures = material.figures()
+    charts = {
+        f"{chapter.card.name}/{figure.name}": figure.chart
+        for chapter in material.chapters
+        for figure in chapter.figures
+        if figure.chart is not None
+    }
+    data = {
+        "charts": charts,
+        "themes": {mode: theme(mode) for mode in ("light", "dark")},
+        "evidence": [_episode(msgspec.to_builtins(episode)) for episode in material.evidence],
+        "subjects": material.subjects,
+    }
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            material=material,
+            strips=strips(material.profile, material.subjects, [chapter.card for chapter in material.chapters]),
+            numbers={chapter.card.name: all_numbers(chapter) for chapter in material.chapters},
+            troubles=troubles(material),
+            colours=CATEGORIES,
+            figures=figures,
+            made=made,
+            version=version,
+            library=library,
+            script=script,
+            style=style,
+            hashes=[_digest(library), _digest(script)],
+            data=as_data_block(data),
+        )
+    )
+
+
+def as_data_block(data: Any) -> str:
+    """JSON that can stand inside a script element: no character in it can end the element or a line."""
+    text = msgspec.json.encode(data).decode()
+    for character, escape in (
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u2028", "\\u2028"),
+        ("\u2029", "\\u2029"),
+    ):
+        text = text.replace(character, escape)
+    return text
+
+
+def all_numbers(chapter: Chapter) -> tuple[Number, ...]:
+    """Every measure of every sitting, formatted by the card's unit."""
+    found = []
+    for sitting in chapter.sittings:
+        units = {known.name: known for known in chapter.card.measures_of(sitting.task)}
+        for measure in sitting.summary.measures:
+            known = units.get(measure.name)
+            unit, title = (known.unit, known.title) if known else ("number", measure.name)
+            found.append(_number(sitting.subject, sitting.task_title, title, measure, unit))
+    return tuple(found)
+
+
+def _number(subject: str, task: str, title: str, measure: Measure, unit: str) -> Number:
+    return Number(
+        subject,
+        task,
+        title,
+        ", ".join(f"{name}: {level}" for name, level in measure.group.items()),
+        number(measure.value, unit),
+        span(measure.interval, unit),
+        measure.items,
+        measure.unreadable,
+        measure.errors,
+        measure.note,
+    )
+
+
+def span(interval: Interval | None, unit: str) -> str:
+    """An interval as text."""
+    if interval is None:
+        return ""
+    if interval.low is None or interval.high is None:
+        return f"too few ({interval.clusters} clusters)"
+    return f"{number(interval.low, unit)} to {number(interval.high, unit)}"
+
+
+def p_text(value: float) -> str:
+    """A p-value as papers print it."""
+    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def troubles(material: Material) -> tuple[str, ...]:
+    """What failed, could not be read, or is not the real thing, one sentence each."""
+    found = []
+    for chapter in material.chapters:
+        for sitting in chapter.sittings:
+            who = f"{sitting.subject} on {chapter.card.title}, {sitting.task_title.lower()}"
+            if sitting.status != "finished":
+                found.append(f"{who}: the run is {sitting.status}, so its numbers are provisional.")
+            if sitting.failures:
+                kinds = ", ".join(f"{count} × {kind}" for kind, count in sorted(sitting.failures.items()))
+                found.append(f"{who}: {kinds} of {sitting.episodes} episodes failed and are in no score.")
+            unreadable = max((m.unreadable for m in sitting.summary.measures if not m.group), default=0)
+            if unreadable:
+                found.append(f"{who}: {unreadable} replies could not be read; they count as given.")
+            if sitting.stand_ins:
+                names = ", ".join(sitting.stand_ins)
+                found.append(f"{who}: {names} stands in for the real thing; do not publish these numbers.")
+    return tuple(found)
+
+
+def cell(value: Cell) -> str:
+    """A table's cell as text: whole numbers whole, others with at most three decimals, yes and no in words."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".")
+    return str(value)
+
+
+def is_number(value: Cell) -> bool:
+    """Whether a cell is set flush right."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _episode(shown: dict[str, Any]) -> dict[str, Any]:
+    """An episode of the evidence as data, its drawing made safe and its table's cells made text."""
+    beside = shown.get("beside")
+    if beside:
+        if beside.get("svg"):
+            beside["svg"] = clean_svg(beside["svg"])
+        if beside.get("table"):
+            beside["table"]["rows"] = [[cell(value) for value in row] for row in beside["table"]["rows"]]
+    return shown
+
+
+def _drawing(figure: Figure) -> str:
+    return clean_svg(figure.svg)
+
+
+def _rows(table: Table) -> list[list[tuple[str, bool]]]:
+    return [[(cell(value), is_number(value)) for value in row] for row in table.rows]
+
+
+@functools.cache
+def _library() -> str:
+    """Vega, Vega-Lite and Vega-Embed in one script, from the package that also draws our pictures."""
+    bundle: str = vl_convert.javascript_bundle(_OFFERED)
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _source(name: str) -> str:
+    loader = _environment().loader
+    assert loader is not None
+    return loader.get_source(_environment(), name)[0]
+
+
+def _digest(script: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("sociometer.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"drawing": _drawing, "rows": _rows, "amount": number, "span": span, "chance": p_text}
+    return environment

@@ -1,0 +1,189 @@
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const root = document.documentElement;
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  const mode = () => root.dataset.theme || (dark.matches ? "dark" : "light");
+
+  /* Charts: drawn when they come into view, drawn anew when the theme changes. A chart can load and link nothing. */
+  const closed = () => Promise.reject(new Error("nothing is loaded from outside"));
+  const loader = { load: closed, sanitize: closed, http: closed, file: closed };
+  const drawn = new Map();
+
+  async function draw(place, specification) {
+    if (drawn.get(place) === mode()) return;
+    drawn.set(place, mode());
+    const options = {
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, loader, config: data.themes[mode()],
+      tooltip: { theme: mode() },
+    };
+    place.replaceChildren();
+    await window.vegaEmbed(place, structuredClone(specification), options);
+    place.dataset.drawn = mode();
+  }
+
+  const specifications = new WeakMap();
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) draw(entry.target, specifications.get(entry.target));
+  }, { rootMargin: "400px" });
+
+  function watch(place, specification) {
+    specifications.set(place, specification);
+    seen.observe(place);
+  }
+
+  const places = () => [...document.querySelectorAll(".chart")];
+  const drawAll = () => Promise.all(places().map((place) => draw(place, specifications.get(place))));
+  for (const place of places()) watch(place, data.charts[place.dataset.chart]);
+
+  function themeChanged() {
+    for (const place of places()) if (place.dataset.drawn) draw(place, specifications.get(place));
+  }
+  document.getElementById("theme").addEventListener("click", () => {
+    root.dataset.theme = mode() === "dark" ? "light" : "dark";
+    themeChanged();
+  });
+  dark.addEventListener("change", themeChanged);
+  window.addEventListener("beforeprint", () => {
+    root.dataset.theme = "light";
+    for (const details of document.querySelectorAll("details.all, .verdict details")) details.open = true;
+    drawAll();
+  });
+  window.sociometer = { drawAll };
+
+  /* Evidence: text enters the page through textContent alone. */
+  const list = document.getElementById("episodes");
+  if (!list) return;
+  const reader = document.getElementById("transcript");
+
+  function element(tag, className, text) {
+    const node = document.createElement(tag);
+    if (className) node.className = className;
+    if (text !== undefined) node.textContent = text;
+    return node;
+  }
+
+  const words = data.evidence.map((episode) =>
+    [episode.item, ...episode.lines.flatMap((line) => [line.text, line.reasoning || "", ...Object.values(line.facts || {})])]
+      .join("\n").toLowerCase());
+
+  const controls = ["instrument", "subject", "kind", "words"].map((name) => document.getElementById("by-" + name));
+  const [byInstrument, bySubject, byKind, byWords] = controls;
+
+  function matches(episode, place) {
+    return (!byInstrument.value || episode.instrument === byInstrument.value)
+      && (!bySubject.value || episode.subject === bySubject.value)
+      && (!byKind.value || episode.kinds.includes(byKind.value))
+      && (!byWords.value || words[place].includes(byWords.value.toLowerCase()));
+  }
+
+  function label(episode) {
+    if (episode.failure) return "failed";
+    return episode.value === null ? "" : String(Math.round(episode.value * 1000) / 1000);
+  }
+
+  function entry(episode, place) {
+    const item = element("li");
+    const button = element("button");
+    button.type = "button";
+    button.dataset.place = place;
+    button.style.setProperty("--c", `var(--subject-${data.subjects.indexOf(episode.subject) % 8})`);
+    button.append(element("span", "dot"), element("span", "item", episode.item), element("span", "score", label(episode)));
+    const about = [episode.subject, episode.instrument, episode.kinds.join(", ")].join(" · ");
+    button.append(element("span", "about", about));
+    button.addEventListener("click", () => { show(place); reader.focus({ preventScroll: true }); });
+    item.append(button);
+    return item;
+  }
+
+  function pick() {
+    const chosen = data.evidence.map((episode, place) => [episode, place]).filter(([episode, place]) => matches(episode, place));
+    list.replaceChildren(...chosen.map(([episode, place]) => entry(episode, place)));
+    document.getElementById("count").textContent = `${chosen.length} of ${data.evidence.length} transcripts`;
+    if (chosen.length) show(chosen[0][1]);
+    else reader.replaceChildren(element("p", "aside", "No transcript fits these filters."));
+  }
+
+  const SPEAKERS = { system: "instruction", user: "asked", assistant: "said before", reply: "reply", note: "note" };
+
+  function utterance(line) {
+    if (line.speaker === "note") {
+      const note = element("div", "line note");
+      note.append(element("span", "speaker", line.text));
+      const facts = element("dl");
+      for (const [name, fact] of Object.entries(line.facts || {})) facts.append(element("dt", "", name), element("dd", "", fact));
+      note.append(facts);
+      return note;
+    }
+    const block = element("div", `line ${line.speaker} role-${line.role === "subject" ? "subject" : "other"}`);
+    const who = line.speaker === "reply" ? `${line.role} · ${line.name || ""}` : `${SPEAKERS[line.speaker] || line.speaker} → ${line.role}`;
+    block.append(element("span", "speaker", line.branch ? `${who} · ${line.branch}` : who));
+    if (line.reasoning) {
+      const thought = element("details", "reasoning");
+      thought.append(element("summary", "", "reasoning"), element("p", "text", line.reasoning));
+      block.append(thought);
+    }
+    block.append(element("p", "text", line.text || "(empty)"));
+    return block;
+  }
+
+  function table(given) {
+    const grid = element("table");
+    const head = element("tr");
+    for (const column of given.columns) head.append(element("th", "", column));
+    const body = element("tbody");
+    for (const row of given.rows) {
+      const line = element("tr");
+      for (const cell of row) line.append(element("td", "", cell));
+      body.append(line);
+    }
+    const top = element("thead");
+    top.append(head);
+    grid.append(top, body);
+    return grid;
+  }
+
+  function beside(figure) {
+    const aside = element("figure", "beside");
+    aside.append(element("h4", "", figure.title));
+    if (figure.svg) {
+      const drawing = new DOMParser().parseFromString(figure.svg, "image/svg+xml").documentElement;
+      const frame = element("div", "drawing scroll");
+      frame.append(document.importNode(drawing, true));
+      aside.append(frame);
+    } else if (figure.table) {
+      const frame = element("div", "scroll");
+      frame.append(table(figure.table));
+      aside.append(frame);
+    } else if (figure.chart) {
+      const place = element("div", "chart");
+      aside.append(place);
+      watch(place, figure.chart);
+    }
+    if (figure.caption) aside.append(element("figcaption", "", figure.caption));
+    return aside;
+  }
+
+  function show(place) {
+    const episode = data.evidence[place];
+    for (const button of list.querySelectorAll("button")) button.setAttribute("aria-current", String(Number(button.dataset.place) === place));
+    const head = element("header");
+    head.append(element("h3", "", episode.item));
+    const facts = [episode.subject, `${episode.instrument} / ${episode.task}`, `repeat ${episode.repeat + 1}`,
+      ...Object.entries(episode.facets || {}).map(([name, level]) => `${name}: ${level}`),
+      ...Object.entries(episode.values || {}).map(([name, value]) => `${name} ${Math.round(value * 1000) / 1000}`)];
+    if (episode.unreadable) facts.push(`${episode.unreadable} unreadable`);
+    head.append(element("p", "about", facts.join(" · ")));
+    if (episode.failure) head.append(element("p", "failure", episode.failure));
+    const text = element("div", "lines");
+    text.append(...episode.lines.map(utterance));
+    const parts = [head];
+    if (episode.beside) parts.push(beside(episode.beside));
+    parts.push(text);
+    reader.replaceChildren(...parts);
+    reader.scrollTop = 0;
+  }
+
+  for (const control of controls) control.addEventListener("input", pick);
+  pick();
+})();
