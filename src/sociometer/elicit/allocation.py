@@ -18,8 +18,8 @@ from sociometer.elicit.numbers import NUMBER, Amount, amount, total_points
 __all__ = ["AllocationReading", "Repaired", "read_allocation", "repair"]
 
 _REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b)|"
-    r"无法(?:回答|评估|判断|打分|分配|给出)|不能(?:回答|评估|打分|提供)|抱歉|对不起|拒绝",
+    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline|would rather not)|as an ai\b)|"
+    r"无法(?:回答|评估|判断|打分|分配|给出)|不能(?:回答|评估|打分|提供)|抱歉|对不起|拒绝|不想回答|不愿回答",
     re.IGNORECASE,
 )
 _FINAL = re.compile(

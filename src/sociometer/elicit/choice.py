@@ -17,7 +17,7 @@ _ANSWER_KEYS |= {"label", "letter", "result", "答案", "选项", "选择", "回
 _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline|would rather not)|as an ai\b|"
     r"(?:can|could) not (?:answer|choose|determine)|no(?:ne| correct) (?:of|answer))|"
-    r"无法(?:回答|选择|确定|判断|作答)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝回答|都不(?:对|是|选|合适)|作为(?:一个)?(?:AI|人工智能)",
+    r"无法(?:回答|选择|确定|判断|作答)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝|不想回答|不愿回答|都不(?:对|是|选|合适)|作为(?:一个)?(?:AI|人工智能)",
     re.IGNORECASE,
 )
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "last": -1, "final": -1}

@@ -1,0 +1,170 @@
+"""What only this instrument offers on the command line: norms of one's own, and analyses over several subjects."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Table
+from sociometer.core.settings import Settings
+from sociometer.core.workbench import Result, StoredRun, Workbench
+from sociometer.instruments.seceu import contrasts
+from sociometer.instruments.seceu.norm import Norm, read_norm
+from sociometer.instruments.seceu.norming import Norming, build_norm
+from sociometer.instruments.seceu.responses import Person, read_people, write_people
+
+TASK = "feelings"
+
+
+def norms(bench: Workbench, options: Settings) -> Result:
+    """Build a norm from people's answers, show one, or add people who ran the test here to a file of answers."""
+    match options.text("action"):
+        case "build":
+            return _build(bench, options)
+        case "add":
+            return _add(bench, options)
+        case _:
+            if not options.text("file"):
+                raise UsageError("norms show needs --file NORM.json.")
+            norm = read_norm(Path(options.text("file")))
+            return Result(tables=(_norm_table(norm),), data=msgspec.to_builtins(norm))
+
+
+def analyse(bench: Workbench, options: Settings) -> Result:
+    """Reliability over distinct subjects, and contrasts between kinds of models."""
+    runs = [bench.run(reference) for reference in options.texts("runs")]
+    for run in runs:
+        _refuse_others(run)
+    if not runs and not options.flag("published"):
+        raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
+    subjects = [contrasts.subject_of(run) for run in runs]
+    published = contrasts.published_subjects() if options.flag("published") else []
+    properties = contrasts.read_properties(Path(options.text("models"))) if options.text("models") else {}
+    return contrasts.analysis(subjects, published, properties)
+
+
+def _build(bench: Workbench, options: Settings) -> Result:
+    scenarios: tuple[str, ...] = ()
+    people: list[Person] = []
+    if options.text("responses"):
+        scenarios, people = read_people(Path(options.text("responses")))
+    for reference in options.texts("run"):
+        person = person_of(bench.run(reference))
+        scenarios = scenarios or tuple(person.answers)
+        people.append(person)
+    if not people:
+        raise UsageError("norms build needs --responses PEOPLE.csv, or --run RUN of people who took the test here.")
+    made = build_norm(
+        people,
+        scenarios,
+        name=options.text("name") or Path(options.text("responses") or "people").stem,
+        sample=options.text("sample"),
+        experts=options.texts("experts"),
+        most_missing=options.number("most-missing"),
+    )
+    target = Path(options.text("to") or "norm.json")
+    text = msgspec.json.format(msgspec.json.encode(made.norm), indent=1).decode()
+    wrote = bench.write(target, text + "\n")
+    return Result(
+        tables=tuple(norming_tables(made)),
+        notes=_notes(made, target, options.number("most-missing")),
+        wrote=(wrote,),
+        data={"norming": msgspec.to_builtins(made)},
+    )
+
+
+def _add(bench: Workbench, options: Settings) -> Result:
+    if not options.text("to") or not options.texts("run"):
+        raise UsageError("norms add needs --to PEOPLE.csv and --run RUN of a person who took the test here.")
+    target = Path(options.text("to"))
+    scenarios, people = read_people(target) if target.exists() else ((), [])
+    known = {person.name for person in people}
+    for reference in options.texts("run"):
+        person = person_of(bench.run(reference))
+        if person.name in known:
+            raise UsageError(f"person '{person.name}' already stands in {target}; a norm counts each person once.")
+        strangers = sorted(set(person.answers) - set(scenarios)) if scenarios else []
+        if strangers:
+            raise UsageError(f"run {reference} has scenario '{strangers[0]}', which {target} lacks; use another file.")
+        scenarios = scenarios or tuple(person.answers)
+        known.add(person.name)
+        people.append(person)
+    wrote = bench.write(target, write_people(scenarios, people))
+    return Result(notes=(f"{len(people)} people stand in {target}.",), wrote=(wrote,))
+
+
+def person_of(run: StoredRun) -> Person:
+    """Return the answers of a stored run as one person's row; repeats are averaged, null answers left out."""
+    _refuse_others(run)
+    points: dict[str, list[tuple[float, ...]]] = {}
+    for item, outcome, _ in run.view(TASK).scored():
+        points.setdefault(item.scenario, [])
+        if any(outcome.points):
+            points[item.scenario].append(outcome.points)
+    answers = {scenario: tuple(np.mean(given, axis=0).tolist()) for scenario, given in points.items() if given}
+    if not answers:
+        raise UsageError(f"run {run.id} holds no allocation.")
+    return Person(f"{run.subject} {run.id}", answers, invalid=len(points) - len(answers))
+
+
+def _refuse_others(run: StoredRun) -> None:
+    if run.instrument != "seceu":
+        raise UsageError(f"run {run.id} is of {run.instrument}, not of seceu.")
+
+
+def norming_tables(made: Norming) -> list[Table]:
+    """Return the tables that a norm's makers should look at."""
+    spreads = [
+        (entry.scenario, round(entry.mean, 2), round(entry.deviation, 2), entry.concern) for entry in made.spreads
+    ]
+    tables = [
+        _norm_table(made.norm, made),
+        Table("items", "Distances by scenario", ("scenario", "mean", "SD", "concern"), tuple(spreads)),
+    ]
+    if made.excluded:
+        rows = tuple((entry.person, entry.reason) for entry in made.excluded)
+        tables.append(Table("excluded", "Left out of the norm", ("person", "reason"), rows))
+    if made.experts:
+        placed = tuple((entry.name, round(entry.score, 2), f"{entry.percent_below:.0f} %") for entry in made.experts)
+        tables.append(Table("experts", "Experts on the norm", ("expert", "score", "people below"), placed))
+    return tables
+
+
+def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
+    rows: list[tuple[str, str | float]] = [
+        ("name", norm.name),
+        ("sample", norm.sample),
+        ("people", norm.people),
+        ("scenarios", len(norm.standards)),
+        ("mean score (M)", round(norm.mean, 3)),
+        ("SD", round(norm.deviation, 3)),
+        ("Cronbach's alpha", "too few people" if norm.alpha is None else round(norm.alpha, 3)),
+        ("pattern similarity", f"{norm.similarity_mean:.3f}, SD {norm.similarity_deviation:.3f}"),
+        ("different mechanism below", norm.different_below),
+    ]
+    if norm.error_of_measurement is not None:
+        rows.append(("standard error of measurement", f"{norm.error_of_measurement:.1f} EQ points"))
+    if made is not None and made.reliability.interval is not None and made.reliability.interval.low is not None:
+        rows.append(
+            ("95 % interval of alpha", f"{made.reliability.interval.low:.3f} to {made.reliability.interval.high:.3f}")
+        )
+    if made is not None and made.sex is not None:
+        sex = made.sex
+        rows.append(
+            (
+                "sex difference",
+                f"women {sex.female_mean:.2f} (n = {sex.females}), men {sex.male_mean:.2f} (n = {sex.males}), "
+                f"t({sex.females + sex.males - 2}) = {sex.t:.2f}, p = {sex.p_value:.3f}",
+            )
+        )
+    return Table("norm", "Norm", ("what", "value"), tuple(rows))
+
+
+def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
+    rules = (
+        f"Left out: people with more than {most_missing:.0%} of the scenarios missing or not sharing out ten points "
+        "(within half a point), and people who gave the same four numbers in 95 % of the scenarios or more."
+    )
+    few = "Fewer than 100 people: read percentiles and alpha as rough." if made.norm.people < 100 else ""
+    return tuple(note for note in (rules, few, f"Use it with: sociometer run seceu --norm {target} …") if note)

@@ -1,0 +1,229 @@
+"""Several subjects together: how reliably the items tell them apart, and what kinds of models differ (Fig. 4)."""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+from scipy import stats
+
+from sociometer.analysis.agreement import spearman
+from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.analysis.reliability import cronbach_alpha
+from sociometer.core.errors import DataError
+from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.workbench import Result, StoredRun
+from sociometer.instruments.seceu.norm import published_rows
+
+KINDS = ("sft", "rlhf", "architecture", "access", "family")
+FEWEST_MODELS = 4
+
+
+class Properties(Struct, frozen=True):
+    """What a models file says of one model; unknown ones are empty."""
+
+    size_billion: float | None = None
+    launched: float | None = None
+    """Date as a year with its fraction."""
+    kinds: dict[str, str] = {}
+
+
+class Subject(Struct, frozen=True):
+    """One model: its EQ (or distance, without a norm) and its distance on each scenario."""
+
+    name: str
+    eq: float | None
+    distance: float
+    pattern: dict[str, float] = {}
+    properties: Properties | None = None
+
+
+def subject_of(run: StoredRun) -> Subject:
+    """Return a stored run as a subject."""
+    summary = run.summary("feelings")
+    measure, mean = summary.measure("eq"), summary.measure("distance")
+    patterns: dict[str, dict[str, float]] = summary.series.get("patterns", {})
+    return Subject(
+        run.subject,
+        None if measure is None else measure.value,
+        math.nan if mean is None or mean.value is None else mean.value,
+        patterns.get(str(summary.series.get("prompting")), {}),
+    )
+
+
+def published_subjects() -> list[Subject]:
+    """Return the models of Table 1 that completed the test."""
+    return [
+        Subject(row["model"], float(row["eq"]), float(row["score"]), properties=_properties(row))
+        for row in published_rows("table_1")
+        if row["eq"]
+    ]
+
+
+def read_properties(path: Path) -> dict[str, Properties]:
+    """Return what a models file says, by model."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.DictReader(lines)
+            if "model" not in (reader.fieldnames or ()):
+                raise DataError("a models file needs a column 'model'", path, 1)
+            return {row["model"]: _properties(row, path, line) for line, row in enumerate(reader, 2)}
+    except OSError as error:
+        raise DataError(f"models file cannot be opened: {error.strerror or error}", path) from None
+
+
+def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properties: Mapping[str, Properties]) -> Result:
+    """Return reliability over the distinct subjects measured here, and contrasts over all that have properties."""
+    notes: list[str] = []
+    known = [_with(subject, properties.get(subject.name)) for subject in subjects]
+    missing = [subject.name for subject in known if subject.properties is None]
+    if properties and missing:
+        notes.append(f"Not in the models file, and so in no contrast: {', '.join(missing)}.")
+    tables = [_reliability_table(subjects)] if subjects else []
+    everyone = [*known, *published]
+    on_norm = all(subject.eq is not None for subject in everyone)
+    if published and not on_norm:
+        notes.append("Runs without an EQ are left out beside the published models, which stand on the human norm.")
+        everyone = [subject for subject in everyone if subject.eq is not None]
+        on_norm = True
+    described = [subject for subject in everyone if subject.properties is not None]
+    figures: tuple[Figure, ...] = ()
+    if described:
+        tables += _contrast_tables(described, on_norm)
+        figures = _figures(described, on_norm)
+        notes.append(
+            "Few models, and those of one family are not independent: contrasts describe, they do not explain."
+        )
+    return Result(tables=tuple(tables), notes=tuple(notes), figures=figures)
+
+
+def _with(subject: Subject, properties: Properties | None) -> Subject:
+    return Subject(subject.name, subject.eq, subject.distance, subject.pattern, properties)
+
+
+def _reliability_table(subjects: Sequence[Subject]) -> Table:
+    """Cronbach's alpha over items; runs of one subject count once."""
+    distinct = {subject.name: subject.pattern for subject in subjects if subject.pattern}
+    shared = sorted(set.intersection(*(set(pattern) for pattern in distinct.values()))) if distinct else []
+    columns = ("coefficient", "value", "subjects", "items", "note")
+    if len(shared) < 2:
+        row: tuple[Cell, ...] = ("alpha", None, len(distinct), len(shared), "the runs share fewer than two scenarios")
+        return Table("reliability", "Reliability over distinct subjects", columns, (row,))
+    found = cronbach_alpha([[pattern[scenario] for scenario in shared] for pattern in distinct.values()])
+    value = None if found.value is None else round(found.value, 3)
+    row = ("alpha", value, found.subjects, found.items, found.note)
+    return Table("reliability", "Reliability over distinct subjects", columns, (row,))
+
+
+def _contrast_tables(subjects: Sequence[Subject], on_norm: bool) -> list[Table]:
+    unit = "EQ" if on_norm else "distance"
+    groups: list[tuple[Cell, ...]] = []
+    for kind in KINDS:
+        levels: dict[str, list[float]] = {}
+        for subject in subjects:
+            level = subject.properties.kinds.get(kind, "") if subject.properties else ""
+            if level:
+                levels.setdefault(level, []).append(_value(subject, on_norm))
+        p_value = _permutation(list(levels.values()))
+        groups += [
+            (kind, level, len(values), round(float(np.mean(values)), 1 if on_norm else 3), p_value)
+            for level, values in sorted(levels.items())
+        ]
+    trends = [
+        trend
+        for name, points in (
+            ("log size", _points(subjects, "size", on_norm)),
+            ("launch date", _points(subjects, "date", on_norm)),
+        )
+        if (trend := _trend(name, points)) is not None
+    ]
+    note = "p: permutation of models over two groups; given from two models a group on."
+    return [
+        Table(
+            "kinds",
+            f"Mean {unit} by kind of model",
+            ("property", "level", "models", f"mean {unit}", "p"),
+            tuple(groups),
+            note,
+        ),
+        Table("trends", f"{unit} by size and date", ("property", "models", "Spearman's rho", "p"), tuple(trends)),
+    ]
+
+
+def _value(subject: Subject, on_norm: bool) -> float:
+    return subject.eq if on_norm and subject.eq is not None else subject.distance
+
+
+def _permutation(levels: Sequence[Sequence[float]]) -> float | None:
+    if len(levels) != 2 or min(len(level) for level in levels) < 2:
+        return None
+    test = stats.permutation_test(
+        levels,
+        lambda x, y, axis: np.mean(x, axis=axis) - np.mean(y, axis=axis),
+        vectorized=True,
+        rng=np.random.default_rng(0),
+    )
+    return round(float(test.pvalue), 3)
+
+
+def _points(subjects: Sequence[Subject], which: str, on_norm: bool) -> list[tuple[float, float]]:
+    found = []
+    for subject in subjects:
+        about = subject.properties
+        x = None if about is None else about.size_billion if which == "size" else about.launched
+        if x is not None:
+            found.append((math.log10(x) if which == "size" else x, _value(subject, on_norm)))
+    return found
+
+
+def _trend(name: str, points: Sequence[tuple[float, float]]) -> tuple[Cell, ...] | None:
+    if len(points) < FEWEST_MODELS or len({x for x, _ in points}) < 2 or len({y for _, y in points}) < 2:
+        return None
+    rho, p_value = spearman([x for x, _ in points], [y for _, y in points])
+    return (name, len(points), round(rho, 2), round(p_value, 3))
+
+
+def _figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
+    """EQ over launch date, sized by parameters: the facts of Fig. 4 without its tree."""
+    points = [
+        ScatterPoint(
+            subject.name,
+            about.launched,
+            _value(subject, on_norm),
+            group="RLHF" if about.kinds.get("rlhf") == "yes" else "SFT" if about.kinds.get("sft") == "yes" else "base",
+            size=about.size_billion,
+            note=", ".join(f"{kind}: {level}" for kind, level in about.kinds.items()),
+        )
+        for subject in subjects
+        if (about := subject.properties) is not None and about.launched is not None
+    ]
+    if not points:
+        return ()
+    unit = "EQ" if on_norm else "distance"
+    chart = scatter_chart(points, x_title="launched", y_title=unit)
+    return (Figure("family", f"{unit} by launch date, size and training", "Area of a point: parameters.", chart=chart),)
+
+
+def _properties(row: Mapping[str, str | None], path: Path | None = None, line: int | None = None) -> Properties:
+    size, launched = (row.get("size_billion") or "").strip(), (row.get("launched") or "").strip()
+    try:
+        return Properties(
+            float(size) if size else None,
+            _year(launched) if launched else None,
+            {kind: text for kind in KINDS if (text := (row.get(kind) or "").strip())},
+        )
+    except ValueError:
+        raise DataError(
+            f"size_billion '{size}' must be a number and launched '{launched}' a date such as 2023-03-14",
+            path or "",
+            line,
+        ) from None
+
+
+def _year(text: str) -> float:
+    """The date as a year with its fraction; a month without a day counts from its first."""
+    day = date.fromisoformat(text if len(text) > 7 else f"{text}-01")
+    return day.year + (day.timetuple().tm_yday - 1) / 365.25

@@ -1,0 +1,142 @@
+"""Summary -> figures and tables, as the paper shows them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sociometer.analysis.charts.density import Mark, density_chart
+from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.seceu.hills import EQ_WINDOW, SIMILARITY_WINDOW, eq_hill, similarity_hill
+from sociometer.instruments.seceu.items import Scenario
+from sociometer.instruments.seceu.norm import published_rows
+from sociometer.instruments.seceu.play import Allocated
+
+HERE, PRINTED, LINE = "measured here", "published", "for comparison"
+DENSITY_NOTE = (
+    "The grey hill is no histogram of people: it is the slope of the percentile curve, smoothed over ±{window}, "
+    "since the people's own scores were not released."
+)
+
+
+def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+    """Return the results, the subject among people (Figs. 2 and 3), and the profiles at both ends."""
+    if not runs:
+        return ()
+    made = [_distances(runs)]
+    normed = [run for run in runs if "norm" in run.summary.series]
+    for name in dict.fromkeys(run.summary.series["norm"]["name"] for run in normed):
+        members = [run for run in normed if run.summary.series["norm"]["name"] == name]
+        made += [_among_people(members, name), _patterns(members, name)]
+    made += [figure for run in runs if (figure := _profiles(run)) is not None]
+    made += [
+        Figure(f"{table.name}-{run.run}", f"{table.title} · {run.subject}", table.note, table=table)
+        for run in runs
+        for table in run.summary.tables
+        if table.name in ("results", "readings")
+    ]
+    return made
+
+
+def beside(item: Scenario, outcome: Allocated) -> Figure | None:
+    """Return the feelings with the points given, as written and as repaired, beside the standard."""
+    written: tuple[Cell, ...] = outcome.written or ("",) * len(item.options)
+    rows = tuple(
+        zip(item.options, written, (round(points, 2) for points in outcome.points), item.standard, strict=True)
+    )
+    note = f"read by rule '{outcome.rule}', repair '{outcome.repair}'"
+    table = Table("feelings", "Points for each feeling", ("feeling", "written", "points", "standard"), rows, note)
+    return Figure("feelings", table.title, note, table=table)
+
+
+def _distances(runs: Sequence[SummarisedRun]) -> Figure:
+    """Mean distance of every subject, by way of prompting where there were several."""
+    dots = [dot for run in runs for dot in _dots(run)]
+    hedgers = {round(run.summary.series["hedger"]["distance"], 3) for run in runs if "hedger" in run.summary.series}
+    references = [ReferenceLine("even allocation", value) for value in sorted(hedgers)]
+    whose = "people's standard scores" if any("norm" in run.summary.series for run in runs) else "the authors' key"
+    return Figure(
+        "distances",
+        "Distance to the standard (lower is better)",
+        f"Mean Euclidean distance to {whose}, with 95 % intervals; the dashed line is what hedging earns.",
+        chart=interval_chart(dots, title="distance", unit="number", references=references, group_title="prompting"),
+    )
+
+
+def _dots(run: SummarisedRun) -> list[Dot]:
+    measures = [measure for measure in run.summary.measures if measure.name == "distance"]
+    by_method = [measure for measure in measures if "prompting" in measure.group]
+    chosen = by_method or [measure for measure in measures if not measure.group]
+    label = run.subject
+    dots = (dot_of(label, measure, measure.group.get("prompting", "")) for measure in chosen)
+    return [dot for dot in dots if dot is not None]
+
+
+def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
+    """Fig. 2: the EQs of subjects and of the published models in the distribution of people's."""
+    norm = runs[0].summary.series["norm"]
+    hedger = runs[0].summary.series["hedger"]
+    marks = [mark for run in runs if (mark := _mark(run, run.summary.measure("eq"))) is not None]
+    marks.append(Mark("even allocation", hedger["eq"], LINE, note="spreading the points evenly"))
+    if name.startswith("Wang"):
+        marks += [
+            Mark(row["model"], float(row["eq"]), PRINTED, note=f"above {row['percent']} % of people")
+            for row in published_rows("table_1")
+            if row["eq"]
+        ]
+    return Figure(
+        "eq-among-people",
+        f"EQ among people ({name})",
+        DENSITY_NOTE.format(window=f"{EQ_WINDOW:g} EQ points") + " Whiskers: 95 % over items.",
+        chart=density_chart(eq_hill(norm), marks, title="EQ"),
+    )
+
+
+def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
+    """Fig. 3: pattern similarities in the distribution of people's."""
+    norm = runs[0].summary.series["norm"]
+    hedger = runs[0].summary.series["hedger"]
+    marks = [mark for run in runs if (mark := _mark(run, run.summary.measure("similarity"))) is not None]
+    if hedger["similarity"] is not None:
+        marks.append(Mark("even allocation", hedger["similarity"], LINE, note="spreading the points evenly"))
+    if name.startswith("Wang"):
+        marks += [
+            Mark(row["model"], float(row["similarity"]), PRINTED, note=f"above {row['similarity_percent']} % of people")
+            for row in published_rows("table_1")
+            if row["similarity"]
+        ]
+    return Figure(
+        "similarity-among-people",
+        f"Pattern similarity among people ({name})",
+        DENSITY_NOTE.format(window=f"{SIMILARITY_WINDOW:g}")
+        + " Beyond the printed pairs it runs out evenly to four standard deviations from the mean.",
+        chart=density_chart(similarity_hill(norm), marks, title="similarity to people's pattern (r)", unit="number"),
+    )
+
+
+def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
+    if measure is None or measure.value is None:
+        return None
+    low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
+    return Mark(run.subject, measure.value, HERE, low, high, measure.note)
+
+
+def _profiles(run: SummarisedRun) -> Figure | None:
+    """The best and worst scenarios: points given beside the standard's."""
+    profiles: list[dict[str, Any]] = run.summary.series.get("profiles", [])
+    if not profiles:
+        return None
+    whose = "people" if "norm" in run.summary.series else "key"
+    dots = [
+        Dot(f"{profile['scenario']} · {option}", points, group=group, note=profile["story"])
+        for profile in profiles
+        for group, given in ((run.subject, profile["given"]), (whose, profile["standard"]))
+        for option, points in zip(profile["options"], given, strict=True)
+    ]
+    return Figure(
+        f"profiles-{run.run}",
+        f"Best and worst scenarios · {run.subject}",
+        "Points for each feeling, nearest scenarios first, farthest last; hover for the story.",
+        chart=interval_chart(dots, title="points", unit="points", domain=(0, 10), group_title="points of"),
+    )

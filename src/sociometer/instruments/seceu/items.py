@@ -1,0 +1,138 @@
+"""Bundled scenarios and official items -> typed items, one for each way of prompting."""
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.core.source import Source
+from sociometer.core.task import Item
+from sociometer.instruments.seceu import official
+from sociometer.instruments.seceu.norm import Norm, read_norm
+
+BUNDLED = Path(__file__).parent / "data" / "scenarios.jsonl"
+TOTAL = 10
+METHODS = ("direct", "zero-shot", "zero-shot-steps", "two-shot", "two-shot-steps")
+SEVERAL = ("all", "best")
+PARAPHRASES = 4
+
+
+class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A story, four feelings, and how strong each of them is held to be."""
+
+    scenario: str
+    language: str
+    prompting: str
+    story: str
+    options: tuple[str, str, str, str]
+    standard: tuple[float, float, float, float]
+    context: str = ""
+    direction: str = ""
+
+
+class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of our own file: one scenario in both languages, with its authors' judgement as key."""
+
+    id: str
+    context: str
+    direction: str
+    story: dict[str, str]
+    options: dict[str, tuple[str, str, str, str]]
+    key: tuple[float, float, float, float]
+
+
+def scenarios(source: Source) -> Iterable[Scenario]:
+    """Return the items that the settings ask for, every scenario in every way of prompting."""
+    methods = prompting_methods(source.settings.text("prompting"), source.settings.whole("paraphrases"))
+    norm = norm_for(source)
+    language = source.settings.text("language")
+    plain = official_scenarios(source, language) if source.official else bundled_scenarios(language)
+    for scenario in plain:
+        known = with_norm(scenario, norm)
+        for method in methods:
+            yield msgspec.structs.replace(known, id=item_id(known.scenario, method), prompting=method)
+
+
+def prompting_methods(prompting: str, paraphrases: int) -> tuple[str, ...]:
+    """Return the ways of prompting that a setting names, further wordings of the direct one included."""
+    if not 1 <= paraphrases <= PARAPHRASES:
+        raise DataError(f"--paraphrases {paraphrases} is not offered; there are 1 to {PARAPHRASES} wordings")
+    named = METHODS if prompting in SEVERAL else (prompting,)
+    wordings = tuple(f"direct-{number}" for number in range(2, paraphrases + 1))
+    return tuple(method for name in named for method in ((name, *wordings) if name == "direct" else (name,)))
+
+
+def item_id(scenario: str, method: str) -> str:
+    """Return the item's id: the scenario's own when asked directly, else with the way of prompting behind it."""
+    return scenario if method == "direct" else f"{scenario}@{method}"
+
+
+def norm_for(source: Source) -> Norm | None:
+    """Return the human norm in force: the user's file, else the official one for official items, else none."""
+    given = source.settings.text("norm")
+    if given:
+        return read_norm(Path(given))
+    return official.read_official_norm(source) if source.official else None
+
+
+def with_norm(scenario: Scenario, norm: Norm | None) -> Scenario:
+    """Return the scenario with the norm's standard scores in place of its own."""
+    if norm is None:
+        return scenario
+    if scenario.scenario not in norm.standards:
+        known = ", ".join(list(norm.standards)[:3])
+        raise DataError(f"norm '{norm.name}' has no scenario '{scenario.scenario}'; it is for others ({known}, …)")
+    standard = norm.standards[scenario.scenario]
+    if len(standard) != len(scenario.options):
+        raise DataError(f"norm '{norm.name}' has {len(standard)} standard scores for '{scenario.scenario}', not 4")
+    return msgspec.structs.replace(scenario, standard=standard)
+
+
+def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
+    """Yield the authors' forty items in a language, with their standard scores."""
+    standards = official.read_official_norm(source).standards
+    for story, name in zip(official.read_stories(source, language), official.IDS, strict=True):
+        yield Scenario(
+            id=name,
+            cluster=name,
+            scenario=name,
+            language=language,
+            prompting="direct",
+            story=story.text,
+            options=msgspec.convert(story.options, tuple[str, str, str, str]),
+            standard=msgspec.convert(standards[name], tuple[float, float, float, float]),
+        )
+
+
+def bundled_scenarios(language: str) -> Iterator[Scenario]:
+    """Yield our forty scenarios in a language, with their authors' judgement as standard."""
+    for line in read_bundled(BUNDLED):
+        yield Scenario(
+            id=line.id,
+            cluster=line.id,
+            scenario=line.id,
+            language=language,
+            prompting="direct",
+            story=line.story[language],
+            options=line.options[language],
+            standard=line.key,
+            context=line.context,
+            direction=line.direction,
+        )
+
+
+def read_bundled(path: Path) -> Iterator[Bundled]:
+    """Yield the lines of a file of scenarios; a bad one is refused naming file and line."""
+    decoder = msgspec.json.Decoder(Bundled)
+    with path.open("rb") as lines:
+        for number, text in enumerate(lines, 1):
+            try:
+                line = decoder.decode(text)
+            except msgspec.DecodeError as error:
+                raise DataError(str(error), path, number) from None
+            if not math.isclose(sum(line.key), TOTAL) or min(line.key) < 0:
+                raise DataError(f"key {line.key} does not share out {TOTAL} points", path, number)
+            yield line

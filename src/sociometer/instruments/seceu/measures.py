@@ -1,0 +1,105 @@
+"""The measures of a run: means over items from `analysis`, and the places on the norm that only the paper knows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sociometer.analysis.grouped import Row, grouped_measures, mean_measure, rows
+from sociometer.core.measure import Interval, Measure
+from sociometer.core.task import RunView
+from sociometer.instruments.seceu.norm import Norm, band
+from sociometer.instruments.seceu.standing import Standing
+
+FACETS = ("context", "direction")
+
+
+def overall_measures(run: RunView[Any, Any], shown: Standing | None, norm: Norm | None) -> Iterator[Measure]:
+    """Yield the measures without a group, and the means by context and direction."""
+    several = len({row.facets.get("prompting") for row in rows(run, "distance")}) > 1
+    distances = grouped_measures(run, "distance", by=FACETS)
+    yield _around(distances[0], shown if not several else None)
+    yield from distances[1:]
+    yield from grouped_measures(run, "profile", by=FACETS)
+    yield from grouped_measures(run, "evenness")
+    yield from grouped_measures(run, "null")
+    if shown is not None and norm is not None:
+        yield from _places(shown, norm, {}, distances[0])
+
+
+def method_measures(run: RunView[Any, Any], standing: Standing, norm: Norm | None) -> Iterator[Measure]:
+    """Yield the measures of one way of prompting."""
+    group = {"prompting": standing.method}
+    mine = _mean_of(run, "distance", group)
+    yield _around(mine, standing)
+    for value in ("profile", "evenness", "null"):
+        yield _mean_of(run, value, group)
+    if norm is not None:
+        yield from _places(standing, norm, group, mine)
+
+
+def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
+    members: list[Row] = [row for row in rows(run, value) if row.facets.get("prompting") == group["prompting"]]
+    return mean_measure(value, members, group)
+
+
+def _around(measure: Measure, standing: Standing | None) -> Measure:
+    """The mean distance with the interval that the standing gives it."""
+    if standing is None or measure.value is None:
+        return measure
+    return Measure(
+        measure.name,
+        measure.value,
+        measure.group,
+        standing.interval,
+        measure.items,
+        measure.clusters,
+        measure.unreadable,
+        measure.errors,
+        measure.note,
+    )
+
+
+def _places(standing: Standing, norm: Norm, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
+    """EQ, percentiles and pattern similarity; a failed test has none."""
+    failed = f"FAILED: {standing.nulls:g} of {standing.items} answers hold no allocation" if standing.failed else ""
+    eq = None if standing.failed else standing.eq
+    word = failed or (band(standing.eq) if standing.eq is not None else "")
+
+    def measure(name: str, value: float | None, interval: Interval | None, note: str) -> Measure:
+        return Measure(name, value, group, interval, standing.items, standing.items, mean.unreadable, mean.errors, note)
+
+    yield measure("eq", eq, standing.eq_interval if eq is not None else None, word)
+    percent = None if eq is None else norm.percent_below(norm.score_of(eq)) / 100
+    yield measure("percentile", percent, _through(standing.eq_interval, norm) if eq is not None else None, failed)
+    similarity = None if standing.failed else standing.similarity
+    yield measure(
+        "similarity",
+        similarity,
+        standing.similarity_interval if similarity is not None else None,
+        failed or mechanism(similarity, standing.similarity_p, norm),
+    )
+    yield measure(
+        "similarity-percentile",
+        None if similarity is None else norm.percent_less_similar(similarity) / 100,
+        None,
+        failed,
+    )
+
+
+def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> str:
+    """Return what the paper says of a pattern similarity, with its p-value."""
+    if similarity is None:
+        return "no pattern: fewer than ten items, or nearly the same distance everywhere"
+    said = f"p = {p_value:.3f}" if p_value is not None else ""
+    if similarity < norm.different_below:
+        said += f"; below {norm.different_below:g}: a qualitatively different mechanism, in the paper's words"
+    return said.removeprefix("; ")
+
+
+def _through(eq_interval: Interval | None, norm: Norm) -> Interval | None:
+    """The interval of the percentile: the ends of the EQ's, put through the curve."""
+    if eq_interval is None or eq_interval.low is None or eq_interval.high is None:
+        return eq_interval
+    low, high = (norm.percent_below(norm.score_of(end)) / 100 for end in (eq_interval.low, eq_interval.high))
+    return Interval(
+        low, high, eq_interval.level, f"{eq_interval.method} through the percentile curve", eq_interval.clusters
+    )

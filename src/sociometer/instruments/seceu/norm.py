@@ -1,0 +1,158 @@
+"""A human norm: standard scores, the people's pattern, and how a subject stands among them."""
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.analysis.curves import MonotoneCurve
+from sociometer.analysis.reliability import standard_error_of_measurement
+from sociometer.core.errors import DataError
+
+EQ_MEAN, EQ_DEVIATION = 100.0, 15.0
+EXPERT, POOR = 115.0, 85.0
+PUBLISHED = Path(__file__).parent / "published"
+
+Pairs = tuple[tuple[float, float], ...]
+
+
+class Norm(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a sample of people gives: all that scoring on it needs, and who they were."""
+
+    name: str
+    sample: str
+    people: int
+    mean: float
+    deviation: float
+    standards: dict[str, tuple[float, ...]]
+    template: dict[str, float]
+    score_below: Pairs
+    """Pairs of a SECEU score and the percent of people who did worse than it."""
+    similarity_below: Pairs
+    """Pairs of a pattern similarity and the percent of people below it."""
+    similarity_mean: float
+    similarity_deviation: float
+    alpha: float | None = None
+    evenness: float | None = None
+    """Mean evenness of single people's allocations, where these are known."""
+    options: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def error_of_measurement(self) -> float | None:
+        """Return the people's standard error of measurement, in EQ points."""
+        return None if self.alpha is None else standard_error_of_measurement(EQ_DEVIATION, self.alpha)
+
+    @property
+    def different_below(self) -> float:
+        """Return the similarity under which the paper speaks of a qualitatively different mechanism."""
+        return round(self.similarity_mean - self.similarity_deviation, 3)
+
+    def eq(self, score: float) -> float:
+        """Return the EQ of a SECEU score: 15 (M - score) / SD + 100."""
+        return EQ_DEVIATION * (self.mean - score) / self.deviation + EQ_MEAN
+
+    def score_of(self, eq: float) -> float:
+        """Return the SECEU score that has this EQ."""
+        return self.mean - (eq - EQ_MEAN) * self.deviation / EQ_DEVIATION
+
+    def score_curve(self) -> MonotoneCurve:
+        """Return the percent of people who did worse, as a curve over scores."""
+        return _curve(self.score_below, increasing=False)
+
+    def similarity_curve(self) -> MonotoneCurve:
+        """Return the percent of people with a lower similarity, as a curve over similarities."""
+        return _curve(self.similarity_below, increasing=True)
+
+    def percent_below(self, score: float) -> float:
+        """Return the percent of people who did worse than this score."""
+        return float(self.score_curve()(score))
+
+    def percent_less_similar(self, similarity: float) -> float:
+        """Return the percent of people whose pattern is less like the template than this."""
+        return float(self.similarity_curve()(similarity))
+
+
+def band(eq: float) -> str:
+    """Return the paper's word for an EQ: expert above 115, poor below 85, else normal."""
+    return "expert" if eq > EXPERT else "poor" if eq < POOR else "normal"
+
+
+def distance(given: Sequence[float], standard: Sequence[float]) -> float:
+    """Return the Euclidean distance of an allocation to the standard scores."""
+    return math.dist(given, standard)
+
+
+def evenness(allocation: Sequence[float]) -> float | None:
+    """Return the entropy of an allocation as a share of the most even one's; None for an empty one."""
+    total = math.fsum(allocation)
+    if total <= 0:
+        return None
+    shares = [points / total for points in allocation if points > 0]
+    return -math.fsum(share * math.log(share) for share in shares) / math.log(len(allocation)) + 0.0
+
+
+def read_norm(path: Path) -> Norm:
+    """Return the norm in a file that `norms build` wrote."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Norm)
+    except OSError as error:
+        raise DataError(f"norm file cannot be opened: {error.strerror or error}", path) from None
+    except msgspec.DecodeError as error:
+        raise DataError(f"not a norm file ({error}); make one with 'sociometer norms build'", path) from None
+
+
+def norm_of(stored: Any) -> Norm | None:
+    """Return the norm that was stored with a run as a JSON value."""
+    return None if stored is None else msgspec.convert(stored, Norm)
+
+
+def published_norm(standards: Sequence[Sequence[float]], template: Sequence[float], ids: Sequence[str]) -> Norm:
+    """Return the paper's norm: standards and template of the authors' file, percentiles of their tables."""
+    people = published_people()
+    return Norm(
+        name="Wang et al. (2023)",
+        sample="541 students in China (339 women), aged 17 to 30, who read the Chinese items",
+        people=round(people["people"]),
+        mean=people["score_mean"],
+        deviation=people["score_deviation"],
+        standards={name: tuple(row) for name, row in zip(ids, standards, strict=True)},
+        template=dict(zip(ids, template, strict=True)),
+        score_below=(
+            (people["score_lowest"], 100.0),
+            *published_pairs("score", "percent"),
+            (people["score_highest"], 0.0),
+        ),
+        similarity_below=published_pairs("similarity", "similarity_percent"),
+        similarity_mean=people["similarity_mean"],
+        similarity_deviation=people["similarity_deviation"],
+        alpha=people["alpha"],
+    )
+
+
+@cache
+def published_people() -> Mapping[str, float]:
+    """Return what the paper prints about its sample."""
+    return {row["name"]: float(row["value"]) for row in published_rows("people")}
+
+
+@cache
+def published_pairs(value: str, percent: str) -> Pairs:
+    """Return the distinct pairs of a value and its percentile in Tables 1, S1 and S2."""
+    rows = [row for table in ("table_1", "table_s1", "table_s2") for row in published_rows(table)]
+    return tuple(sorted({(float(row[value]), float(row[percent])) for row in rows if row[value]}))
+
+
+def published_rows(table: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a published table."""
+    with (PUBLISHED / f"{table}.csv").open(encoding="utf-8", newline="") as lines:
+        yield from csv.DictReader(lines)
+
+
+@cache
+def _curve(pairs: Pairs, *, increasing: bool) -> MonotoneCurve:
+    return MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs], increasing=increasing)

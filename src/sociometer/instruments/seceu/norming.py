@@ -1,0 +1,222 @@
+"""A norm from people's allocations: who is left out, standard scores, spread, reliability, percentiles."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+from scipy import stats
+
+from sociometer.analysis.reliability import Reliability, cronbach_alpha
+from sociometer.core.errors import UsageError
+from sociometer.instruments.seceu.items import TOTAL
+from sociometer.instruments.seceu.norm import Norm, distance, evenness
+from sociometer.instruments.seceu.responses import Person
+
+FEWEST_PEOPLE = 10
+SAME_ANSWER = 0.95
+PERCENTILES = tuple(range(0, 101, 2))
+
+Floats = NDArray[np.float64]
+
+
+class Excluded(Struct, frozen=True):
+    """Someone who is left out of a norm, and the rule that says so."""
+
+    person: str
+    reason: str
+
+
+class ItemSpread(Struct, frozen=True):
+    """People's distances on one scenario; `concern` names a floor or ceiling effect."""
+
+    scenario: str
+    mean: float
+    deviation: float
+    concern: str = ""
+
+
+class SexDifference(Struct, frozen=True):
+    """Student's t test of women's against men's scores."""
+
+    females: int
+    males: int
+    female_mean: float
+    male_mean: float
+    t: float
+    p_value: float
+
+
+class Expert(Struct, frozen=True):
+    """Where an expert, left out of the norm, stands on it."""
+
+    name: str
+    score: float
+    percent_below: float
+
+
+class Norming(Struct, frozen=True):
+    """A norm with all that its makers should look at before they trust it."""
+
+    norm: Norm
+    scores: dict[str, float]
+    similarities: dict[str, float]
+    excluded: tuple[Excluded, ...]
+    spreads: tuple[ItemSpread, ...]
+    reliability: Reliability
+    sex: SexDifference | None
+    experts: tuple[Expert, ...]
+
+
+def exclusions(people: Sequence[Person], scenarios: Sequence[str], most_missing: float) -> list[Excluded]:
+    """Return who is left out: too many gaps, or the same four numbers nearly throughout."""
+    found: list[Excluded] = []
+    for person in people:
+        gaps = len(scenarios) - len(person.answers)
+        if gaps > most_missing * len(scenarios):
+            found.append(Excluded(person.name, f"{gaps} of {len(scenarios)} scenarios without ten shared points"))
+            continue
+        same = max((list(person.answers.values()).count(points) for points in person.answers.values()), default=0)
+        if len(person.answers) > 1 and same >= SAME_ANSWER * len(person.answers):
+            found.append(Excluded(person.name, f"the same four numbers in {same} of {len(person.answers)} scenarios"))
+    return found
+
+
+def build_norm(
+    people: Sequence[Person],
+    scenarios: Sequence[str],
+    *,
+    name: str,
+    sample: str,
+    experts: Sequence[str] = (),
+    most_missing: float = 0.1,
+) -> Norming:
+    """Return the norm of these people; experts are placed on it and do not count towards it."""
+    unknown = sorted(set(experts) - {person.name for person in people})
+    if unknown:
+        raise UsageError(f"no person '{unknown[0]}' among the responses; --experts takes names of the column 'person'.")
+    apart = [person for person in people if person.name in experts]
+    excluded = exclusions([person for person in people if person.name not in experts], scenarios, most_missing)
+    out = {entry.person for entry in excluded} | set(experts)
+    kept = [person for person in people if person.name not in out]
+    if len(kept) < FEWEST_PEOPLE:
+        raise UsageError(f"{len(kept)} people are left after exclusion; a norm needs at least {FEWEST_PEOPLE}.")
+    points = _table(kept, scenarios)
+    standards = np.nanmean(points, axis=0)
+    distances: Floats = np.sqrt(np.square(points - standards).sum(axis=2))
+    norm = _norm(kept, scenarios, standards, distances, name, sample)
+    return Norming(
+        norm=norm,
+        scores=dict(zip((person.name for person in kept), np.nanmean(distances, axis=1).tolist(), strict=True)),
+        similarities=dict(zip((person.name for person in kept), _similarities(distances).tolist(), strict=True)),
+        excluded=tuple(excluded),
+        spreads=tuple(_spreads(scenarios, standards, distances)),
+        reliability=_reliability(distances),
+        sex=_sex_difference(kept, distances),
+        experts=tuple(_experts(apart, norm)),
+    )
+
+
+def _norm(
+    kept: Sequence[Person], scenarios: Sequence[str], standards: Floats, distances: Floats, name: str, sample: str
+) -> Norm:
+    scores = np.nanmean(distances, axis=1)
+    similarities = _similarities(distances)
+    known = similarities[~np.isnan(similarities)]
+    evens = [even for person in kept for answer in person.answers.values() if (even := evenness(answer)) is not None]
+    return Norm(
+        name=name,
+        sample=sample or f"{len(kept)} people",
+        people=len(kept),
+        mean=float(scores.mean()),
+        deviation=float(scores.std(ddof=1)),
+        standards={scenario: tuple(row.tolist()) for scenario, row in zip(scenarios, standards, strict=True)},
+        template=dict(zip(scenarios, np.nanmean(distances, axis=0).tolist(), strict=True)),
+        score_below=_percentiles(-scores, sign=-1.0),
+        similarity_below=_percentiles(known),
+        similarity_mean=float(known.mean()),
+        similarity_deviation=float(known.std(ddof=1)),
+        alpha=_reliability(distances).value,
+        evenness=float(np.mean(evens)),
+    )
+
+
+def _table(kept: Sequence[Person], scenarios: Sequence[str]) -> Floats:
+    """People × scenarios × options; NaN where a scenario was left out."""
+    gap = (float("nan"),) * 4
+    table = np.array([[person.answers.get(scenario, gap) for scenario in scenarios] for person in kept])
+    empty = [
+        scenario for scenario, column in zip(scenarios, table.swapaxes(0, 1), strict=True) if np.isnan(column).all()
+    ]
+    if empty:
+        raise UsageError(f"nobody answered scenario '{empty[0]}'; leave its columns out of the responses.")
+    return table
+
+
+def _similarities(distances: Floats) -> Floats:
+    """Each person's correlation with the template of all the others, as the paper has it."""
+    people = distances.shape[0]
+    total, counts = np.nansum(distances, axis=0), (~np.isnan(distances)).sum(axis=0)
+    found: Floats = np.full(people, np.nan)
+    for at, own in enumerate(distances):
+        seen = ~np.isnan(own)
+        rest = counts - seen
+        use = seen & (rest > 0)
+        template = (total - np.nan_to_num(own))[use] / rest[use]
+        if use.sum() > 2 and np.ptp(own[use]) > 0 and np.ptp(template) > 0:
+            found[at] = np.corrcoef(own[use], template)[0, 1]
+    return found
+
+
+def _spreads(scenarios: Sequence[str], standards: Floats, distances: Floats) -> list[ItemSpread]:
+    """Ceiling: one SD better than the mean would pass the standard itself; floor: one SD worse, the worst answer."""
+    spreads = []
+    for scenario, standard, column in zip(scenarios, standards, distances.T, strict=True):
+        mean, deviation = float(np.nanmean(column)), float(np.nanstd(column, ddof=1))
+        worst = max(distance(corner, standard.tolist()) for corner in (TOTAL * np.eye(standard.size)).tolist())
+        concern = "ceiling" if mean - deviation <= 0 else "floor" if mean + deviation >= worst else ""
+        spreads.append(ItemSpread(scenario, mean, deviation, concern))
+    return spreads
+
+
+def _reliability(distances: Floats) -> Reliability:
+    """Alpha over the people without gaps."""
+    return cronbach_alpha(distances[~np.isnan(distances).any(axis=1)], minimum_subjects=FEWEST_PEOPLE)
+
+
+def _sex_difference(kept: Sequence[Person], distances: Floats) -> SexDifference | None:
+    scores = np.nanmean(distances, axis=1)
+    females = scores[[person.sex == "female" for person in kept]]
+    males = scores[[person.sex == "male" for person in kept]]
+    if females.size < 2 or males.size < 2:
+        return None
+    test = stats.ttest_ind(males, females)
+    return SexDifference(
+        females.size, males.size, float(females.mean()), float(males.mean()), float(test.statistic), float(test.pvalue)
+    )
+
+
+def _experts(experts: Sequence[Person], norm: Norm) -> list[Expert]:
+    """Every expert, and all of them averaged, as the paper checks its validity."""
+    placed = [_place(person.name, person.answers, norm) for person in experts]
+    if len(experts) > 1:
+        shared = [scenario for scenario in norm.standards if all(scenario in person.answers for person in experts)]
+        mean = {
+            scenario: tuple(np.mean([person.answers[scenario] for person in experts], axis=0).tolist())
+            for scenario in shared
+        }
+        placed.append(_place("all experts averaged", mean, norm))
+    return placed
+
+
+def _place(name: str, answers: dict[str, tuple[float, ...]], norm: Norm) -> Expert:
+    known = [scenario for scenario in answers if scenario in norm.standards]
+    gaps = [distance(answers[scenario], norm.standards[scenario]) - norm.template[scenario] for scenario in known]
+    score = norm.mean + (float(np.mean(gaps)) if gaps else 0.0)
+    return Expert(name, score, norm.percent_below(score))
+
+
+def _percentiles(values: Floats, sign: float = 1.0) -> tuple[tuple[float, float], ...]:
+    """Pairs of a value and the percent of people below it, at every second percent."""
+    edges = np.quantile(values, [percent / 100 for percent in PERCENTILES])
+    return tuple((float(sign * edge), float(percent)) for edge, percent in zip(edges, PERCENTILES, strict=True))

@@ -1,0 +1,163 @@
+"""Outcome -> score -> summary; pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from sociometer.core.measure import Summary
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.seceu.items import TOTAL, Scenario
+from sociometer.instruments.seceu.measures import method_measures, overall_measures
+from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
+from sociometer.instruments.seceu.play import Allocated
+from sociometer.instruments.seceu.standing import Standing, hedger, stand
+from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
+
+SHOWN_ITEMS = 5
+
+
+def score(item: Scenario, outcome: Allocated) -> Score:
+    """Return the distance to the standard, the likeness of the profile, the evenness, and whether it was null."""
+    values = {
+        "distance": distance(outcome.points, item.standard),
+        "profile": profile_similarity(outcome.points, item.standard),
+        "null": float(not any(outcome.points)),
+    }
+    even = evenness(outcome.points)
+    if even is not None:
+        values["evenness"] = even
+    facets = {"prompting": item.prompting, "context": item.context, "direction": item.direction}
+    return Score(
+        values=values,
+        facets={name: level for name, level in facets.items() if level},
+        unreadable=int(outcome.written is None),
+    )
+
+
+def profile_similarity(points: Sequence[float], standard: Sequence[float]) -> float:
+    """Return Pearson's r over the options; 0 for a flat answer, which says nothing of which feeling is stronger."""
+    one, two = np.asarray(points) - np.mean(points), np.asarray(standard) - np.mean(standard)
+    scale = float(np.linalg.norm(one) * np.linalg.norm(two))
+    return float(np.clip(one @ two / scale, -1, 1)) if scale > 1e-9 else 0.0
+
+
+def summarise(run: RunView[Scenario, Allocated]) -> Summary:
+    """Return distances for every run; EQ, percentiles and pattern similarity where there is a human norm."""
+    norm = norm_of(run.norm)
+    standings = standings_of(run, norm)
+    even = hedger(standings[0], norm) if standings else None
+    shown = headline(standings, run.settings.text("prompting"))
+    measures = list(overall_measures(run, shown, norm))
+    if len(standings) > 1:
+        measures += [measure for standing in standings for measure in method_measures(run, standing, norm)]
+    tables = [results_table(standings, even, norm)] if even is not None else []
+    if shown is not None:
+        tables += [items_table(shown, norm, SHOWN_ITEMS), repairs_table(Counter(shown.readings))]
+    return Summary(
+        tuple(measures),
+        tuple(tables),
+        tuple(notes(run, standings, shown, even, norm)),
+        series(standings, shown, even, norm),
+    )
+
+
+def standings_of(run: RunView[Scenario, Allocated], norm: Norm | None) -> list[Standing]:
+    """Return how the subject stands with each way of prompting, in the order they were played."""
+    methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
+    for item, outcome, _ in run.scored():
+        methods.setdefault(item.prompting, []).append((item, outcome))
+    return [stand(method, answers, norm) for method, answers in methods.items()]
+
+
+def headline(standings: Sequence[Standing], prompting: str) -> Standing | None:
+    """Return the standing that the run is known by: the best of several where the setting says so, else the first."""
+    if not standings:
+        return None
+    if prompting == "best":
+        able = [standing for standing in standings if not standing.failed] or list(standings)
+        return min(able, key=lambda standing: standing.gap if standing.gap is not None else standing.score)
+    return standings[0]
+
+
+def notes(
+    run: RunView[Scenario, Allocated],
+    standings: Sequence[Standing],
+    shown: Standing | None,
+    even: Standing | None,
+    norm: Norm | None,
+) -> list[str]:
+    """Return the caveats that belong beside the numbers."""
+    if shown is None or even is None:
+        return ["Nothing was scored."]
+    said: list[str] = []
+    if norm is None:
+        said.append(
+            "The key of these scenarios is its authors' judgement, not a human norm: distance and likeness, no EQ."
+        )
+        said.append(f"Spreading the points evenly has a distance of {even.score:.2f}: a consensus rewards hedging.")
+    else:
+        said.append(f"Norm: {norm.name}, {norm.sample}.")
+        said.append(f"Spreading the points evenly earns an EQ of {even.eq:.0f}: a consensus rewards hedging.")
+        if norm.error_of_measurement is not None:
+            said.append(f"People's standard error of measurement is {norm.error_of_measurement:.1f} EQ points.")
+        if shown.items < len(norm.standards):
+            said.append(
+                f"EQ estimated from {shown.items} of {len(norm.standards)} items, "
+                "by their difference from people's mean distances on the same items."
+            )
+    if len(standings) > 1:
+        said.append(_choice_note(run.settings.text("prompting"), standings, shown))
+    said += [
+        f"FAILED ({standing.method}): {standing.nulls:g} of {standing.items} answers hold no allocation."
+        for standing in standings
+        if standing.failed
+    ]
+    return said
+
+
+def _choice_note(prompting: str, standings: Sequence[Standing], shown: Standing) -> str:
+    if prompting == "best":
+        ways = len(standings)
+        return f"'{shown.method}' is the best of {ways} ways of prompting; choosing the best of several flatters it."
+    return f"Places on the norm without a group are those of '{shown.method}'; every way of prompting stands below."
+
+
+def series(
+    standings: Sequence[Standing], shown: Standing | None, even: Standing | None, norm: Norm | None
+) -> dict[str, object]:
+    """Return what figures need beyond the measures."""
+    if shown is None or even is None:
+        return {}
+    ranked = sorted(shown.answers, key=lambda answer: answer.distance)
+    picked = ranked if len(ranked) <= 2 * SHOWN_ITEMS else ranked[:SHOWN_ITEMS] + ranked[-SHOWN_ITEMS:]
+    made: dict[str, object] = {
+        "prompting": shown.method,
+        "patterns": {standing.method: standing.pattern for standing in standings},
+        "profiles": [
+            {
+                "scenario": answer.scenario,
+                "story": answer.story,
+                "options": list(answer.options),
+                "given": [round(points, 4) for points in answer.points],
+                "standard": list(answer.standard),
+                "distance": round(answer.distance, 4),
+            }
+            for answer in picked
+        ],
+        "hedger": {"distance": even.score, "eq": even.eq, "similarity": even.similarity},
+        "total": TOTAL,
+    }
+    if norm is not None:
+        made["norm"] = {
+            "name": norm.name,
+            "people": norm.people,
+            "mean": norm.mean,
+            "deviation": norm.deviation,
+            "score_below": [list(pair) for pair in norm.score_below],
+            "similarity_below": [list(pair) for pair in norm.similarity_below],
+            "similarity_mean": norm.similarity_mean,
+            "similarity_deviation": norm.similarity_deviation,
+            "template": norm.template,
+        }
+    return made
