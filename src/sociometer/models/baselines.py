@@ -41,11 +41,7 @@ class Baseline(RulePlayer):
             case Allocation() as form:
                 return allocation_text(form.options, self.share(form, request.rng))
             case Schema() as form:
-                words = self.words(request)
-                made = sample(
-                    form.schema, lambda values: self._take(values, request), lambda: self._take(words, request)
-                )
-                return msgspec.json.encode(made).decode()
+                return msgspec.json.encode(self.fill(form, request)).decode()
             case _:
                 return str(self._take(self.words(request), request))
 
@@ -53,6 +49,11 @@ class Baseline(RulePlayer):
         """The whole total on the option that the rule takes."""
         taken = self.pick(form.options, rng)
         return tuple(form.total if index == taken else 0.0 for index in range(len(form.options)))
+
+    def fill(self, form: Schema, request: Request) -> Any:
+        """An instance of the schema, each value taken by the rule."""
+        words = self.words(request)
+        return sample(form.schema, lambda values: self._take(values, request), lambda: self._take(words, request))
 
     def words(self, request: Request) -> tuple[str, ...]:
         """What can be said to anything, in the language of the last message."""

@@ -47,8 +47,11 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             return read_script(Path(_named(family, name)))
         case "replay":
             return _replay(_named(family, name), recorded)
-        case "human" if not name:
+        case "human":
             from sociometer.models.human import Human
+
+            if name:
+                raise UsageError(f"'{spec}': 'human' takes no name; tell people apart with --revision NAME.")
 
             return Human(options.revision)
     raise unknown("model", family, (*PRESETS, *_OTHERS), _NEXT_STEP)

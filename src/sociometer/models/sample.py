@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 _DEEPEST = 12
-_LONGEST_ARRAY = 8
+_LONGEST_ARRAY = 1000
 
 Pick = Callable[[Sequence[Any]], Any]
 """Takes one of several values (an enum's, or a number's allowed range as its ends and middle)."""
@@ -62,9 +62,7 @@ class _Sampler:
 
     def _array(self, schema: dict[str, Any], depth: int) -> list[Any]:
         prefix = [self.value(part, depth + 1) for part in schema.get("prefixItems", ())]
-        count = min(
-            max(int(schema.get("minItems", 1)), len(prefix)), max(_LONGEST_ARRAY, int(schema.get("minItems", 1)))
-        )
+        count = max(min(int(schema.get("minItems", 1)), _LONGEST_ARRAY), len(prefix))
         rest = schema.get("items", {"type": "string"})
         made = prefix + [self.value(rest, depth + 1) for _ in range(count - len(prefix))]
         if schema.get("uniqueItems") and isinstance(rest, dict) and rest.get("enum"):

@@ -1,0 +1,62 @@
+"""Fixtures that all rooms share: loopback servers for each wire format, the official data, the embedded model."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from servers.anthropic import AnthropicServer
+from servers.google import GoogleServer
+from servers.openai import OpenAIServer
+
+KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
+
+
+@pytest.fixture
+def key(monkeypatch):
+    """A key that must never be seen anywhere but in a request's header."""
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(variable, KEY)
+    return KEY
+
+
+@pytest.fixture
+def openai_server():
+    with OpenAIServer() as server:
+        yield server
+
+
+@pytest.fixture
+def anthropic_server():
+    with AnthropicServer() as server:
+        yield server
+
+
+@pytest.fixture
+def google_server():
+    with GoogleServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def official_data():
+    """The folder of official data, from SOCIOMETER_DATA."""
+    folder = os.environ.get("SOCIOMETER_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("official data is not here: set SOCIOMETER_DATA to its folder")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def embedded_model():
+    """The GGUF file of local/smollm2-135m."""
+    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
+    from sociometer.models.pull import pulled
+
+    path = pulled("smollm2-135m")
+    if path is None:
+        pytest.skip("the embedded model is not here: run 'sociometer models pull smollm2-135m'")
+    return path

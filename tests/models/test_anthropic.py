@@ -1,0 +1,91 @@
+"""What is particular to the Anthropic wire format; what all formats share is in contract/test_providers.py."""
+
+import asyncio
+import json
+
+import msgspec
+import pytest
+
+from sociometer.core.conversation import Request, Sampling, Usage, assistant, system, user
+from sociometer.core.errors import MachineryError
+from sociometer.core.forms import Schema
+from sociometer.models.anthropic import messages_body, read_answer
+from sociometer.models.registry import ModelOptions, resolve
+
+HELLO = (user("hi"),)
+
+
+def sent(request):
+    return json.loads(msgspec.json.encode(messages_body("m", request)))
+
+
+def test_system_text_stands_apart_and_a_limit_is_always_given():
+    body = sent(Request("s", (system("One."), user("a"), assistant("b"), system("Two."), user("c"))))
+    assert body["system"] == "One.\n\nTwo."
+    assert [message["content"] for message in body["messages"]] == ["a", "b", "c"]
+    assert body["max_tokens"] == 4096
+    assert set(body) == {"model", "messages", "max_tokens", "system"}
+
+
+def test_system_text_alone_becomes_the_question():
+    body = sent(Request("s", (system("Speak."),)))
+    assert body["messages"] == [{"role": "user", "content": "Speak."}]
+    assert "system" not in body
+
+
+@pytest.mark.parametrize(
+    ("effort", "thinking", "config"),
+    [
+        ("2000", {"type": "enabled", "budget_tokens": 2000}, None),
+        ("none", {"type": "disabled"}, None),
+        ("high", {"type": "adaptive"}, {"effort": "high"}),
+    ],
+)
+def test_effort_is_a_budget_a_word_or_nothing(effort, thinking, config):
+    body = sent(Request("s", HELLO, sampling=Sampling(reasoning_effort=effort)))
+    assert body["thinking"] == thinking
+    assert body.get("output_config") == config
+
+
+def test_a_schema_is_a_tool_that_must_be_used_unless_the_model_thinks():
+    form = Schema({"type": "object"}, name="mood")
+    assert sent(Request("s", HELLO, form))["tool_choice"] == {"type": "tool", "name": "mood"}
+    assert sent(Request("s", HELLO, form, Sampling(reasoning_effort="low")))["tool_choice"] == {"type": "auto"}
+    assert sent(Request("s", HELLO, form))["tools"][0]["input_schema"] == {"type": "object"}
+
+
+@pytest.mark.parametrize(("name", "sampling"), [("seed", Sampling(seed=0)), ("logprobs", Sampling(logprobs=1))])
+def test_an_option_that_the_format_lacks_is_named_and_not_dropped(name, sampling):
+    with pytest.raises(MachineryError, match=f"'{name}'") as caught:
+        messages_body("m", Request("s", HELLO, sampling=sampling))
+    assert caught.value.kind == "refused option"
+
+
+def test_cached_tokens_count_as_read():
+    usage = {"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 100, "cache_creation_input_tokens": None}
+    answer = {"content": [{"type": "text", "text": "B"}], "stop_reason": "end_turn", "usage": usage}
+    assert read_answer(json.dumps(answer).encode()).usage == Usage(105, 2)
+
+
+def test_blocks_of_other_kinds_are_passed_over():
+    blocks = [{"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "B"}, {"type": "text", "text": "."}]
+    assert read_answer(json.dumps({"content": blocks}).encode()).text == "B."
+
+
+def test_headers_and_path_are_those_of_the_format(anthropic_server, key):
+    async def ask():
+        player = resolve("anthropic/m", ModelOptions(base_url=anthropic_server.url + "/v1"))
+        try:
+            await player.answer(Request("s", HELLO))
+        finally:
+            await player.close()
+
+    asyncio.run(ask())
+    assert anthropic_server.last.path == "/v1/messages"
+    assert anthropic_server.last.headers["x-api-key"] == key
+    assert anthropic_server.last.headers["anthropic-version"] == "2023-06-01"
+
+
+def test_there_are_no_embeddings(key):
+    with pytest.raises(MachineryError, match="no embeddings"):
+        asyncio.run(resolve("anthropic/m").embed(["a"]))

@@ -1,0 +1,83 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sociometer.models import failures
+
+SECRETS = [
+    "sk-proj-abcdef1234567890",
+    "Bearer abcdefghijkl",
+    "AIzaSyA1234567890abcdefghijklmnopqrstu",
+    "gsk_abcdefghijkl123456",
+    "xai-0123456789abcdef",
+    "api_key=hunter2hunter2",
+    '"api_key": "hunter2hunter2"',
+    "sk-ab****************cdef",
+    "0123456789abcdef0123456789abcdef",
+]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_what_looks_like_a_key_is_taken_out(secret):
+    shown = failures.shortened(f"Incorrect key: {secret}. Try another.")
+    assert secret not in shown
+    assert "hunter2" not in shown
+    assert "[key]" in shown
+    assert shown.endswith("Try another.")
+
+
+@given(st.text(min_size=8, max_size=40), st.text(), st.text())
+def test_the_key_itself_is_never_shown(key, before, after):
+    shown = failures.without_secrets(f"{before}{key}{after}", key)
+    assert key not in shown or key in "[key]" * 9
+
+
+def test_ordinary_words_stay():
+    said = "The model's maximum context length is 8192 tokens; your request has 9031."
+    assert failures.shortened(said) == said
+
+
+def test_a_long_error_is_cut():
+    assert len(failures.shortened("word " * 1000)) == 300
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"error": "plain"}', "plain"),
+        (b'{"message": "at the top"}', "at the top"),
+        (b'{"object": "error", "message": "vllm says"}', "vllm says"),
+        (b'{"detail": "fastapi says"}', "fastapi says"),
+        (b'{"detail": [{"loc": ["body"], "msg": "field required"}]}', "field required"),
+        (b'[{"error": {"code": 400, "message": "google says", "status": "INVALID"}}]', "google says"),
+        (b"upstream fell over", "upstream fell over"),
+        (b"", "no explanation"),
+        (b'"text"', "text"),
+        (b"\xff\xfe", "400"),
+    ],
+)
+def test_every_usual_shape_of_error_is_read(body, said):
+    assert said in str(failures.refused("http://host", 400, {}, body))
+
+
+def test_google_names_its_wait_in_the_details():
+    body = b'{"error": {"details": [{"@type": "x"}, {"retryDelay": "17.5s"}]}}'
+    assert failures.refused("http://host", 429, {}, body).retry_after_seconds == 17.5
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("3", 3), ("0", 0), ("nonsense", None), ("-5", None), ("9999999", 3600)]
+)
+def test_a_wait_is_read_within_reason(given, seconds):
+    assert failures.retry_after({"Retry-After": given}) == seconds
+
+
+def test_a_date_that_has_passed_is_no_wait():
+    assert failures.retry_after({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
+
+
+def test_a_redirect_names_its_target_and_is_not_followed():
+    error = failures.refused("http://host", 302, {"Location": "https://login.example/?token=abcd1234"}, b"")
+    assert error.fatal
+    assert "login.example" in str(error)
+    assert "abcd1234" not in str(error)

@@ -1,0 +1,140 @@
+"""The embedded model, really run; replies are short, since two cores write some fifty tokens a second."""
+
+import asyncio
+import json
+import shutil
+import sys
+
+import pytest
+
+from sociometer.core.conversation import Request, Sampling, user
+from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.forms import Schema
+from sociometer.models.local import chat_body
+from sociometer.models.pull import PULLABLE
+from sociometer.models.registry import resolve
+
+MOOD = Schema(
+    {
+        "type": "object",
+        "properties": {"mood": {"enum": ["glad", "sad"]}, "points": {"type": "integer", "minimum": 0, "maximum": 9}},
+        "required": ["mood", "points"],
+        "additionalProperties": False,
+    }
+)
+HELLO = (user("Say hello."),)
+
+
+@pytest.fixture(scope="module")
+def heard(embedded_model):
+    """One conversation with the model, in one event loop; the tests below look at its parts."""
+
+    async def all_of_it():
+        player = resolve("local/smollm2-135m")
+        try:
+            ask = player.answer
+            drawn = Sampling(temperature=1.0, seed=7, max_tokens=4)
+            return {
+                "identity": player.identity,
+                "greedy": await ask(Request("s", HELLO, sampling=Sampling(temperature=0, max_tokens=4, logprobs=2))),
+                "seeded": await ask(Request("s", HELLO, sampling=drawn)),
+                "together": await asyncio.gather(*(ask(Request("s", HELLO, sampling=drawn)) for _ in range(2))),
+                "schema": await ask(Request("s", HELLO, MOOD, Sampling(temperature=0, max_tokens=40))),
+                "too long": await failed(ask(Request("s", (user("word " * 9000),)))),
+                "vectors": await player.embed(["Ada is glad.", "Ada is happy.", "The tax form is due in May."]),
+            }
+        finally:
+            await player.close()
+
+    return asyncio.run(all_of_it())
+
+
+async def failed(answer):
+    with pytest.raises(MachineryError) as caught:
+        await answer
+    return caught.value
+
+
+def test_its_revision_is_the_checksum_of_its_file(heard):
+    assert heard["identity"].revision == PULLABLE["smollm2-135m"].sha256
+    assert heard["identity"].certain
+    assert not heard["identity"].stand_in
+
+
+def test_a_reply_has_usage_and_log_probabilities(heard):
+    reply = heard["greedy"]
+    assert reply.text
+    assert reply.usage.output_tokens == 4
+    assert reply.finish == "length"
+    assert len(reply.logprobs) == 4
+    assert all(len(token.top) == 2 and token.logprob == token.top[0][1] for token in reply.logprobs)
+
+
+def test_the_same_seed_gives_the_same_reply_alone_and_in_a_crowd(heard):
+    assert len({reply.text for reply in (heard["seeded"], *heard["together"])}) == 1
+
+
+def test_a_schema_is_kept_to(heard):
+    filled = json.loads(heard["schema"].text)
+    assert filled["mood"] in ("glad", "sad")
+    assert 0 <= filled["points"] <= 9
+
+
+def test_what_is_too_long_for_it_is_an_error_not_an_answer(heard):
+    assert heard["too long"].kind == "context too long"
+
+
+def test_texts_of_like_meaning_have_like_vectors(heard):
+    glad, happy, tax = heard["vectors"]
+    assert cosine(glad, happy) > cosine(glad, tax)
+
+
+def test_a_file_of_ones_own_is_played_under_its_name(embedded_model, tmp_path):
+    copy = tmp_path / "mine.gguf"
+    shutil.copy(embedded_model, copy)
+    player = resolve(f"local/{copy}")
+    assert player.identity.name == "mine.gguf"
+    assert player.identity.revision == PULLABLE["smollm2-135m"].sha256
+
+
+def test_a_file_that_is_no_model_fails_once_for_all(embedded_model, tmp_path):
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF but no more than that")
+
+    async def ask():
+        player = resolve(f"local/{broken}")
+        try:
+            await player.answer(Request("s", HELLO))
+        finally:
+            await player.close()
+
+    with pytest.raises(MachineryError) as caught:
+        asyncio.run(ask())
+    assert caught.value.fatal
+    assert "broken.gguf" in str(caught.value)
+
+
+def test_without_the_extra_the_extra_is_named(embedded_model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(UsageError, match=r"sociometer\[local\]"):
+        resolve("local/smollm2-135m")
+
+
+def test_options_are_sent_only_where_set():
+    bare = chat_body(Request("s", HELLO))
+    assert set(bare) == {"messages", "max_tokens", "cache_prompt"}
+    drawn = Sampling(temperature=0.3, top_p=0.8, seed=1, stop=("X",), max_tokens=9, reasoning_effort="low")
+    body = chat_body(Request("s", HELLO, sampling=drawn))
+    assert (body["temperature"], body["top_p"], body["seed"], body["stop"], body["max_tokens"]) == (
+        0.3,
+        0.8,
+        1,
+        ["X"],
+        9,
+    )
+    assert body["chat_template_kwargs"] == {"reasoning_effort": "low"}
+
+
+def cosine(first, second):
+    dot = sum(a * b for a, b in zip(first, second, strict=True))
+    return dot / (sum(a * a for a in first) * sum(b * b for b in second)) ** 0.5

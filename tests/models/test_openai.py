@@ -1,0 +1,166 @@
+"""What is particular to the OpenAI wire format; what all formats share is in contract/test_providers.py."""
+
+import asyncio
+import json
+
+import msgspec
+import pytest
+
+from sociometer.core.conversation import Message, Request, Sampling, user
+from sociometer.core.errors import MachineryError
+from sociometer.core.forms import Schema
+from sociometer.models.openai import chat_body, read_completion, read_vectors
+from sociometer.models.presets import PRESETS
+from sociometer.models.registry import ModelOptions, resolve
+
+HELLO = (user("你好"),)
+
+
+def completion(message, finish="stop", **more):
+    return json.dumps({"choices": [{"message": message, "finish_reason": finish}], **more}).encode()
+
+
+def sent(family, request):
+    return json.loads(msgspec.json.encode(chat_body("m", request, PRESETS[family])))
+
+
+def test_a_bare_request_holds_the_model_and_the_messages_only():
+    assert sent("vllm", Request("s", HELLO)) == {"model": "m", "messages": [{"role": "user", "content": "你好"}]}
+
+
+def test_all_options_have_their_names():
+    drawn = Sampling(0.5, 0.9, 7, 3, ("END",), "low", 5)
+    body = sent("vllm", Request("s", HELLO, sampling=drawn))
+    del body["model"], body["messages"]
+    assert body == {
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "max_tokens": 7,
+        "seed": 3,
+        "stop": ["END"],
+        "reasoning_effort": "low",
+        "logprobs": True,
+        "top_logprobs": 5,
+    }
+
+
+def test_openai_itself_calls_the_limit_by_its_new_name():
+    body = sent("openai", Request("s", HELLO, sampling=Sampling(max_tokens=7)))
+    assert body["max_completion_tokens"] == 7
+    assert "max_tokens" not in body
+
+
+def test_a_schema_is_strict_only_where_it_may_be():
+    closed = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    for schema, strict in ((closed, True), ({**closed, "required": []}, None), ({"type": "object"}, None)):
+        asked = sent("openai", Request("s", HELLO, Schema(schema, name="r")))["response_format"]
+        assert asked["type"] == "json_schema"
+        assert asked["json_schema"].get("strict") is strict
+        assert asked["json_schema"]["schema"] == schema
+
+
+def test_a_server_without_schemas_is_asked_for_any_json():
+    assert sent("deepseek", Request("s", HELLO, Schema({})))["response_format"] == {"type": "json_object"}
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "reasoning"),
+    [
+        ({"content": "B", "reasoning_content": "hm"}, "B", "hm"),
+        ({"content": "B", "reasoning": "hm"}, "B", "hm"),
+        ({"content": "<think>hm</think>B"}, "B", "hm"),
+        ({"content": [{"type": "text", "text": "B"}]}, "B", ""),
+        (
+            {
+                "content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+                    {"type": "text", "text": "B"},
+                ]
+            },
+            "B",
+            "hm",
+        ),
+        ({"content": None, "refusal": "I will not."}, "I will not.", ""),
+    ],
+)
+def test_answers_and_thoughts_are_found_wherever_servers_put_them(message, text, reasoning):
+    reply = read_completion(completion(message))
+    assert (reply.text, reply.reasoning) == (text, reasoning)
+
+
+def test_a_refusal_is_marked_as_one():
+    assert read_completion(completion({"content": None, "refusal": "No."})).finish == "refusal"
+
+
+@pytest.mark.parametrize("broken", [b"", b"null", b"[]", b"{}", b'{"choices": [{}]}', b"\xff", b"<html>", b"{" * 10000])
+def test_what_is_no_completion_is_no_reply(broken):
+    with pytest.raises((msgspec.DecodeError, RecursionError)):
+        read_completion(broken)
+
+
+def test_no_choices_is_an_empty_reply():
+    with pytest.raises(MachineryError) as caught:
+        read_completion(b'{"choices": []}')
+    assert caught.value.kind == "empty reply"
+
+
+def test_negative_counts_are_unknown():
+    reply = read_completion(completion({"content": "B"}, usage={"prompt_tokens": -1, "completion_tokens": 2}))
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (None, 2)
+
+
+@pytest.mark.parametrize("odd", [5, "x", {"content": [{"token": 1}]}, {"content": None}, []])
+def test_log_probabilities_that_cannot_be_read_are_left_out(odd):
+    body = json.dumps({"choices": [{"message": {"content": "B"}, "logprobs": odd}]}).encode()
+    assert read_completion(body).logprobs == ()
+
+
+def test_log_probabilities_come_with_their_rivals(openai_server):
+    async def ask():
+        player = resolve("vllm/m", ModelOptions(base_url=openai_server.url))
+        try:
+            return await player.answer(Request("s", HELLO, sampling=Sampling(logprobs=2)))
+        finally:
+            await player.close()
+
+    (token,) = asyncio.run(ask()).logprobs
+    assert (token.token, token.logprob, token.top) == ("B", -0.1, (("B", -0.1), ("A", -2.5)))
+
+
+def test_missing_vectors_are_noticed():
+    with pytest.raises(ValueError, match="1 vectors for 2 texts"):
+        read_vectors(b'{"data": [{"embedding": [1.0]}]}', 2)
+
+
+def test_no_key_no_header(openai_server, monkeypatch):
+    monkeypatch.delenv("VLLM_API_KEY", raising=False)
+
+    async def ask():
+        player = resolve("vllm/m", ModelOptions(base_url=openai_server.url))
+        try:
+            await player.answer(Request("s", (Message("user", "hi"),)))
+        finally:
+            await player.close()
+
+    asyncio.run(ask())
+    assert "Authorization" not in openai_server.last.headers
+    assert openai_server.last.path == "/v1/chat/completions"
+
+
+def test_a_key_set_between_two_requests_is_used_at_once(openai_server, monkeypatch):
+    async def ask():
+        player = resolve("vllm/m", ModelOptions(base_url=openai_server.url))
+        try:
+            for key in ("first-key", "second-key"):
+                monkeypatch.setenv("VLLM_API_KEY", key)
+                await player.answer(Request("s", HELLO))
+        finally:
+            await player.close()
+
+    asyncio.run(ask())
+    assert [one.headers["Authorization"] for one in openai_server.received] == ["Bearer first-key", "Bearer second-key"]

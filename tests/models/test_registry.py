@@ -1,0 +1,103 @@
+import subprocess
+import sys
+
+import pytest
+
+from sociometer.core.errors import DataError, UsageError
+from sociometer.models.presets import PRESETS
+from sociometer.models.registry import ModelOptions, describe, resolve
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("opnai/gpt-4o", "did you mean 'openai'"),
+        ("gpt-4o", "unknown model 'gpt-4o'"),
+        ("", "unknown model ''"),
+        ("humans", "did you mean 'human'"),
+        ("human/anna", "takes no name"),
+        ("baseline/radnom", "did you mean 'random'"),
+        ("baseline", "baseline/NAME"),
+        ("local/smollm2", "did you mean 'smollm2-135m'"),
+        ("local/nowhere/x.gguf", "no file 'nowhere/x.gguf'"),
+        ("openai/", "needs a model's name"),
+        ("replay/abc", "no recorded replies of run 'abc'"),
+    ],
+)
+def test_a_wrong_name_is_told_with_the_nearest_right_one(spec, said):
+    with pytest.raises(UsageError) as caught:
+        resolve(spec)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("family", [name for name, preset in PRESETS.items() if not preset.own])
+def test_a_missing_key_is_told_before_anything_is_sent(family, monkeypatch):
+    variable = PRESETS[family].key_variable
+    monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(UsageError, match=variable):
+        resolve(f"{family}/some-model")
+
+
+def test_a_key_variable_of_ones_own_must_be_set(monkeypatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with pytest.raises(UsageError, match="MY_KEY"):
+        resolve("vllm/m", ModelOptions(key_variable="MY_KEY"))
+    monkeypatch.setenv("MY_KEY", "x")
+    assert resolve("vllm/m", ModelOptions(key_variable="MY_KEY")).identity.name == "m"
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "ftp://host/v1", "http://", "not a url", "http://host:port/v1", "http://[::1/v1"]
+)
+def test_what_is_no_base_url_is_refused(url):
+    with pytest.raises(UsageError, match="not a base URL"):
+        resolve("vllm/m", ModelOptions(base_url=url))
+
+
+@pytest.mark.parametrize("url", ["http://me:secret@host/v1", "http://host/v1?key=secret"])
+def test_a_base_url_that_holds_a_secret_is_refused_without_repeating_it(url):
+    with pytest.raises(UsageError) as caught:
+        resolve("vllm/m", ModelOptions(base_url=url))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_base_url_may_be_pasted_with_its_path():
+    pasted = resolve("vllm/m", ModelOptions(base_url="http://host:8000/v1/chat/completions/"))
+    assert pasted.identity.base_url == "http://host:8000/v1"
+
+
+@pytest.mark.parametrize("family", [name for name, preset in PRESETS.items() if preset.own])
+def test_a_server_of_ones_own_needs_no_key_and_is_uncertain(family, monkeypatch):
+    monkeypatch.delenv(PRESETS[family].key_variable, raising=False)
+    assert not resolve(f"{family}/m").identity.certain
+    assert resolve(f"{family}/m", ModelOptions(revision="7")).identity.certain
+
+
+def test_a_model_name_may_hold_slashes(monkeypatch):
+    monkeypatch.setenv("OPENROUTER_API_KEY", "x")
+    assert resolve("openrouter/meta-llama/llama-3-8b").identity.name == "meta-llama/llama-3-8b"
+
+
+def test_a_script_that_is_not_there_is_a_data_error(tmp_path):
+    with pytest.raises(DataError, match="cannot read the script"):
+        resolve(f"scripted/{tmp_path}/none.txt")
+
+
+def test_describe_says_whether_keys_are_set(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    ready = {entry.spec: entry.ready for entry in describe()}
+    assert ready["openai/NAME"] is True
+    assert ready["groq/NAME"] is False
+    assert ready["vllm/NAME"] is None
+    assert ready["baseline/random"] is True
+    assert "human" in ready
+
+
+def test_importing_the_registry_imports_nothing_heavy():
+    program = (
+        "import sys, sociometer.models.registry as r; r.resolve('baseline/random'); r.describe();"
+        "print(sorted({'aiohttp', 'numpy', 'xllamacpp', 'rich'} & set(sys.modules)))"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"

@@ -1,0 +1,37 @@
+"""A server that speaks messages."""
+
+import json
+
+from servers.faults import Fault
+from servers.loopback import LoopbackServer
+
+
+class AnthropicServer(LoopbackServer):
+    def good(self, path: str, body: dict, fault: Fault) -> dict:
+        said = self.say(body)
+        blocks = [{"type": "thinking", "thinking": self.reasoning, "signature": "x"}] if self.reasoning else []
+        if body.get("tools"):
+            blocks.append({"type": "tool_use", "id": "t", "name": body["tools"][0]["name"], "input": json.loads(said)})
+        else:
+            blocks.append({"type": "text", "text": said})
+        answer = {"id": "1", "type": "message", "role": "assistant", "model": f"{body['model']}-served"}
+        answer |= {"content": blocks, "stop_reason": "end_turn", "usage": {"input_tokens": 12, "output_tokens": 3}}
+        match fault.change:
+            case "empty":
+                answer["content"] = []
+            case "no usage":
+                del answer["usage"]
+            case "wrong usage":
+                answer["usage"] = {"input_tokens": "many", "output_tokens": {}}
+            case "filtered":
+                answer["content"], answer["stop_reason"] = [], "refusal"
+            case "cut off thinking":
+                answer["content"], answer["stop_reason"] = [{"type": "thinking", "thinking": "Let me"}], "max_tokens"
+        return answer
+
+    def error(self, fault: Fault, key: str) -> dict:
+        message = fault.message.replace("{key}", key)
+        return {
+            "type": "error",
+            "error": {"type": fault.code, "message": f"{fault.option}: {message}" if fault.option else message},
+        }

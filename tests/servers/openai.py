@@ -1,0 +1,47 @@
+"""A server that speaks chat completions and embeddings."""
+
+from servers.faults import Fault
+from servers.loopback import LoopbackServer
+
+
+class OpenAIServer(LoopbackServer):
+    base_path = "/v1"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasoning_field = "reasoning_content"
+
+    def good(self, path: str, body: dict, fault: Fault) -> dict:
+        if path.endswith("/embeddings"):
+            vectors = [
+                {"index": at, "embedding": [float(len(text)), float(at)]} for at, text in enumerate(body["input"])
+            ]
+            return {"data": vectors[::-1], "model": body["model"]}
+        message = {"role": "assistant", "content": self.say(body)}
+        if self.reasoning:
+            message[self.reasoning_field] = self.reasoning
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        if body.get("logprobs"):
+            rivals = [{"token": "B", "logprob": -0.1}, {"token": "A", "logprob": -2.5}][: body["top_logprobs"]]
+            choice["logprobs"] = {"content": [{"token": "B", "logprob": -0.1, "bytes": [66], "top_logprobs": rivals}]}
+        answer = {"id": "1", "object": "chat.completion", "model": f"{body['model']}-served", "choices": [choice]}
+        answer["usage"] = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
+        return self._changed(answer, choice, message, fault.change)
+
+    def error(self, fault: Fault, key: str) -> dict:
+        message = fault.message.replace("{key}", key)
+        return {"error": {"message": message, "type": fault.code, "code": fault.code, "param": fault.option or None}}
+
+    def _changed(self, answer: dict, choice: dict, message: dict, change: str) -> dict:
+        match change:
+            case "empty":
+                message["content"] = None
+            case "no usage":
+                del answer["usage"]
+            case "wrong usage":
+                answer["usage"] = {"prompt_tokens": "many", "completion_tokens": [1]}
+            case "filtered":
+                message["content"], choice["finish_reason"] = "", "content_filter"
+            case "cut off thinking":
+                message["content"], choice["finish_reason"] = "<think>Let me see", "length"
+        return answer
