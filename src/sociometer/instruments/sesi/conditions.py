@@ -1,0 +1,132 @@
+"""The factor probes' conditions: every level of every factor, and the words that bring it to the subject."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from msgspec import Struct
+
+from sociometer.core.errors import unknown
+
+CONTROL = "control"
+FACTORS = ("personality", "emotion", "gender", "role", "person", "intelligence")
+PROMPT_TYPES = ("role", "interpersonal", "audience")
+
+_TRAITS = ("extraversion", "agreeableness", "conscientiousness", "neuroticism", "openness")
+_ROLE_CLASSES: dict[str, tuple[str, ...]] = {
+    "family": ("parent", "mother", "father", "child", "son", "daughter"),
+    "romantic": ("partner", "husband", "wife", "girlfriend", "boyfriend"),
+    "friend": ("friend",),
+    "work": ("coworker", "boss", "colleague"),
+    "school": ("student", "tutor"),
+    "occupation": ("salesperson", "teacher", "librarian", "programmer"),
+}
+_IMPLICIT_GENDER: dict[str, tuple[str, ...]] = {
+    "male": ("father", "son", "husband", "boyfriend"),
+    "neutral": ("parent", "child", "partner"),
+    "female": ("mother", "daughter", "wife", "girlfriend"),
+}
+
+
+class Condition(Struct, frozen=True):
+    """One level of a factor: the prompt that precedes the item, and the role that fills its placeholder."""
+
+    name: str
+    factor: str
+    prompt: str = ""
+    role: str = ""
+    second_person: bool = False
+
+
+class Contrast(Struct, frozen=True):
+    """Two groups of conditions that the paper sets against each other; `expected` is the sign it reports."""
+
+    name: str
+    title: str
+    factor: str
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    paper: str
+
+
+@cache
+def conditions() -> dict[str, Condition]:
+    """Every condition by name, the control first."""
+    made = [Condition(CONTROL, "")]
+    made += [
+        Condition(f"{trait}-{level}", "personality", f"factor/personality/{trait}-{level}")
+        for trait in _TRAITS
+        for level in ("high", "low")
+    ]
+    made += [Condition(name, "emotion", f"factor/emotion/{name}") for name in ("boredom", "normal", "anxiety")]
+    made += [Condition(f"gender-{name}", "gender", f"factor/gender/{name}") for name in ("male", "female", "neutral")]
+    made += [
+        Condition(f"{kind}-{role}", "role", f"factor/role/{kind}", role)
+        for kind in PROMPT_TYPES
+        for role in roles()
+    ]
+    made += [Condition("second-person", "person", second_person=True)]
+    made += [Condition(f"intelligence-{level}", "intelligence", f"factor/intelligence/{level}") for level in ("high", "low")]
+    return {condition.name: condition for condition in made}
+
+
+def condition(name: str) -> Condition:
+    """The condition of that name."""
+    if name not in conditions():
+        raise unknown("condition", name, conditions(), "Run 'sociometer probe sesi --help' for the factors.")
+    return conditions()[name]
+
+
+def roles() -> tuple[str, ...]:
+    """The 21 roles of the paper's Extended Data Table 4 (its "saler" is our salesperson)."""
+    return tuple(role for members in _ROLE_CLASSES.values() for role in members)
+
+
+def role_class(role: str) -> str:
+    """The class a role belongs to."""
+    return next(name for name, members in _ROLE_CLASSES.items() if role in members)
+
+
+def of_factors(factors: Iterable[str]) -> tuple[Condition, ...]:
+    """The conditions of some factors (all where none is named); gender brings the roles that imply one."""
+    wanted = tuple(factors) or FACTORS
+    for factor in wanted:
+        if factor not in FACTORS:
+            raise unknown("factor", factor, FACTORS)
+    implied = {f"role-{role}" for members in _IMPLICIT_GENDER.values() for role in members}
+    return tuple(
+        entry
+        for entry in conditions().values()
+        if entry.factor in wanted or ("gender" in wanted and entry.name in implied)
+    )
+
+
+def contrasts() -> tuple[Contrast, ...]:
+    """The contrasts that the paper reports in section 2.3 and 2.4."""
+    male, neutral, female = (
+        tuple(f"role-{role}" for role in _IMPLICIT_GENDER[kind]) for kind in ("male", "neutral", "female")
+    )
+    home_and_work = tuple(f"role-{role}" for kind in ("family", "work") for role in _ROLE_CLASSES[kind])
+    close = tuple(f"role-{role}" for kind in ("romantic", "friend") for role in _ROLE_CLASSES[kind])
+    return (
+        Contrast("extraversion", "High against low extraversion", "personality",
+                 ("extraversion-high",), ("extraversion-low",), "higher in all models (Fig. 4a)"),
+        Contrast("agreeableness", "Low against high agreeableness", "personality",
+                 ("agreeableness-low",), ("agreeableness-high",), "higher in all models (Fig. 4a)"),
+        Contrast("emotion", "Normal state against boredom and anxiety", "emotion",
+                 ("normal",), ("boredom", "anxiety"), "an inverted U is the hypothesis (4.6)"),
+        Contrast("gender-explicit", "Male against female, stated outright", "gender",
+                 ("gender-male",), ("gender-female",), "higher (Fig. 4b)"),
+        Contrast("gender-implicit", "Male against female, implied by roles", "gender",
+                 male, female, "no longer holds (section 2.4)"),
+        Contrast("gender-neutral", "Gendered against neutral roles", "gender",
+                 male + female, neutral, "not reported"),
+        Contrast("roles", "Family and work against romantic and friend roles", "role",
+                 home_and_work, close, "higher (Fig. 4c)"),
+        Contrast("prompt-type", "Interpersonal against plain role prompts", "role",
+                 tuple(f"interpersonal-{role}" for role in roles()), tuple(f"role-{role}" for role in roles()),
+                 "higher, but for boss (Extended Data Fig. 3)"),
+        Contrast("perspective", "Field (second person) against observer (third person)", "person",
+                 ("second-person",), (CONTROL,), "higher (Fig. 4d)"),
+        Contrast("intelligence", "Stated high against stated low social intelligence", "intelligence",
+                 ("intelligence-high",), ("intelligence-low",), "lower in all models (Extended Data Fig. 2)"),
+    )  # fmt: skip

@@ -1,0 +1,142 @@
+"""Official CSV and bundled items -> typed items; a bad row is refused naming file and line."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.core.source import Source
+from sociometer.core.task import Item
+from sociometer.instruments.sesi import conditions, settled
+from sociometer.instruments.sesi.person import Doubt, to_second_person
+
+BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
+OFFICIAL = "sesi/sesi.csv"
+COLUMNS = ("ID", "Type", "Situation", "Question", "Option_0", "Option_1", "Option_2", "Option_3", "Answer")
+
+Ability = Literal["empathy", "social-cognition", "self-presentation", "influence", "concern"]
+ABILITIES: tuple[str, ...] = get_args(Ability)
+CATEGORIES = {
+    "empathy": "consciousness",
+    "social-cognition": "consciousness",
+    "self-presentation": "facility",
+    "influence": "facility",
+    "concern": "facility",
+}
+
+
+class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A situation, a question about it and four options; `kinds` says how each option was made, where known."""
+
+    ability: Ability
+    situation: str
+    question: str
+    options: tuple[str, str, str, str]
+    answer: int
+    kinds: tuple[str, ...] = ()
+
+
+class Contradiction(Struct, frozen=True):
+    """Two rows that ask the same and are keyed differently."""
+
+    first: str
+    second: str
+    keys: tuple[int, int]
+
+
+class Conversions(Struct, frozen=True):
+    """Questions in the second person, and the doubts about those left out."""
+
+    converted: tuple[Question, ...]
+    doubts: dict[str, tuple[Doubt, ...]]
+
+
+def questions(source: Source) -> Iterable[Question]:
+    """The items the settings ask for: official or bundled, in the second person where the condition says so."""
+    found = read_official(source.path(OFFICIAL)) if source.official else read_bundled(BUNDLED)
+    if conditions.condition(source.settings.text("condition")).second_person:
+        return in_second_person(found).converted
+    return found
+
+
+def read_bundled(path: Path) -> Iterator[Question]:
+    """The questions in a JSON-lines file."""
+    decoder = msgspec.json.Decoder(Question)
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                question = decoder.decode(line)
+            except msgspec.DecodeError as error:
+                raise DataError(str(error), path, number) from None
+            if not 0 <= question.answer <= 3:
+                raise DataError(f"answer {question.answer} is not an option; allowed: 0 to 3", path, number)
+            yield question
+
+
+def read_official(path: Path) -> Iterator[Question]:
+    """The questions in a CSV of the released layout; a repeated id gets a number ("17abc", "17abc-2")."""
+    seen: Counter[str] = Counter()
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if missing:
+            raise DataError(f"columns {', '.join(missing)} are missing; needed: {', '.join(COLUMNS)}", path, 1)
+        for row in reader:
+            yield _question(row, seen, path, reader.line_num)
+
+
+def _question(row: dict[str, str], seen: Counter[str], path: Path, line: int) -> Question:
+    name, ability, answer = row["ID"].strip(), row["Type"].strip().lower(), row["Answer"].strip()
+    if not name:
+        raise DataError("the ID is empty", path, line)
+    if ability not in ABILITIES:
+        raise DataError(f"unknown Type '{row['Type']}'; known: {', '.join(ABILITIES)}", path, line)
+    if answer not in ("0", "1", "2", "3"):
+        raise DataError(f"Answer '{row['Answer']}' is not the place of an option; allowed: 0 to 3", path, line)
+    texts = [row[column].strip() for column in COLUMNS[2:8]]
+    if not all(texts):
+        raise DataError("a situation, question or option is empty", path, line)
+    seen[name] += 1
+    return Question(
+        id=name if seen[name] == 1 else f"{name}-{seen[name]}",
+        cluster=name,
+        ability=ability,  # type: ignore[arg-type]
+        situation=texts[0],
+        question=texts[1],
+        options=(texts[2], texts[3], texts[4], texts[5]),
+        answer=int(answer),
+    )
+
+
+def contradictions(found: Sequence[Question]) -> list[Contradiction]:
+    """Pairs with the same situation, question and options whose keys name different options."""
+    first: dict[tuple[str, ...], Question] = {}
+    pairs = []
+    for question in found:
+        text = (question.situation, question.question, *sorted(question.options))
+        other = first.setdefault(text, question)
+        if other is not question and other.options[other.answer] != question.options[question.answer]:
+            pairs.append(Contradiction(other.id, question.id, (other.answer, question.answer)))
+    return pairs
+
+
+def in_second_person(found: Iterable[Question]) -> Conversions:
+    """The questions addressed to the reader; those that cannot be converted with certainty are left out, with why."""
+    by_hand = settled.settled()
+    converted, doubts = [], {}
+    for question in found:
+        texts = (question.situation, question.question, *question.options)
+        result = to_second_person(texts, by_hand.get(question.id))
+        if result.certain:
+            situation, asked, *options = result.texts
+            converted.append(
+                msgspec.structs.replace(question, situation=situation, question=asked, options=tuple(options))
+            )
+        else:
+            doubts[question.id] = result.doubts
+    return Conversions(tuple(converted), doubts)
