@@ -1,0 +1,240 @@
+"""Writing new trees: a brief becomes a linted tree in stages, each asked, checked, kept in a file and open to edits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.conversation import Message, Sampling, assistant, user
+from sociometer.core.errors import DataError
+from sociometer.core.forms import Schema
+from sociometer.core.measure import Summary
+from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.elicit import read_json
+from sociometer.instruments.socialeval.abilities import ABILITIES
+from sociometer.instruments.socialeval.drafts import (
+    DISTRACTORS,
+    PART_TYPES,
+    STAGES,
+    Brief,
+    Draft,
+    StageName,
+    node_of,
+    orientation_named,
+    parts_of,
+    problems,
+    schema_of,
+    texts_of,
+    utterance,
+)
+
+WRITING = Sampling(temperature=0.8, max_tokens=4000)
+
+
+class BuildPart(Item, frozen=True, kw_only=True):
+    """One part of one stage, with all that the stages before it gave."""
+
+    stage: StageName
+    key: str
+    draft: Draft
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What the builder gave for a part as JSON text (empty if nothing could be read), and what is wrong with it."""
+
+    text: str
+    attempts: int
+    problems: tuple[str, ...]
+
+
+async def write_part(item: BuildPart, session: Session) -> Built:
+    """Asks for a part, checks it, and asks again with the problems named, as often as the setting allows."""
+    most = session.settings.whole("attempts")
+    count = expected_texts(item)
+    form = Schema(schema_of(item.stage, count), name=item.stage)
+    messages: list[Message] = [user(prompt_for(item, session))]
+    kept, found = "", ["nothing that fits the form was given"]
+    for attempt in range(1, most + 1):
+        reply = await session.ask("builder", messages, form, sampling=WRITING)
+        reading = read_json(reply.text, PART_TYPES[item.stage])
+        if reading.value is None:
+            found = [f"the reply does not fit the form ({reading.rule})"]
+        else:
+            kept = msgspec.json.encode(reading.value).decode()
+            found = problems(item.stage, item.key, reading.value, item.draft)
+        session.note("checked", stage=item.stage, part=item.key, attempt=attempt, problems=found)
+        if not found:
+            return Built(kept, attempt, ())
+        again = session.prompts.render("build/again", item.draft.brief.language, problems=_bullets(found))
+        messages = [messages[0], assistant(reply.text or "{}"), user(again)]
+    return Built(kept, most, tuple(found))
+
+
+def expected_texts(item: BuildPart) -> int:
+    """How many texts a part must have where that is known beforehand, else zero."""
+    match item.stage:
+        case "choices":
+            return len(node_of(item.draft, item.key).choices)
+        case "distractors":
+            return DISTRACTORS
+        case "translation":
+            return len(texts_of(item.draft, item.key))
+        case _:
+            return 0
+
+
+def prompt_for(item: BuildPart, session: Session) -> str:
+    """The words a part is asked for in."""
+    draft, brief = item.draft, item.draft.brief
+    values = _frame(draft)
+    if item.stage in ("dialogue", "choices", "distractors"):
+        node = node_of(draft, item.key)
+        values["summary"] = node.summary
+        values["before"] = _road_to(draft, node.id)
+        values["dialogue"] = _dialogue_text(draft, str(node.id))
+        values["choices"] = _bullets([f"{choice.ability}: {choice.gist}" for choice in node.choices])
+    if item.stage == "distractors":
+        number = int(item.key.partition(".")[2])
+        values["ability"] = node_of(draft, item.key).choices[number - 1].ability
+        values["utterance"] = utterance(draft, item.key)
+    if item.stage == "translation":
+        values["texts"] = "\n".join(f"{i + 1}. {text}" for i, text in enumerate(texts_of(draft, item.key)))
+    return session.prompts.render(f"build/{item.stage}", brief.language, **values)
+
+
+def _frame(draft: Draft) -> dict[str, object]:
+    brief = draft.brief
+    orientation = orientation_named(brief.orientation)
+    return {
+        "orientation": brief.orientation,
+        "self_interest": orientation.self_interest,
+        "altruism": orientation.altruism,
+        "setting": brief.setting,
+        "goal": brief.goal,
+        "abilities": ", ".join(brief.abilities) or ", ".join(ABILITIES),
+        "inventory": ", ".join(ABILITIES),
+        "people": _bullets([f"{p.name}: {p.public} ({p.private}) → {p.goal}" for p in draft.people]),
+        "scene": draft.scene.scene if draft.scene else "",
+    }
+
+
+def _road_to(draft: Draft, target: int) -> str:
+    """The summaries on a road from the beginning to a node."""
+    roads: dict[int, list[str]] = {0: []}
+    waiting = [0]
+    nodes = {node.id: node for node in draft.nodes}
+    while waiting:
+        node = nodes[waiting.pop(0)]
+        for choice in node.choices:
+            if choice.to not in roads:
+                roads[choice.to] = [*roads[node.id], node.summary, f"→ {choice.gist}"]
+                waiting.append(choice.to)
+    return _bullets(roads.get(target, [])) or "-"
+
+
+def _dialogue_text(draft: Draft, key: str) -> str:
+    found = draft.dialogue.get(key)
+    return "\n".join(f"{line.speaker or '-'}: {line.text}" for line in found.lines) if found else "-"
+
+
+def _bullets(lines: list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def score_part(item: BuildPart, outcome: Built) -> Score:
+    """Whether the part passed its checks, and after how many attempts."""
+    values = {"accepted": float(not outcome.problems), "attempts": float(outcome.attempts)}
+    return Score(values=values, facets={"stage": item.stage}, unreadable=int(not outcome.text))
+
+
+def summarise_parts(run: RunView[BuildPart, Built]) -> Summary:
+    """How many parts were accepted, by stage."""
+    return Summary(grouped_measures(run, "accepted", by=["stage"]))
+
+
+def stage_file(folder: Path, stage: StageName) -> Path:
+    """The file a stage is kept in, numbered in the order of the stages."""
+    return folder / f"{STAGES.index(stage) + 1}-{stage}.json"
+
+
+def load_draft(brief: Brief, folder: Path) -> Draft:
+    """The draft as the stage files have it, edits included; a file that no longer fits its form is refused."""
+    found: dict[str, Any] = {"brief": brief}
+    for stage in STAGES:
+        path = stage_file(folder, stage)
+        if not path.exists():
+            continue
+        kind = PART_TYPES[stage]
+        try:
+            parts = msgspec.json.decode(path.read_bytes(), type=dict[str, kind])  # type: ignore[valid-type]
+        except msgspec.DecodeError as error:
+            raise DataError(f"no longer fits its form: {error}; mend it or delete it", path) from None
+        found[stage] = parts if stage in _MANY else parts.get("all")
+    return Draft(**found)
+
+
+_MANY: tuple[StageName, ...] = ("dialogue", "choices", "distractors", "translation")
+
+
+def stage_parts(stage: StageName, draft: Draft) -> dict[str, Any]:
+    """The parts of a stage that are there."""
+    given = getattr(draft, stage)
+    if stage in _MANY:
+        return dict(given)
+    return {} if given is None else {"all": given}
+
+
+def stage_text(parts: dict[str, Any]) -> str:
+    """A stage's parts as the text of its file."""
+    return msgspec.json.format(msgspec.json.encode(parts), indent=2).decode() + "\n"
+
+
+def missing_parts(stage: StageName, draft: Draft) -> list[BuildPart]:
+    """The parts of a stage that are yet to be written."""
+    there = stage_parts(stage, draft)
+    return [
+        BuildPart(
+            id=f"{draft.brief.name}/{stage}/{key}",
+            cluster=draft.brief.name,
+            stage=stage,
+            key=key,
+            draft=_until(draft, stage),
+        )
+        for key in parts_of(stage, draft)
+        if key not in there
+    ]
+
+
+def _until(draft: Draft, stage: StageName) -> Draft:
+    """The draft without this stage and later ones, so that a part's request stays the same while others come in."""
+    keep = {name: getattr(draft, name) for name in STAGES[: STAGES.index(stage)]}
+    return Draft(brief=draft.brief, **keep)
+
+
+def wrong_parts(stage: StageName, draft: Draft) -> list[str]:
+    """What is wrong with the parts that are there, after an author's edits too."""
+    return [
+        f"{stage} {key}: {problem}"
+        for key, part in stage_parts(stage, draft).items()
+        for problem in (
+            problems(stage, key, part, draft) if key in parts_of(stage, draft) else ["belongs to no node or choice"]
+        )
+    ]
+
+
+def accept(stage: StageName, draft: Draft, run: RunView[BuildPart, Built]) -> tuple[Draft, list[str]]:
+    """The draft with the accepted parts of a run, and what was wrong with the others."""
+    parts, refused = stage_parts(stage, draft), list[str]()
+    for episode in run.episodes():
+        if episode.outcome is None:
+            reason = episode.failure.message if episode.failure else "no outcome"
+            refused.append(f"{stage} {episode.item.key}: {reason}")
+        elif episode.outcome.problems:
+            refused += [f"{stage} {episode.item.key}: {problem}" for problem in episode.outcome.problems]
+        else:
+            parts[episode.item.key] = msgspec.json.decode(episode.outcome.text, type=PART_TYPES[stage])
+    whole = parts if stage in _MANY else parts.get("all")
+    return msgspec.structs.replace(draft, **{stage: whole}), refused

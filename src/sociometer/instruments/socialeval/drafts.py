@@ -1,0 +1,375 @@
+"""A tree in the making: the brief, what each stage adds, the form it is asked in, and what would be wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.socialeval.abilities import ABILITIES
+from sociometer.instruments.socialeval.lint import cyclic, reachable
+from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import (
+    GOAL_FULL,
+    GOAL_OPEN,
+    ORIENTATIONS,
+    Choice,
+    Language,
+    Node,
+    Orientation,
+    Person,
+    Tree,
+)
+
+StageName = Literal["characters", "scene", "skeleton", "dialogue", "choices", "distractors", "translation"]
+STAGES: tuple[StageName, ...] = (
+    "characters",
+    "scene",
+    "skeleton",
+    "dialogue",
+    "choices",
+    "distractors",
+    "translation",
+)
+MOST_RANDOM = 0.30
+EPISODES = (5, 8)
+CHOICES = (2, 3)
+DISTRACTORS = 3
+_CHINESE = re.compile(r"[一-鿿]")
+
+
+class Brief(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What an author asks for."""
+
+    name: str
+    orientation: str
+    setting: str
+    goal: str
+    abilities: tuple[str, ...] = ()
+    language: Language = "en"
+
+
+class Characters(msgspec.Struct, frozen=True):
+    """The people; the first is the protagonist."""
+
+    people: tuple[Person, ...]
+
+
+class Scene(msgspec.Struct, frozen=True):
+    """Where and when the story begins."""
+
+    scene: str
+
+
+class DraftChoice(msgspec.Struct, frozen=True):
+    """A way out of an episode: where to, the ability it shows, what is meant, and its stance."""
+
+    to: int
+    ability: str
+    gist: str
+    self_interest: int = 0
+    altruism: int = 0
+
+
+class DraftNode(msgspec.Struct, frozen=True):
+    """An episode with its choices, or an ending with its goal level."""
+
+    id: int
+    summary: str
+    choices: tuple[DraftChoice, ...] = ()
+    goal: int | None = None
+
+
+class Skeleton(msgspec.Struct, frozen=True):
+    """The tree without its words."""
+
+    nodes: tuple[DraftNode, ...]
+
+
+class DraftLine(msgspec.Struct, frozen=True):
+    """One line; an empty speaker is narration."""
+
+    speaker: str
+    text: str
+
+
+class Dialogue(msgspec.Struct, frozen=True):
+    """What is said in one episode or ending."""
+
+    lines: tuple[DraftLine, ...]
+
+
+class Utterances(msgspec.Struct, frozen=True):
+    """The words of one episode's choices, in order."""
+
+    texts: tuple[str, ...]
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """The ability question of one choice and its distractors."""
+
+    question: str
+    distractors: tuple[str, ...]
+
+
+class Translated(msgspec.Struct, frozen=True):
+    """Texts in the other language, in the order they were given."""
+
+    texts: tuple[str, ...]
+
+
+Part = Characters | Scene | Skeleton | Dialogue | Utterances | Asked | Translated
+PART_TYPES: dict[StageName, type[Any]] = {
+    "characters": Characters,
+    "scene": Scene,
+    "skeleton": Skeleton,
+    "dialogue": Dialogue,
+    "choices": Utterances,
+    "distractors": Asked,
+    "translation": Translated,
+}
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """All that the stages so far have given; each of the last four has one part for each node or choice."""
+
+    brief: Brief
+    characters: Characters | None = None
+    scene: Scene | None = None
+    skeleton: Skeleton | None = None
+    dialogue: dict[str, Dialogue] = {}
+    choices: dict[str, Utterances] = {}
+    distractors: dict[str, Asked] = {}
+    translation: dict[str, Translated] = {}
+
+    @property
+    def people(self) -> tuple[Person, ...]:
+        """The people, once there are any."""
+        return self.characters.people if self.characters else ()
+
+    @property
+    def nodes(self) -> tuple[DraftNode, ...]:
+        """The nodes, once there is a skeleton."""
+        return self.skeleton.nodes if self.skeleton else ()
+
+
+def read_brief(path: Path) -> Brief:
+    """The brief in a TOML file; an unknown orientation or ability is refused with the allowed ones."""
+    try:
+        brief = msgspec.toml.decode(path.read_bytes(), type=Brief)
+    except FileNotFoundError:
+        raise DataError("no such brief; give a TOML file with name, orientation, setting and goal", path) from None
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not a brief: {error}; needed: name, orientation, setting, goal", path) from None
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", brief.name):
+        raise DataError(f"name {brief.name!r} must be of small letters, digits and hyphens, such as night-market", path)
+    orientation_named(brief.orientation, path)
+    for ability in brief.abilities:
+        if ability not in ABILITIES:
+            raise DataError(f"ability {ability!r} is none of the 32: {', '.join(ABILITIES)}", path)
+    return brief
+
+
+def orientation_named(name: str, path: Path | str = "") -> Orientation:
+    """The orientation of that name."""
+    for orientation in ORIENTATIONS:
+        if orientation.name == name:
+            return orientation
+    known = ", ".join(orientation.name for orientation in ORIENTATIONS)
+    raise DataError(f"orientation {name!r} is none of {known}", path)
+
+
+def schema_of(stage: StageName, count: int = 0) -> dict[str, Any]:
+    """The JSON schema a stage is asked in; `count` is the number of texts where it is known beforehand."""
+    text: dict[str, Any] = {"type": "string"}
+    texts = {"type": "array", "items": text, "minItems": count, "maxItems": count} if count else _array(text)
+    person = _object(name=text, public=text, private=text, goal=text)
+    way = _object(
+        to={"type": "integer"},
+        ability={"type": "string", "enum": list(ABILITIES)},
+        gist=text,
+        self_interest={"type": "integer", "enum": [-1, 0, 1]},
+        altruism={"type": "integer", "enum": [-1, 0, 1]},
+    )
+    node = _object(id={"type": "integer"}, summary=text, choices=_array(way), goal={"enum": [0, 1, 2, None]})
+    forms: dict[StageName, dict[str, Any]] = {
+        "characters": _object(people=_array(person)),
+        "scene": _object(scene=text),
+        "skeleton": _object(nodes=_array(node)),
+        "dialogue": _object(lines=_array(_object(speaker=text, text=text))),
+        "choices": _object(texts=texts),
+        "distractors": _object(question=text, distractors=texts),
+        "translation": _object(texts=texts),
+    }
+    return forms[stage]
+
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _array(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+def parts_of(stage: StageName, draft: Draft) -> tuple[str, ...]:
+    """The parts a stage consists of: one, or one for each node, episode or choice."""
+    match stage:
+        case "dialogue":
+            return tuple(str(node.id) for node in draft.nodes)
+        case "choices":
+            return tuple(str(node.id) for node in draft.nodes if node.choices)
+        case "distractors":
+            return tuple(f"{node.id}.{i + 1}" for node in draft.nodes for i in range(len(node.choices)))
+        case "translation":
+            return ("people", *(str(node.id) for node in draft.nodes))
+        case _:
+            return ("all",)
+
+
+def problems(stage: StageName, key: str, part: Part, draft: Draft) -> list[str]:
+    """What is wrong with a part, as sentences its author can act on; nothing when it may stand."""
+    match part:
+        case Characters():
+            return list(_people(part))
+        case Scene():
+            return [] if part.scene.strip() else ["the scene is empty"]
+        case Skeleton():
+            return list(_skeleton(part, draft.brief))
+        case Dialogue():
+            return list(_dialogue(part, draft))
+        case Utterances():
+            return list(_texts(part.texts, len(node_of(draft, key).choices), "utterances"))
+        case Asked():
+            own = utterance(draft, key)
+            found = list(_texts((own, *part.distractors), DISTRACTORS + 1, "utterances with the right one"))
+            return found if part.question.strip() else ["the question is empty", *found]
+        case Translated():
+            return list(_translated(part, texts_of(draft, key), draft.brief))
+
+
+def node_of(draft: Draft, key: str) -> DraftNode:
+    """The node a part belongs to."""
+    number = int(key.split(".")[0])
+    return next(node for node in draft.nodes if node.id == number)
+
+
+def utterance(draft: Draft, key: str) -> str:
+    """The words of the choice a part belongs to."""
+    node, _, number = key.partition(".")
+    return draft.choices[node].texts[int(number) - 1]
+
+
+def _people(part: Characters) -> Iterator[str]:
+    names = [person.name.strip() for person in part.people]
+    if not 2 <= len(names) <= 4:
+        yield f"there are {len(names)} people; two to four are needed, the protagonist first"
+    if len(set(names)) != len(names) or not all(names):
+        yield "every person needs a name of their own"
+    if part.people and not (part.people[0].goal.strip() and part.people[0].private.strip()):
+        yield "the protagonist (the first) needs a goal and something that only they know"
+
+
+def _texts(texts: tuple[str, ...], count: int, what: str) -> Iterator[str]:
+    if len(texts) != count:
+        yield f"there are {len(texts)} {what}; exactly {count} are needed"
+    if not all(text.strip() for text in texts):
+        yield "a text is empty"
+    if len({text.strip() for text in texts}) != len(texts):
+        yield "two texts are the same"
+
+
+def _dialogue(part: Dialogue, draft: Draft) -> Iterator[str]:
+    names = {person.name for person in draft.people} | {""}
+    strangers = sorted({line.speaker for line in part.lines} - names)
+    if strangers:
+        allowed = ", ".join(sorted(names - {""}))
+        yield f"unknown speakers {', '.join(strangers)}; allowed: {allowed}, or empty to narrate"
+    if not any(line.text.strip() for line in part.lines):
+        yield "nothing is said or narrated"
+
+
+def _translated(part: Translated, originals: tuple[str, ...], brief: Brief) -> Iterator[str]:
+    if len(part.texts) != len(originals):
+        yield f"there are {len(part.texts)} texts; exactly {len(originals)} are needed, in the same order"
+    wanted = "en" if brief.language == "zh" else "zh"
+    for text in part.texts:
+        chinese = bool(_CHINESE.search(text))
+        if not text.strip() or chinese != (wanted == "zh"):
+            yield f"not {'Chinese' if wanted == 'zh' else 'English'}: {text[:40]!r}"
+            return
+
+
+def _skeleton(part: Skeleton, brief: Brief) -> Iterator[str]:
+    ids = [node.id for node in part.nodes]
+    if len(set(ids)) != len(ids) or 0 not in ids:
+        yield "every node needs a number of its own, and the story begins at node 0"
+        return
+    episodes = [node for node in part.nodes if node.choices]
+    if not EPISODES[0] <= len(episodes) <= EPISODES[1]:
+        yield f"there are {len(episodes)} episodes with choices; {EPISODES[0]} to {EPISODES[1]} are needed"
+    for node in part.nodes:
+        if node.choices and not CHOICES[0] <= len(node.choices) <= CHOICES[1]:
+            yield f"node {node.id} has {len(node.choices)} choices; two or three are needed"
+        if not node.choices and node.goal not in (0, 1, 2):
+            yield f"node {node.id} is an ending without a goal level; 0, 1 or 2 is needed"
+        for choice in node.choices:
+            if choice.to not in ids:
+                yield f"node {node.id} leads to {choice.to}, which is not there"
+            if choice.ability not in ABILITIES:
+                yield f"node {node.id}: {choice.ability!r} is none of the 32 abilities"
+    missing = [name for name in brief.abilities if name not in {c.ability for n in part.nodes for c in n.choices}]
+    if missing:
+        yield f"no choice shows {', '.join(missing)}, which the brief asks for"
+    yield from _decision_process(skeleton_tree(part, brief))
+
+
+def skeleton_tree(part: Skeleton, brief: Brief) -> Tree:
+    """The skeleton as a tree without words, for the structural checks and the exact solution."""
+    nodes = tuple(
+        Node(
+            id=node.id,
+            kind="ending" if not node.choices else "beginning" if node.id == 0 else "choice",
+            choices=tuple(Choice(target=choice.to, text=choice.gist) for choice in node.choices),
+            goal=GOAL_OPEN if node.choices or node.goal is None else node.goal,
+        )
+        for node in sorted(part.nodes, key=lambda node: node.id)
+    )
+    return Tree(brief.name, brief.name, brief.language, brief.name, brief.orientation, (), "", nodes)
+
+
+def _decision_process(tree: Tree) -> Iterator[str]:
+    """The guarantees: no dead wood, no circles, a success that exists, is not the only road, and is not luck."""
+    lost = [node.id for node in tree.nodes if node.id not in reachable(tree)]
+    if lost:
+        yield f"no walk comes to {', '.join(map(str, lost))}"
+    circles = cyclic(tree)
+    if circles:
+        yield f"a walk can come back to {', '.join(map(str, circles))}"
+        return
+    solution = solve(tree)
+    if solution.best < GOAL_FULL:
+        yield "no walk reaches an ending with goal 2"
+    elif solution.random.full >= 1:
+        yield "every walk reaches the goal; some must fail"
+    elif solution.random.full >= MOST_RANDOM:
+        yield f"a random walk succeeds in {solution.random.full:.0%}; it must stay below {MOST_RANDOM:.0%}"
+
+
+def texts_of(draft: Draft, key: str) -> tuple[str, ...]:
+    """The texts of one part of the translation, in a fixed order."""
+    if key == "people":
+        people = [text for p in draft.people for text in (p.name, p.public, p.private or p.public, p.goal or p.public)]
+        return (*people, draft.scene.scene if draft.scene else "")
+    node = node_of(draft, key)
+    texts = [line.text for line in draft.dialogue[key].lines]
+    if node.choices:
+        texts += draft.choices[key].texts
+        for number in range(1, len(node.choices) + 1):
+            asked = draft.distractors[f"{key}.{number}"]
+            texts += [asked.question, *asked.distractors]
+    return tuple(texts)

@@ -1,0 +1,184 @@
+"""A world tree as an SVG: episodes from left to right, choices with their ability, endings coloured by goal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import msgspec
+
+from sociometer.instruments.socialeval.abilities import canonical_all
+from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_PARTLY, Choice, Node, Tree
+
+_COLUMN, _ROW, _WIDE, _TALL = 300, 92, 176, 62
+_MARGIN = 24
+_HEAD = 54
+_ENDS = {GOAL_FULL: "full", GOAL_PARTLY: "partly", GOAL_NOT: "missed"}
+_WORDS = {
+    "full": "goal achieved",
+    "partly": "partly achieved",
+    "missed": "not achieved",
+    "open": "no goal flag",
+}
+STYLE = """
+.wt { font: 12px/1.3 system-ui, sans-serif; }
+.wt .box { fill: #f5f5f2; stroke: #8a8a84; }
+.wt .full { fill: #cfe8d5; stroke: #2f7d4f; } .wt .partly { fill: #fbeec2; stroke: #a67c00; }
+.wt .missed { fill: #f6d5d0; stroke: #a8443a; } .wt .open { fill: #e6e6ea; stroke: #7c7c88; stroke-dasharray: 4 3; }
+.wt .way { fill: none; stroke: #b9b9b2; stroke-width: 1.5; } .wt .best { stroke: #2f7d4f; stroke-width: 2.5; }
+.wt .taken { stroke: #1f5fa8; stroke-width: 4; }
+.wt text { fill: #222; } .wt .small { font-size: 10.5px; fill: #555; } .wt .title { font-size: 15px; font-weight: 600; }
+"""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a node stands."""
+
+    x: float
+    y: float
+
+
+def places(tree: Tree) -> dict[int, Place]:
+    """A place for every node: the column is the most choices that lead there, endings keep the order of the tree."""
+    nodes = tree.by_id()
+    depth = _depths(tree)
+    rows: dict[int, float] = {}
+    free = 0
+
+    def settle(node: Node, path: frozenset[int]) -> float:
+        nonlocal free
+        if node.id in rows:
+            return rows[node.id]
+        below = [nodes[c.target] for c in node.choices if c.target in nodes and c.target not in path]
+        inner = [settle(child, path | {node.id}) for child in below]
+        if inner:
+            rows[node.id] = sum(inner) / len(inner)
+        else:
+            rows[node.id], free = float(free), free + 1
+        return rows[node.id]
+
+    for node in tree.nodes:
+        settle(node, frozenset({node.id}))
+    placed: dict[int, Place] = {}
+    last: dict[int, float] = {}
+    for id_ in sorted(nodes, key=lambda id_: (depth[id_], rows[id_])):
+        column = depth[id_]
+        row = max(rows[id_], last.get(column, -1.0) + 1.0)
+        last[column] = row
+        placed[id_] = Place(_MARGIN + column * _COLUMN, _HEAD + _MARGIN + row * _ROW)
+    return placed
+
+
+def _depths(tree: Tree) -> dict[int, int]:
+    """The most choices on a way to each node, no node met twice; zero where none leads there."""
+    nodes = tree.by_id()
+    depth = dict.fromkeys(nodes, 0)
+    for _ in range(len(nodes)):
+        changed = False
+        for node in nodes.values():
+            for choice in node.choices:
+                if choice.target in nodes and depth[node.id] + 1 > depth[choice.target] and depth[node.id] < len(nodes):
+                    depth[choice.target] = depth[node.id] + 1
+                    changed = True
+        if not changed:
+            break
+    return {id_: min(column, len(nodes)) for id_, column in depth.items()}
+
+
+def draw_tree(tree: Tree, taken: Mapping[tuple[int, int], int] | None = None) -> str:
+    """The drawing; `taken` counts how often each (node, choice) was taken and is shown in blue."""
+    placed = places(tree)
+    solution = solve(tree)
+    parts = [_title(tree, f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}")]
+    for node in tree.nodes:
+        for index, choice in enumerate(node.choices):
+            if choice.target in placed:
+                best = index in solution.best_choices.get(node.id, ()) and solution.best_at[node.id] == GOAL_FULL
+                count = (taken or {}).get((node.id, index), 0)
+                parts.append(_way(placed[node.id], placed[choice.target], choice, best, count))
+    parts += [_box(node, placed[node.id]) for node in tree.by_id().values()]
+    wide = max(place.x for place in placed.values()) + _WIDE + _MARGIN
+    tall = max(place.y for place in placed.values()) + _TALL + _MARGIN + 30
+    parts.append(_legend(tall - 22))
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" class="wt" viewBox="0 0 {wide:.0f} {tall:.0f}" role="img">'
+    return f"{head}<style>{STYLE}</style>{''.join(parts)}</svg>"
+
+
+def page(tree: Tree, svg: str) -> str:
+    """The drawing in a page of its own."""
+    title = escape(f"{tree.orientation}: {tree.protagonist.name}")
+    return (
+        f'<!doctype html><html lang="{tree.language}"><meta charset="utf-8"><title>{title}</title>'
+        f'<body style="margin:0;background:#fff;color:#222">{svg}</body></html>\n'
+    )
+
+
+def _title(tree: Tree, figures: str) -> str:
+    goal = _cut(f"{tree.protagonist.name}: {tree.protagonist.goal}", 120)
+    return (
+        f'<text class="title" x="{_MARGIN}" y="24">{escape(tree.id)}</text>'
+        f'<text class="small" x="{_MARGIN}" y="42">{escape(goal)} · {escape(figures)}</text>'
+    )
+
+
+def _box(node: Node, place: Place) -> str:
+    kind = _ENDS.get(node.goal, "open") if node.is_end else "box"
+    words = " ".join(line.text for line in node.lines)
+    name = f"{node.id} · {_WORDS[kind] if node.is_end else node.kind}"
+    lines = _wrap(words, 28, 2)
+    texts = "".join(
+        f'<text class="small" x="{place.x + 8:.0f}" y="{place.y + 34 + 14 * i:.0f}">{escape(line)}</text>'
+        for i, line in enumerate(lines)
+    )
+    return (
+        f'<g><title>{escape(words)}</title><rect class="{kind}" x="{place.x:.0f}" y="{place.y:.0f}" '
+        f'width="{_WIDE}" height="{_TALL}" rx="7"/>'
+        f'<text x="{place.x + 8:.0f}" y="{place.y + 18:.0f}">{escape(name)}</text>{texts}</g>'
+    )
+
+
+def _way(start: Place, end: Place, choice: Choice, best: bool, count: int) -> str:
+    x1, y1, x2, y2 = start.x + _WIDE, start.y + _TALL / 2, end.x, end.y + _TALL / 2
+    middle = (x1 + x2) / 2
+    kind = "way taken" if count else "way best" if best else "way"
+    ability = ", ".join(canonical_all(choice.abilities) or choice.abilities) or (
+        "situation" if choice.situation else ""
+    )
+    label = f"{ability} ×{count}" if count else ability
+    curve = f"M{x1:.0f},{y1:.0f} C{middle:.0f},{y1:.0f} {middle:.0f},{y2:.0f} {x2:.0f},{y2:.0f}"
+    return (
+        f'<g><title>{escape(choice.text)}</title><path class="{kind}" d="{curve}"/>'
+        f'<text class="small" text-anchor="end" x="{x2 - 6:.0f}" y="{y2 - 6:.0f}">{escape(label)}</text></g>'
+    )
+
+
+def _legend(y: float) -> str:
+    parts = []
+    for i, (kind, words) in enumerate(_WORDS.items()):
+        x = _MARGIN + i * 150
+        parts.append(f'<rect class="{kind}" x="{x}" y="{y - 10:.0f}" width="14" height="12" rx="3"/>')
+        parts.append(f'<text class="small" x="{x + 20}" y="{y:.0f}">{words}</text>')
+    return "".join(parts)
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _wrap(text: str, width: int, most: int) -> list[str]:
+    """The text in lines; Chinese has no spaces and takes twice the width."""
+    wide = any("一" <= sign <= "鿿" for sign in text)
+    if wide:
+        half = width // 2
+        cut = _cut(text, half * most)
+        return [cut[i : i + half] for i in range(0, len(cut), half)]
+    lines, line = [], ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}".strip()
+    lines.append(line)
+    return lines if len(lines) <= most else [*lines[: most - 1], _cut(lines[most - 1] + " " + lines[most], width)]

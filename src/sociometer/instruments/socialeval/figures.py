@@ -1,0 +1,218 @@
+"""Stored summaries -> figures and tables, as the paper shows them, beside the paper's models and people."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sociometer.analysis.charts.heatmap import Cell as HeatCell
+from sociometer.analysis.charts.heatmap import heat_map
+from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.analysis.charts.stacked import Portion, stacked_bars
+from sociometer.analysis.correlation import pearson
+from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
+from sociometer.instruments.socialeval.drawing import draw_tree
+from sociometer.instruments.socialeval.findings import PEOPLE_GAP
+from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
+from sociometer.instruments.socialeval.play import Answer, Utterance, Walk
+from sociometer.instruments.socialeval.published.reproduce import table as published
+from sociometer.instruments.socialeval.worldtree import CATEGORIES
+
+_SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*b(?![a-z0-9])", re.IGNORECASE)
+_LEVELS = (
+    ("achieved", "goal achieved"),
+    ("partly", "partly"),
+    ("missed", "not achieved"),
+    ("open", "no goal flag"),
+)
+
+
+def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+    """All that there is to see, by task."""
+    by_task = {name: [run for run in runs if run.task == name] for name in ("goals", "abilities", "utterances")}
+    found: list[Figure] = []
+    if by_task["goals"]:
+        found += _goals(by_task["goals"])
+    if by_task["abilities"]:
+        found += _abilities(by_task["abilities"])
+    found += [
+        Figure(f"utterances-{run.run}", f"{table.title} ({run.subject})", table=table)
+        for run in by_task["utterances"]
+        for table in run.summary.tables
+    ]
+    return found
+
+
+def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    dots = [
+        dot
+        for run in runs
+        for category in CATEGORIES
+        if (measure := run.summary.measure("achieved", category=category)) is not None
+        and (dot := dot_of(run.subject, measure, category)) is not None
+    ]
+    yield Figure(
+        "goals-by-category",
+        "Goal achieved, by category of orientation",
+        "The tree is the unit of the whiskers; fewer than ten trees have none.",
+        chart=interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0])),
+    )
+    portions = [
+        Portion(run.subject, words, measure.value)
+        for run in runs
+        for name, words in _LEVELS
+        if (measure := run.summary.measure(name)) is not None and measure.value is not None
+    ]
+    yield Figure("goal-levels", "How the walks ended", chart=stacked_bars(portions, title="share of walks"))
+    yield Figure("goals-published", "Beside the paper", table=_beside_paper(runs))
+    gaps = [
+        Dot(run.subject, measure.value, group=language)
+        for run in runs
+        for language in ("zh", "en")
+        if (measure := run.summary.measure("prosocial_gap", language=language)) and measure.value is not None
+    ]
+    if gaps:
+        lines = [ReferenceLine(f"people, {language}", value) for language, value in PEOPLE_GAP.items()]
+        yield Figure(
+            "prosocial-gap",
+            "Prosocial preference: prosocial minus antisocial rate",
+            chart=interval_chart(gaps, title="difference of rates", references=lines, group_title="language"),
+        )
+    yield from _scale(runs)
+    for run in runs:
+        for table in run.summary.tables:
+            yield Figure(f"{table.name}-{run.run}", f"{table.title} ({run.subject})", table.note, table=table)
+
+
+def _lines(run: SummarisedRun) -> list[ReferenceLine]:
+    """The exact random and best values of the trees that were played."""
+    names = (("random", "random walk"), ("best", "best possible"))
+    found = ((run.summary.measure(name), words) for name, words in names)
+    return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
+
+
+def _beside_paper(runs: Sequence[SummarisedRun]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        for language in ("zh", "en"):
+            cells = [run.summary.measure("achieved", category=name, language=language) for name in CATEGORIES]
+            overall = run.summary.measure("achieved", language=language)
+            if overall is not None:
+                rates = [None if cell is None or cell.value is None else round(100 * cell.value, 1) for cell in cells]
+                total = None if overall.value is None else round(100 * overall.value, 1)
+                rows.append((run.subject, language, *rates, total, overall.clusters, "this run"))
+    for row in published("goals"):
+        for language in ("zh", "en"):
+            rates = [float(row[f"{name}_{language}"]) for name in CATEGORIES]
+            rows.append((row["model"], language, *rates, float(row[f"overall_{language}"]), 153, "the paper"))
+    columns = ("who", "language", *CATEGORIES, "overall", "trees", "source")
+    note = "in percent; bundled trees are not the paper's, so only runs on the official trees compare with it"
+    return Table("goals-published", "Goal achieved, beside the paper's models and people", columns, tuple(rows), note)
+
+
+def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """Goal achievement against the number of parameters, where that is known of three subjects or more."""
+    points = []
+    for run in runs:
+        size, measure = parameters(run), run.summary.measure("achieved")
+        if size is not None and measure is not None and measure.value is not None:
+            points.append(ScatterPoint(run.subject, size, measure.value))
+    if len(points) < 3 or len({point.x for point in points}) < 2 or len({point.y for point in points}) < 2:
+        return
+    r = pearson([point.x for point in points], [point.y for point in points], [point.label for point in points])
+    low, high = r.interval.low, r.interval.high
+    bounds = "too few models for an interval" if low is None or high is None else f"95 % {low:.2f} to {high:.2f}"
+    yield Figure(
+        "scale",
+        "Scale: goal achieved against parameters",
+        f"r = {r.r:.2f} ({bounds}), {r.n} models",
+        chart=scatter_chart(
+            points, x_title="billions of parameters", y_title="goal achieved", y_unit="share", log_x=True
+        ),
+    )
+
+
+def parameters(run: SummarisedRun) -> float | None:
+    """Billions of parameters: the setting, or the number before a "b" in the subject's name."""
+    given = run.settings.get("parameters")
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return float(given)
+    found = _SIZE.search(run.subject)
+    return float(found[1]) if found else None
+
+
+def _abilities(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    dots = [
+        dot
+        for run in runs
+        for dimension in DIMENSIONS
+        if (measure := run.summary.measure("accuracy", dimension=dimension)) is not None
+        and (dot := dot_of(dimension, measure, run.subject)) is not None
+    ]
+    chance = [ReferenceLine("guessing", 0.25)]
+    yield Figure(
+        "abilities-by-dimension",
+        "Accuracy by the five dimensions",
+        chart=interval_chart(dots, title="accuracy", domain=(0, 1), references=chance),
+    )
+    cells = [
+        HeatCell(ability, run.subject, measure.value, note=f"{measure.items} questions")
+        for ability in ABILITIES
+        for run in runs
+        if (measure := run.summary.measure("accuracy", ability=ability)) is not None
+    ]
+    yield Figure(
+        "abilities",
+        "Accuracy by the 32 abilities",
+        "Many abilities have few questions: read a cell beside its count.",
+        chart=heat_map(cells, title="accuracy", unit="share", domain=(0, 1)),
+    )
+    yield Figure("abilities-published", "Beside the paper", table=_abilities_beside_paper(runs))
+    for run in runs:
+        for table in run.summary.tables:
+            yield Figure(f"{table.name}-{run.run}", f"{table.title} ({run.subject})", table.note, table=table)
+
+
+def _abilities_beside_paper(runs: Sequence[SummarisedRun]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        for language in ("zh", "en"):
+            cells = [run.summary.measure("accuracy", dimension=name, language=language) for name in DIMENSIONS]
+            overall = run.summary.measure("accuracy", language=language)
+            if overall is not None and overall.value is not None:
+                rates = [None if cell is None or cell.value is None else round(100 * cell.value, 1) for cell in cells]
+                rows.append((run.subject, language, *rates, round(100 * overall.value, 1), "this run"))
+    for row in published("abilities"):
+        for language in ("zh", "en"):
+            names = [f"{name.replace(' ', '_').replace('-', '_')}_{language}" for name in DIMENSIONS]
+            rates = [float(row[name]) for name in names]
+            rows.append((row["model"], language, *rates, float(row[f"overall_{language}"]), "the paper"))
+    columns = ("who", "language", *DIMENSIONS, "overall", "source")
+    note = "in percent; bundled questions are not the paper's"
+    return Table("abilities-published", "Accuracy, beside the paper's models and people", columns, tuple(rows), note)
+
+
+def beside(item: Any, outcome: Any) -> Figure | None:
+    """What stands next to a transcript: the tree with the walk on it, or the options with what was picked."""
+    if isinstance(item, TreeItem) and isinstance(outcome, Walk):
+        taken = Counter((step.node, step.picked) for step in outcome.steps if step.picked is not None)
+        return Figure("tree", "The walk", svg=draw_tree(item.tree, taken))
+    if isinstance(item, AbilityQuestion) and isinstance(outcome, Answer):
+        votes = Counter(vote.picked for vote in outcome.votes)
+        rows = tuple((text, i == 0, votes[i]) for i, text in enumerate(item.options))
+        table = Table("options", "Options", ("utterance", "right", "votes"), rows)
+        return Figure("options", ", ".join(item.abilities), table=table)
+    if isinstance(item, Crossroads) and isinstance(outcome, Utterance):
+        near = tuple(
+            (text, round(similarity, 3), i == outcome.vote.picked)
+            for i, (text, similarity) in enumerate(zip(item.candidates, outcome.similarities, strict=True))
+        )
+        table = Table("candidates", "Candidates", ("utterance", "similarity", "picked"), near, outcome.said)
+        return Figure("candidates", "What was said, and the candidates", table=table)
+    return None

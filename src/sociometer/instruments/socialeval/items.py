@@ -1,0 +1,212 @@
+"""Bundled trees and official files -> trees to walk, and one question for each choice that shows an ability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.core.source import Source
+from sociometer.core.task import Item
+from sociometer.instruments.socialeval.abilities import canonical_all
+from sociometer.instruments.socialeval.layout import is_tree_file, read_json, read_tree_file
+from sociometer.instruments.socialeval.lint import is_utterance, pair_twins
+from sociometer.instruments.socialeval.questions import RawQuestion, read_question_file
+from sociometer.instruments.socialeval.worldtree import Choice, Line, Node, Person, Tree
+
+BUNDLED = Path(__file__).parent / "data"
+MERGED_TREES = "socialeval/worldtree_data.json"
+MERGED_QUESTIONS = "socialeval/interpersonal_abilities_data.json"
+FIRST_SINGLE = "socialeval/[1,1]_en_example_0.json"
+UNMAPPED = "none of the 32 for certain"
+
+
+class TreeItem(Item, frozen=True, kw_only=True):
+    """A world tree in one language; the cluster is the tree, whichever its language."""
+
+    tree: Tree
+
+
+class AbilityQuestion(Item, frozen=True, kw_only=True):
+    """Which of several utterances shows an ability at this point of the story; the right one stands first."""
+
+    language: str
+    orientation: str
+    category: str
+    abilities: tuple[str, ...]
+    people: tuple[Person, ...]
+    scene: str
+    lines: tuple[Line, ...]
+    question: str
+    options: tuple[str, ...]
+
+
+class Crossroads(Item, frozen=True, kw_only=True):
+    """One choice node with the story that led to it; what the protagonist says here is compared with the candidates."""
+
+    language: str
+    orientation: str
+    people: tuple[Person, ...]
+    scene: str
+    lines: tuple[Line, ...]
+    candidates: tuple[str, ...]
+
+
+def trees(source: Source) -> list[Tree]:
+    """The trees the settings ask for: bundled, or official where the user asked for those."""
+    found = [tree for path in tree_files(source) for tree in read_tree_file(path)]
+    return [tree for tree in found if wanted(tree.language, source)]
+
+
+def wanted(language: str, source: Source) -> bool:
+    """Whether the setting `language` includes this one."""
+    return source.settings.text("language") in ("both", language)
+
+
+def tree_files(source: Source) -> list[Path]:
+    """The files that hold the trees; the merged list stands for all where it is there."""
+    if not source.official:
+        return sorted(BUNDLED.glob("*.json"))
+    merged = source.find(MERGED_TREES)
+    if merged is not None:
+        return [merged]
+    folder = source.find("socialeval")
+    if folder is None or not any(folder.glob("*.json")):
+        folder = source.path(FIRST_SINGLE).parent
+    return tree_files_in(folder)
+
+
+def tree_files_in(folder: Path) -> list[Path]:
+    """The tree files in a folder, in the order of their names; none at all is refused."""
+    found = [path for path in sorted(folder.glob("*.json")) if is_tree_file(read_json(path))]
+    if not found:
+        raise DataError("no world tree in this folder; SocialEval's are .json files with an interactive_plot", folder)
+    return found
+
+
+def tree_items(source: Source) -> Iterator[TreeItem]:
+    """The trees to walk. A Chinese and an English tree that translate each other share a cluster."""
+    found = trees(source)
+    clusters = clusters_of(found)
+    for tree in found:
+        yield TreeItem(id=tree.id, cluster=clusters[tree.id], tree=tree)
+
+
+def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
+    """The cluster of every tree: its own name, or the English one of a pair of twins."""
+    found = list(found)
+    clusters = {tree.id: tree.id for tree in found}
+    for english, chinese in pair_twins(found):
+        clusters[english.id] = clusters[chinese.id] = english.twin
+    return clusters
+
+
+def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
+    """The ability questions: from the released ability file where it is there, else from the trees' own choices."""
+    file = source.find(MERGED_QUESTIONS) if source.official else None
+    if file is not None:
+        raw = (question for question in read_question_file(file) if wanted(question.language, source))
+        return (_from_file(question) for question in raw)
+    return _from_trees(trees(source))
+
+
+def _from_file(raw: RawQuestion) -> AbilityQuestion:
+    return AbilityQuestion(
+        id=raw.id,
+        cluster=raw.cluster,
+        language=raw.language,
+        orientation=raw.orientation,
+        category=raw.category,
+        abilities=canonical_all(raw.question.abilities) or (UNMAPPED,),
+        people=raw.people,
+        scene="",
+        lines=raw.lines,
+        question=raw.question.text,
+        options=raw.options,
+    )
+
+
+def _from_trees(found: list[Tree]) -> Iterator[AbilityQuestion]:
+    clusters = clusters_of(found)
+    for tree in found:
+        stories = story_to(tree)
+        for node in tree.nodes:
+            for number, choice in enumerate(node.choices):
+                if node.id in stories and asks_ability(choice):
+                    yield _question(tree, clusters[tree.id], node, number, stories[node.id])
+
+
+def asks_ability(choice: Choice) -> bool:
+    """Whether a choice makes a question that can be answered: words, distractors, and a question asked."""
+    texts = (choice.text, *choice.distractors)
+    asked = choice.question is not None and bool(choice.question.text)
+    return asked and len(texts) > 1 and all(is_utterance(text) for text in texts)
+
+
+def _question(tree: Tree, cluster: str, node: Node, number: int, story: Story) -> AbilityQuestion:
+    choice = node.choices[number]
+    asked = choice.question.abilities if choice.question else ()
+    return AbilityQuestion(
+        id=f"{tree.id}/{node.id}.{number + 1}",
+        cluster=cluster,
+        language=tree.language,
+        orientation=tree.orientation,
+        category=tree.category,
+        abilities=canonical_all(asked) or canonical_all(choice.abilities) or (UNMAPPED,),
+        people=story.people,
+        scene=tree.scene,
+        lines=story.lines,
+        question=choice.question.text if choice.question else "",
+        options=(choice.text, *choice.distractors),
+    )
+
+
+def crossroads(source: Source) -> Iterator[Crossroads]:
+    """The choice nodes of all trees at which the candidates are utterances."""
+    found = trees(source)
+    clusters = clusters_of(found)
+    for tree in found:
+        stories = story_to(tree)
+        for node in tree.nodes:
+            candidates = tuple(choice.text for choice in node.choices)
+            if node.id in stories and len(candidates) > 1 and all(map(is_utterance, candidates)):
+                story = stories[node.id]
+                yield Crossroads(
+                    id=f"{tree.id}/{node.id}",
+                    cluster=clusters[tree.id],
+                    language=tree.language,
+                    orientation=tree.orientation,
+                    people=story.people,
+                    scene=tree.scene,
+                    lines=story.lines,
+                    candidates=candidates,
+                )
+
+
+class Story(Struct, frozen=True):
+    """What has been said, and who has entered, on the way to a node and in it."""
+
+    people: tuple[Person, ...]
+    lines: tuple[Line, ...]
+
+
+def story_to(tree: Tree) -> dict[int, Story]:
+    """The story up to every reachable node, by the shortest way where several lead there."""
+    nodes = tree.by_id()
+    root = tree.root
+    stories = {root.id: Story(people=(*tree.people, *root.enters), lines=root.lines)}
+    waiting = [root]
+    while waiting:
+        node = waiting.pop(0)
+        for choice in node.choices:
+            if choice.target not in nodes or choice.target in stories:
+                continue
+            following, before = nodes[choice.target], stories[node.id]
+            said = Line(tree.protagonist.name, choice.text)
+            stories[following.id] = Story(
+                people=(*before.people, *following.enters), lines=(*before.lines, said, *following.lines)
+            )
+            waiting.append(following)
+    return stories

@@ -1,0 +1,1 @@
+"""SocialEval's published figures, and what can be recomputed from them."""

@@ -1,0 +1,249 @@
+"""Outcome -> score -> summary for goals, abilities and utterances; pure, and the tree is the unit of every interval."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
+from sociometer.analysis.position import position_bias
+from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.task import RunView, Score
+from sociometer.instruments.socialeval import findings
+from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
+from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
+from sociometer.instruments.socialeval.play import Answer, Utterance, Vote, Walk
+from sociometer.instruments.socialeval.solution import departure, regret, solve
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Choice
+
+GROUPS: tuple[str | tuple[str, ...], ...] = (
+    "language",
+    "category",
+    "orientation",
+    ("category", "language"),
+    ("orientation", "language"),
+)
+PLAIN: tuple[str | tuple[str, ...], ...] = ("language", "category")
+FEW_TREES = 10
+
+
+def score_walk(item: TreeItem, outcome: Walk) -> Score:
+    """Which goal level the walk reached, its regret, where it left the best path, and prosocial choices that cost."""
+    solution = solve(item.tree)
+    unreadable = sum(vote.picked is None for step in outcome.steps for vote in step.votes)
+    level = GOAL_NOT if outcome.stopped == "unreadable" else outcome.level
+    taken = tuple((step.node, step.picked) for step in outcome.steps if step.picked is not None)
+    left = departure(item.tree, solution, taken)
+    values = {
+        "achieved": float(level == GOAL_FULL),
+        "partly": float(level == GOAL_PARTLY),
+        "missed": float(level == GOAL_NOT),
+        "open": float(level == GOAL_OPEN),
+        "random": solution.random.full,
+        "best": solution.best_full,
+        "regret": regret(solution, level),
+        "left": float(left is not None or outcome.stopped == "unreadable"),
+        "steps": float(len(outcome.steps)),
+    }
+    if left is not None:
+        values["left_step"] = float(left.step)
+    lost, chances = prosocial_losses(item, outcome)
+    if chances:
+        values["prosocial_loss"] = lost / chances
+    facets = {"language": item.tree.language, "category": item.tree.category, "orientation": item.tree.orientation}
+    return Score(values=values, facets=facets, unreadable=unreadable)
+
+
+def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
+    """How often a choice that favours others was taken though it gave up the goal; and how often that offered itself.
+
+    It offers itself at a node from which the best level can still be kept, where some choice whose stance
+    favours others (altruism 1) gives it up.
+    """
+    solution = solve(item.tree)
+    nodes = item.tree.by_id()
+    lost = chances = 0
+    for step in outcome.steps:
+        node = nodes[step.node]
+        tempting = [
+            index
+            for index, choice in enumerate(node.choices)
+            if favours_others(choice) and solution.best_at.get(choice.target, GOAL_OPEN) < solution.best_at[node.id]
+        ]
+        if tempting and step.picked is not None and solution.best_at[node.id] == GOAL_FULL:
+            chances += 1
+            lost += step.picked in tempting
+    return lost, chances
+
+
+def favours_others(choice: Choice) -> bool:
+    """Whether the choice's stance, as its author marked it, puts others' interest forward."""
+    return choice.stance is not None and choice.stance[1] > 0
+
+
+def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
+    """Rates by goal level beside the exact random and best values, and the findings as tables."""
+    measures: list[Measure] = list(grouped_measures(run, "achieved", by=GROUPS))
+    for name in ("partly", "missed", "open", "regret", "left"):
+        measures += _without_errors(grouped_measures(run, name, by=GROUPS if name == "partly" else PLAIN))
+    for name in ("random", "best"):
+        measures += _exact(run, name, [measure for measure in measures if measure.name == "achieved"])
+    measures += _without_errors(grouped_measures(run, "prosocial_loss", by=PLAIN))
+    measures += findings.gap_measures(run)
+    tables = (
+        findings.goal_table(measures),
+        findings.departure_table(run),
+        findings.prosocial_table(measures),
+        findings.language_table(run),
+        findings.tree_table(run),
+    )
+    return Summary(
+        tuple(measures), tables, tuple(_walk_notes(run)), {"trees": findings.tree_series(run), "walks": _walks(run)}
+    )
+
+
+def _without_errors(measures: Iterable[Measure]) -> Iterator[Measure]:
+    """Derived measures without the count of failures, which stands with the main one."""
+    for m in measures:
+        yield Measure(m.name, m.value, m.group, m.interval, m.items, m.clusters, note=m.note)
+
+
+def _exact(run: RunView[TreeItem, Walk], name: str, like: Iterable[Measure]) -> Iterator[Measure]:
+    """The mean of a tree's exact value in the same groups as other measures; it is computed, so it has no interval."""
+    trees = {item.id: score for item, _, score in run.scored()}
+    for measure in like:
+        group = measure.group
+        members = [s.values[name] for s in trees.values() if all(s.facets[key] == group[key] for key in group)]
+        if members:
+            note = "exact, by solving the trees"
+            yield Measure(name, sum(members) / len(members), group, items=len(members), note=note)
+
+
+def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
+    walks = [(item, outcome, score) for item, outcome, score in run.scored()]
+    trees = {item.cluster for item, _, _ in walks}
+    if trees and len(trees) < FEW_TREES:
+        yield f"{len(trees)} trees are too few for an interval (ten are needed); the rates describe these trees only."
+    stopped = Counter(outcome.stopped for _, outcome, _ in walks)
+    if stopped["unreadable"]:
+        walked = f"{stopped['unreadable']} of {len(walks)} walks"
+        yield f"{walked} stopped at a choice that could not be read; they count as missed."
+    unflagged = sum(score.values["open"] for _, _, score in walks)
+    if unflagged:
+        walked = f"{int(unflagged)} of {len(walks)} walks"
+        yield f"{walked} stopped where the file gives no goal level; they count as not achieved."
+
+
+def _walks(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
+    """How often each node's choices were taken, for drawing what a subject did with a tree."""
+    counts: dict[str, Counter[str]] = {}
+    for item, outcome, _ in run.scored():
+        counter = counts.setdefault(item.id, Counter())
+        for step in outcome.steps:
+            if step.picked is not None:
+                counter[f"{step.node}.{step.picked}"] += 1
+    return [{"tree": name, "taken": dict(sorted(counter.items()))} for name, counter in counts.items()]
+
+
+def score_answer(item: AbilityQuestion, outcome: Answer) -> Score:
+    """Right if the majority of the orders picked the right utterance; `single` is the share of orders that did."""
+    single = sum(vote.picked == 0 for vote in outcome.votes) / len(outcome.votes)
+    first = item.abilities[0]
+    return Score(
+        values={"correct": float(outcome.picked == 0), "single": single, "chance": 1 / len(item.options)},
+        facets={
+            "language": item.language,
+            "category": item.category,
+            "orientation": item.orientation,
+            "ability": first,
+            "dimension": dimension_of(first) if first in ABILITIES else first,
+        },
+        unreadable=sum(vote.picked is None for vote in outcome.votes),
+    )
+
+
+def summarise_answers(run: RunView[AbilityQuestion, Answer]) -> Summary:
+    """Accuracy overall, by language, by the five dimensions and the 32 abilities, and position bias."""
+    measures = list(grouped_measures(run, "correct", "accuracy", by=["language", "category"]))
+    by_ability, by_dimension = _ability_rows(run)
+    for dimension in (*DIMENSIONS, *sorted(by_dimension.keys() - DIMENSIONS.keys())):
+        for language in ("", "en", "zh"):
+            rows = [row for row in by_dimension.get(dimension, []) if language in ("", row.facets["language"])]
+            group = {"dimension": dimension} | ({"language": language} if language else {})
+            if rows:
+                measures.append(mean_measure("accuracy", rows, group))
+    measures += (
+        mean_measure("accuracy", by_ability[ability], {"ability": ability})
+        for ability in (*ABILITIES, *sorted(by_ability.keys() - set(ABILITIES)))
+        if ability in by_ability
+    )
+    measures += _without_errors(grouped_measures(run, "single", "accuracy of one order"))
+    bias, note = _bias(vote for _, outcome, _ in run.scored() for vote in outcome.votes)
+    notes = [note] if note else []
+    untested = [name for name in ABILITIES if name not in by_ability]
+    if untested:
+        notes.append(f"no question for {len(untested)} of the 32 abilities: {', '.join(untested)}.")
+    return Summary(tuple(measures), (bias,), tuple(notes))
+
+
+def _ability_rows(run: RunView[AbilityQuestion, Answer]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """Rows by ability and by dimension; a question that names several abilities counts for each."""
+    by_ability: dict[str, list[Row]] = {}
+    by_dimension: dict[str, list[Row]] = {}
+    for item, _, score in run.scored():
+        row = Row(item.id, item.cluster or item.id, score.values["correct"], score.facets, score.unreadable)
+        for ability in item.abilities:
+            by_ability.setdefault(ability, []).append(row)
+        for dimension in {dimension_of(name) if name in ABILITIES else name for name in item.abilities}:
+            by_dimension.setdefault(dimension, []).append(row)
+    return by_ability, by_dimension
+
+
+def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
+    """Picks and keys by position, with the test of even choice; and a note where picks follow position."""
+    read = [vote for vote in votes if vote.picked is not None]
+    columns = ("position", "picked", "right option there", "expected if even")
+    title = "Position bias: where the picked options stood"
+    if not read:
+        return Table("position", title, columns, ()), "no answer could be read."
+    bias = position_bias(
+        [vote.order.index(vote.picked) for vote in read if vote.picked is not None],
+        [vote.order.index(0) for vote in read],
+        [len(vote.order) for vote in read],
+    )
+    rows = tuple(
+        (chr(65 + place), bias.picked[place], bias.keyed[place], round(bias.expected[place], 1))
+        for place in range(len(bias.picked))
+    )
+    share = bias.picked[bias.most] / len(read)
+    note = ""
+    if bias.p_value < 0.001 and share > 0.5:
+        note = f"position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one stands."
+    return Table("position", title, columns, rows, note=f"χ² test of even picks: p = {bias.p_value:.3g}"), note
+
+
+def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
+    """How near the nearest candidate is to what the subject said, and whether it then picked that one."""
+    nearest = max(range(len(outcome.similarities)), key=lambda i: outcome.similarities[i])
+    return Score(
+        values={
+            "similarity": outcome.similarities[nearest],
+            "agrees": float(outcome.vote.picked == nearest),
+            "chance": 1 / len(item.candidates),
+        },
+        facets={"language": item.language, "orientation": item.orientation},
+        unreadable=int(outcome.vote.picked is None),
+    )
+
+
+def summarise_utterances(run: RunView[Crossroads, Utterance]) -> Summary:
+    """Whether multiple choice reflects what the subject would say by itself."""
+    measures = [
+        *grouped_measures(run, "agrees", "agreement", by=["language"]),
+        *_without_errors(grouped_measures(run, "similarity", by=["language"])),
+        *_without_errors(grouped_measures(run, "chance", "guessing", by=["language"])),
+    ]
+    embedders = sorted({outcome.embedder for _, outcome, _ in run.scored() if outcome.embedder})
+    notes = [f"similarities from {', '.join(embedders)}: the cosine of one embedder is not that of another."]
+    return Summary(tuple(measures), (findings.utterance_table(measures),), tuple(notes if embedders else ()))
