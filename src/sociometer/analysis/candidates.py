@@ -119,5 +119,10 @@ def differing_settings(one: Candidate, two: Candidate) -> tuple[str, ...]:
     )
 
 
+def beside_the_subject(stand_ins: Sequence[str]) -> tuple[str, ...]:
+    """Stand-ins in other roles: a baseline in the subject's place is plain from its name."""
+    return tuple(name for name in stand_ins if not name.startswith(f"{PROTAGONIST}: "))
+
+
 def _digest(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic")

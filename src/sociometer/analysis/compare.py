@@ -11,6 +11,7 @@ from sociometer.analysis.candidates import (
     Candidate,
     ItemValue,
     SharedItems,
+    beside_the_subject,
     differing_settings,
     item_values,
     shared_items,
@@ -56,6 +57,7 @@ class Comparison(Struct, frozen=True):
     instrument: str
     title: str
     task: str
+    task_title: str
     first: str
     second: str
     measures: tuple[ComparedMeasure, ...] = ()
@@ -116,7 +118,16 @@ def _against_first(members: Sequence[Candidate], terms: Terms) -> list[Compariso
     for second, refused, rows, notes in drafts:
         compared = tuple(judged[id(draft)] for draft in rows)
         comparison = Comparison(
-            first.card.name, first.card.title, first.task, first.label, second.label, compared, "", notes, refused
+            first.card.name,
+            first.card.title,
+            first.task,
+            next((task.title for task in first.card.task if task.name == first.task), first.task),
+            first.label,
+            second.label,
+            compared,
+            "",
+            notes,
+            refused,
         )
         found.append(structs.replace(comparison, sentence=sentence_of(comparison)))
     return found
@@ -148,15 +159,20 @@ def _pair(
     notes = [f"settings differ in {text}" for text in differing_settings(first, second)]
     for measure in measures:
         tables = item_values(first.view, measure.value), item_values(second.view, measure.value)
+        if not any(tables):
+            continue
         refused = why_not_comparable(first, second, tables)
-        if refused:
+        if refused and measure.primary:
             return refused, [], ()
+        if refused:
+            notes.append(f"{measure.title.lower()} is left out: {refused}")
+            continue
         shared = shared_items(tables)
         rows.append(_draft(measure, {}, tables, shared, range(len(shared.items)), terms))
         if measure.primary:
             rows += _by_facets(measure, tables, shared, terms)
             notes += _left_out(first, second, shared)
-    return "", rows, tuple(dict.fromkeys(notes))
+    return "" if rows else "they share no scored item", rows, tuple(dict.fromkeys(notes))
 
 
 def _left_out(first: Candidate, second: Candidate, shared: SharedItems) -> list[str]:
@@ -167,12 +183,8 @@ def _left_out(first: Candidate, second: Candidate, shared: SharedItems) -> list[
         failed = sum(candidate.view.failures().values())
         if failed:
             notes.append(f"{failed} episodes of {candidate.label} failed and are not in the comparison")
-    notes.extend(
-        f"{candidate.label}: {', '.join(candidate.view.stand_ins)} is a stand-in, not the real thing"
-        for candidate in (first, second)
-        if candidate.view.stand_ins
-    )
-    return notes
+    stand_ins = dict.fromkeys(name for side in (first, second) for name in beside_the_subject(side.view.stand_ins))
+    return [*notes, *(f"{name} is a stand-in, not the real thing" for name in stand_ins)]
 
 
 def _by_facets(
@@ -181,7 +193,7 @@ def _by_facets(
     shared: SharedItems,
     terms: Terms,
 ) -> list[_Draft]:
-    names = sorted({name for facets in shared.facets for name in facets})
+    names = list(dict.fromkeys(name for facets in shared.facets for name in facets))
     drafts = []
     for name in names:
         levels: dict[str, list[int]] = {}

@@ -17,7 +17,10 @@ def sentence_of(comparison: "Comparison") -> str:
     primary = [row for row in overall if row.primary] or overall[:1]
     parts = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
     for row in primary:
-        parts += _groups([other for other in comparison.measures if other.group and other.name == row.name])
+        grouped = [other for other in comparison.measures if other.group and other.name == row.name]
+        # the first facet an instrument names is its own division (abilities); the others stand in the table
+        first = tuple(grouped[0].group) if grouped else ()
+        parts += _groups([other for other in grouped if tuple(other.group) == first])
     return "; ".join(parts) + "."
 
 
@@ -85,7 +88,8 @@ def _level(row: "ComparedMeasure") -> str:
 
 
 def _name(row: "ComparedMeasure") -> str:
-    return " ".join(row.group.values())
+    words = [level if len(level) > 2 else f"{facet} {level}" for facet, level in row.group.items()]
+    return " ".join(words).replace("_", " ")
 
 
 def _signed(value: float, unit: str) -> str:

@@ -10,6 +10,7 @@ from sociometer.analysis.profile import ProfileLine, profile_lines
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Summary
+from sociometer.core.settings import SettingValue
 from sociometer.core.task import Instrument, SummarisedRun
 from sociometer.core.workbench import StoredRun
 from sociometer.report.evidence import EpisodeShown, evidence_of
@@ -144,12 +145,16 @@ def _sitting(entry: GivenRun, card: Card, task: str, label: str) -> Sitting:
         version=entry.version or card.version,
         status=entry.status,
         roles={role: name for role, name in view.roles.items() if role != "subject"},
-        settings={name: str(value) for name, value in view.settings.items() if value not in (None, "", ())},
+        settings={name: _words(value) for name, value in view.settings.items() if value not in (None, "", ())},
         stand_ins=tuple(view.stand_ins),
         episodes=sum(1 for _ in view.episodes()),
         failures=view.failures(),
         summary=entry.run.summary(task),
     )
+
+
+def _words(value: SettingValue) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _task_title(card: Card, task: str) -> str:

@@ -1,21 +1,26 @@
 """The report's HTML: one file that loads nothing, runs only our own script, and shows a model's words as text."""
 
 import base64
+import contextlib
 import functools
+import gzip
 import hashlib
+import os
+from importlib.metadata import version as package_version
 from typing import Any
 
 import msgspec
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct
+from platformdirs import user_cache_path
 
-from sociometer.analysis.charts.theme import CATEGORIES, theme
+from sociometer.analysis.candidates import beside_the_subject
+from sociometer.analysis.charts.theme import CATEGORIES, contained, theme
 from sociometer.core.measure import Cell, Figure, Interval, Measure, Table
 from sociometer.report.drawing import clean_svg
 from sociometer.report.material import Chapter, Material
 from sociometer.report.strips import number, strips
-
 
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
 
@@ -40,7 +45,7 @@ def render(material: Material, *, made: str, version: str) -> str:
     library, script, style = _library(), _source("report.js"), _source("report.css")
     figures = material.figures()
     charts = {
-        f"{chapter.card.name}/{figure.name}": figure.chart
+        f"{chapter.card.name}/{figure.name}": contained(figure.chart)
         for chapter in material.chapters
         for figure in chapter.figures
         if figure.chart is not None
@@ -48,9 +53,9 @@ def render(material: Material, *, made: str, version: str) -> str:
     data = {
         "charts": charts,
         "themes": {mode: theme(mode) for mode in ("light", "dark")},
-        "evidence": [_episode(msgspec.to_builtins(episode)) for episode in material.evidence],
         "subjects": material.subjects,
     }
+    evidence = [_episode(msgspec.to_builtins(episode)) for episode in material.evidence]
     return (
         _environment()
         .get_template("report.html")
@@ -68,6 +73,7 @@ def render(material: Material, *, made: str, version: str) -> str:
             style=style,
             hashes=[_digest(library), _digest(script)],
             data=as_data_block(data),
+            evidence=packed(evidence),
         )
     )
 
@@ -84,6 +90,11 @@ def as_data_block(data: Any) -> str:
     ):
         text = text.replace(character, escape)
     return text
+
+
+def packed(data: Any) -> str:
+    """Data as gzip in base64: transcripts repeat themselves, and packed no character of them can do anything."""
+    return base64.b64encode(gzip.compress(msgspec.json.encode(data), compresslevel=9, mtime=0)).decode()
 
 
 def all_numbers(chapter: Chapter) -> tuple[Number, ...]:
@@ -132,18 +143,20 @@ def troubles(material: Material) -> tuple[str, ...]:
     found = []
     for chapter in material.chapters:
         for sitting in chapter.sittings:
-            who = f"{sitting.subject} on {chapter.card.title}, {sitting.task_title.lower()}"
+            who = f"{sitting.subject}, {chapter.card.title} ({sitting.task_title.lower()})"
             if sitting.status != "finished":
                 found.append(f"{who}: the run is {sitting.status}, so its numbers are provisional.")
             if sitting.failures:
                 kinds = ", ".join(f"{count} × {kind}" for kind, count in sorted(sitting.failures.items()))
-                found.append(f"{who}: {kinds} of {sitting.episodes} episodes failed and are in no score.")
+                found.append(f"{who}: {kinds}. Of {sitting.episodes} episodes these failed and are in no score.")
             unreadable = max((m.unreadable for m in sitting.summary.measures if not m.group), default=0)
             if unreadable:
-                found.append(f"{who}: {unreadable} replies could not be read; they count as given.")
-            if sitting.stand_ins:
-                names = ", ".join(sitting.stand_ins)
-                found.append(f"{who}: {names} stands in for the real thing; do not publish these numbers.")
+                found.append(f"{who}: {unreadable} replies could not be read; they count as they came.")
+        stand_ins = {name for sitting in chapter.sittings for name in beside_the_subject(sitting.stand_ins)}
+        found.extend(
+            f"{chapter.card.title}: {name} stands in for the real thing; these numbers are no measurement."
+            for name in sorted(stand_ins)
+        )
     return tuple(found)
 
 
@@ -169,6 +182,8 @@ def _episode(shown: dict[str, Any]) -> dict[str, Any]:
     if beside:
         if beside.get("svg"):
             beside["svg"] = clean_svg(beside["svg"])
+        if beside.get("chart"):
+            beside["chart"] = contained(beside["chart"])
         if beside.get("table"):
             beside["table"]["rows"] = [[cell(value) for value in row] for row in beside["table"]["rows"]]
     return shown
@@ -184,9 +199,22 @@ def _rows(table: Table) -> list[list[tuple[str, bool]]]:
 
 @functools.cache
 def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, from the package that also draws our pictures."""
+    """Vega, Vega-Lite and Vega-Embed in one script, from the package that also draws our pictures.
+
+    Bundling takes seconds, so the script is kept in the user's cache under the versions that made it.
+    """
+    versions = f"{package_version('vl-convert-python')}-{vl_convert.get_vega_version()}"
+    kept = user_cache_path("sociometer", appauthor=False) / f"vega-{versions}.js"
+    if kept.is_file():
+        return kept.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle(_OFFERED)
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    with contextlib.suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = kept.with_name(f"{kept.name}.{os.getpid()}")
+        unfinished.write_text(bundle, encoding="utf-8")
+        unfinished.replace(kept)
+    return bundle
 
 
 def _source(name: str) -> str:

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from sociometer.analysis.candidates import beside_the_subject
 from sociometer.analysis.profile import ProfileLine
 from sociometer.core.card import Card, MeasureCard
+
+CROWDED = 20
 
 
 class StripDot(Struct, frozen=True):
@@ -78,7 +81,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
             place(line.interval.high) if line.interval else None,
             number(line.value, line.unit),
             _range(line),
-            "stand-in" if line.stand_ins else "",
+            "stand-in" if beside_the_subject(line.stand_ins) else "",
         )
         for line in members
     )
@@ -88,7 +91,9 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
         for name, value in references
         if value is not None
     )
-    low_text, high_text = (number(end, first.unit, 0) for end in (low, high))
+    # an end is left unnamed where a mark's name needs the room
+    low_text = "" if any(mark.at < CROWDED for mark in marks) else number(low, first.unit, 0)
+    high_text = "" if any(mark.at > 100 - CROWDED for mark in marks) else number(high, first.unit, 0)
     return Strip(card.name, card.title, first.measure_title, low_text, high_text, first.better, dots, marks)
 
 

@@ -39,14 +39,13 @@ def change_bars(bars: Sequence[ChangeBar], *, title: str = "Change against the c
     layer: list[Spec] = [
         {"transform": up, "mark": {**bar, "style": "good"}, "encoding": {"x": x, "y": y, "tooltip": tooltip}},
         {"transform": down, "mark": {**bar, "style": "bad"}, "encoding": {"x": x, "y": y, "tooltip": tooltip}},
-        {
-            "transform": [{"filter": "datum.low != null"}],
-            "mark": {"type": "rule", "style": "whisker"},
-            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y},
-        },
         {"transform": [*up, _tip("high")], "mark": {**text, "align": "left", "dx": 5}, "encoding": stars},
         {"transform": [*down, _tip("low")], "mark": {**text, "align": "right", "dx": -5}, "encoding": stars},
     ]
+    if any(bar.low is not None for bar in bars):
+        span = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
+        keep = [{"filter": "datum.low != null"}]
+        layer.append({"transform": keep, "mark": {"type": "rule", "style": "whisker"}, "encoding": span})
     if len(groups) < 2:
         return {"data": inline(bars), "width": "container", "height": {"step": 24}, "layer": layer}
     return {

@@ -43,6 +43,8 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
     for axis, other, spread in (("x", "y", "x_spread"), ("y", "x", "y_spread")):
         low, high = f"{axis}_low", f"{axis}_high"
         sides = {"x": x, "y": y}
+        if all((entry.x_spread if axis == "x" else entry.y_spread) is None for entry in places):
+            continue
         layers.append(
             {
                 "transform": [

@@ -54,12 +54,11 @@ def curve_chart(
                 "encoding": {"x": x, "y": y},
             }
         )
+    if any(point.low is not None for point in points):
+        span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color}
+        keep = [{"filter": "datum.low != null"}]
+        layers.append({"transform": keep, "mark": {"type": "area", "style": "band"}, "encoding": span})
     layers += [
-        {
-            "transform": [{"filter": "datum.low != null"}],
-            "mark": {"type": "area", "style": "band"},
-            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color},
-        },
         {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": color}},
         {
             "mark": {"type": "point", "size": 36, "tooltip": True},

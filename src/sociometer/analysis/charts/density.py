@@ -66,12 +66,6 @@ def density_chart(
         },
         {
             "data": inline(ordered),
-            "transform": [{"filter": "datum.low != null"}],
-            "mark": {"type": "rule", "style": "whisker"},
-            "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": color},
-        },
-        {
-            "data": inline(ordered),
             "mark": {"type": "point", "tooltip": True},
             "encoding": {
                 "x": x,
@@ -87,6 +81,11 @@ def density_chart(
     ]
     # the hill and the rows of names share the width but not the height
     hill, lines, *rest = layers
+    if any(mark.low is not None for mark in marks):
+        span = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y, "color": color}
+        keep = [{"filter": "datum.low != null"}]
+        whisker: Spec = {"type": "rule", "style": "whisker"}
+        rest.insert(0, {"data": inline(ordered), "transform": keep, "mark": whisker, "encoding": span})
     names: Spec = {"layer": rest}
     resolve = {"scale": {"y": "independent"}}
     return {"width": "container", "height": floor, "layer": [hill, lines, names], "resolve": resolve}

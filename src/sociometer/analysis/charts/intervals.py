@@ -64,17 +64,18 @@ def interval_chart(
         {"field": "note", "title": "note"},
     ]
     value = quantitative("value", title, unit, domain)
+    whisker: Spec = {
+        "transform": [{"filter": "datum.low != null"}],
+        "mark": {"type": "rule", "style": "whisker"},
+        "encoding": {**shared, "x": {**value, "field": "low"}, "x2": {"field": "high"}},
+    }
     return {
         "data": inline(dots),
         "width": "container",
         "height": {"step": 15, "for": "offset"} if several else {"step": 30},
         "layer": [
             *reference_layers(references),
-            {
-                "transform": [{"filter": "datum.low != null"}],
-                "mark": {"type": "rule", "style": "whisker"},
-                "encoding": {**shared, "x": {**value, "field": "low"}, "x2": {"field": "high"}},
-            },
+            *([whisker] if any(dot.low is not None for dot in dots) else []),
             {
                 "mark": {"type": "point", "tooltip": True},
                 "encoding": {

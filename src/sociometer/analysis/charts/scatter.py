@@ -53,14 +53,11 @@ def scatter_chart(
     }
     if any(entry.size is not None for entry in points):
         point["size"] = {"field": "size", "type": "quantitative", "title": None, "legend": None}
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "datum.y_low != null"}],
-            "mark": {"type": "rule", "style": "whisker"},
-            "encoding": {"x": x, "y": {**y, "field": "y_low"}, "y2": {"field": "y_high"}, "color": color},
-        },
-        {"mark": mark, "encoding": point},
-    ]
+    layers: list[Spec] = [{"mark": mark, "encoding": point}]
+    if any(entry.y_low is not None for entry in points):
+        span = {"x": x, "y": {**y, "field": "y_low"}, "y2": {"field": "y_high"}, "color": color}
+        keep = [{"filter": "datum.y_low != null"}]
+        layers.insert(0, {"transform": keep, "mark": {"type": "rule", "style": "whisker"}, "encoding": span})
     if trend:
         method = {"regression": "y", "on": "x", **({"method": "log"} if log_x else {})}
         line: Spec = {"type": "line", "style": "reference"}

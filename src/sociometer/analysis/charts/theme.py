@@ -111,6 +111,13 @@ def _styles(ink: dict[str, str], ramps: dict[str, Any]) -> Spec:
     }
 
 
+def contained(spec: Spec) -> Spec:
+    """A copy that fills the width of its place in a page, whatever its height follows from."""
+    if spec.get("width") != "container":
+        return spec
+    return {"autosize": {"type": "fit-x", "contains": "padding"}, **spec}
+
+
 def themed(spec: Spec, mode: Mode = "light", width: int | None = None) -> Spec:
     """A copy of the specification with the theme's configuration, and a fixed width for a picture."""
     result = copy.deepcopy(spec)

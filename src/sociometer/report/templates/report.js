@@ -14,7 +14,7 @@
     if (drawn.get(place) === mode()) return;
     drawn.set(place, mode());
     const options = {
-      mode: "vega-lite", renderer: "svg", actions: false, ast: true, loader, config: data.themes[mode()],
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, logLevel: 1, loader, config: data.themes[mode()],
       tooltip: { theme: mode() },
     };
     place.replaceChildren();
@@ -55,6 +55,14 @@
   const list = document.getElementById("episodes");
   if (!list) return;
   const reader = document.getElementById("transcript");
+  let evidence = [];
+  let words = [];
+
+  async function unpack(text) {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(stream).text());
+  }
 
   function element(tag, className, text) {
     const node = document.createElement(tag);
@@ -63,9 +71,9 @@
     return node;
   }
 
-  const words = data.evidence.map((episode) =>
+  const wordsOf = (episode) =>
     [episode.item, ...episode.lines.flatMap((line) => [line.text, line.reasoning || "", ...Object.values(line.facts || {})])]
-      .join("\n").toLowerCase());
+      .join("\n").toLowerCase();
 
   const controls = ["instrument", "subject", "kind", "words"].map((name) => document.getElementById("by-" + name));
   const [byInstrument, bySubject, byKind, byWords] = controls;
@@ -97,9 +105,9 @@
   }
 
   function pick() {
-    const chosen = data.evidence.map((episode, place) => [episode, place]).filter(([episode, place]) => matches(episode, place));
+    const chosen = evidence.map((episode, place) => [episode, place]).filter(([episode, place]) => matches(episode, place));
     list.replaceChildren(...chosen.map(([episode, place]) => entry(episode, place)));
-    document.getElementById("count").textContent = `${chosen.length} of ${data.evidence.length} transcripts`;
+    document.getElementById("count").textContent = `${chosen.length} of ${evidence.length} transcripts`;
     if (chosen.length) show(chosen[0][1]);
     else reader.replaceChildren(element("p", "aside", "No transcript fits these filters."));
   }
@@ -118,6 +126,13 @@
     const block = element("div", `line ${line.speaker} role-${line.role === "subject" ? "subject" : "other"}`);
     const who = line.speaker === "reply" ? `${line.role} · ${line.name || ""}` : `${SPEAKERS[line.speaker] || line.speaker} → ${line.role}`;
     block.append(element("span", "speaker", line.branch ? `${who} · ${line.branch}` : who));
+    const behind = line.speaker !== "reply" && (line.role !== "subject" || line.speaker === "system");
+    if (behind && line.text.length > 280) {
+      const folded = element("details", "folded");
+      folded.append(element("summary", "", line.text.replace(/\s+/g, " ").slice(0, 120) + " …"), element("p", "text", line.text));
+      block.append(folded);
+      return block;
+    }
     if (line.reasoning) {
       const thought = element("details", "reasoning");
       thought.append(element("summary", "", "reasoning"), element("p", "text", line.reasoning));
@@ -165,7 +180,7 @@
   }
 
   function show(place) {
-    const episode = data.evidence[place];
+    const episode = evidence[place];
     for (const button of list.querySelectorAll("button")) button.setAttribute("aria-current", String(Number(button.dataset.place) === place));
     const head = element("header");
     head.append(element("h3", "", episode.item));
@@ -185,5 +200,9 @@
   }
 
   for (const control of controls) control.addEventListener("input", pick);
-  pick();
+  unpack(document.getElementById("packed").textContent).then((unpacked) => {
+    evidence = unpacked;
+    words = evidence.map(wordsOf);
+    pick();
+  }, () => reader.replaceChildren(element("p", "aside", "This browser is too old to unpack the transcripts.")));
 })();
