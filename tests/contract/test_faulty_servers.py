@@ -1,0 +1,93 @@
+"""Whole runs against servers that fail: all finish, nothing is lost, nothing is scored that was not answered."""
+
+import pytest
+
+from servers import faults
+from servers.anthropic import AnthropicServer
+from servers.google import GoogleServer
+from servers.openai import OpenAIServer
+from sociometer.engine.config import RunConfig
+from sociometer.engine.desk import Patience
+from sociometer.engine.engine import Engine
+from sociometer.instruments import folder_of, load_folder
+from sociometer.store.store import Store
+
+SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
+PASSING = [
+    faults.RATE_LIMIT,
+    faults.wait(0.05),
+    faults.SERVER_ERROR,
+    faults.OVERLOADED,
+    faults.slow(2.0),
+    faults.DROPPED,
+    faults.TRUNCATED,
+    faults.MALFORMED,
+    faults.EMPTY,
+    faults.WRONG_USAGE,
+]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    """Waits as the server says, but no longer."""
+    monkeypatch.setattr(Patience, "wait_seconds", lambda self, attempt, retry_after: retry_after or 0.01)
+
+
+@pytest.fixture(params=SERVERS)
+def server(request, key):
+    with SERVERS[request.param]() as running:
+        running.family = request.param
+        yield running
+
+
+def play(server, store, *, repeats=4):
+    config = RunConfig(
+        instrument="_template",
+        subject=f"{server.family}/m",
+        base_url=server.url,
+        revision="1",
+        repeats=repeats,
+        in_flight=8,
+        timeout_seconds=1.0,
+    )
+    with Store(store) as opened:
+        played = Engine(opened, lambda name: (load_folder(name), folder_of(name))).run(config)
+        return played, list(played.run.view().episodes())
+
+
+def test_passing_faults_cost_attempts_and_no_answers(server, tmp_path):
+    _, undisturbed = play(server, tmp_path / "calm.db")
+    server.received.clear()
+    server.served = 0
+    server.fault_of = lambda number: PASSING[number // 2 % len(PASSING)] if number % 2 else None
+    played, episodes = play(server, tmp_path / "rough.db")
+    assert played.ending.status == "finished"
+    assert [episode.score for episode in episodes] == [episode.score for episode in undisturbed]
+    assert len(server.received) > len(episodes), "some requests failed and were sent again"
+    # A good answer that came too late, or that was empty, was served and not used; every other one was used once.
+    assert server.served >= len(episodes)
+
+
+def test_what_was_never_answered_is_an_error_and_no_score(server, tmp_path):
+    server.fault_of = lambda number: faults.FILTERED if number % 3 == 0 else None
+    played, episodes = play(server, tmp_path / "store.db")
+    failed = [episode for episode in episodes if episode.failure is not None]
+    assert {episode.failure.kind for episode in failed} == {"content filter"}
+    assert all(episode.score is None for episode in failed)
+    answered = [episode for episode in episodes if episode.score is not None]
+    assert len(answered) + len(failed) == len(episodes)
+    assert server.served == len(server.received)
+    assert sum(played.tally.failed.values()) == len(failed) > 0
+
+
+def test_a_wrong_key_ends_the_run_at_once_and_is_never_stored(server, tmp_path, key):
+    server.fault_of = lambda number: faults.WRONG_KEY
+    played, episodes = play(server, tmp_path / "store.db", repeats=20)
+    assert not any(episode.score for episode in episodes)
+    assert len(server.received) <= 16, "nothing is sent after the server has refused the key"
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert key.encode() not in stored
+    told = [episode.failure.message for episode in episodes if episode.failure]
+    assert told
+    assert not any(key in message for message in told)
+    assert key not in repr(played.run.record)
