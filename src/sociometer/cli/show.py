@@ -15,6 +15,7 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
 from sociometer.core.transcript import Asked, Event
 from sociometer.engine.stored import Stored
+from sociometer.instruments import load
 
 
 def _show(run: str, item: str | None, task: str | None, repeat: int, store: Path | None, as_json: bool) -> None:
@@ -48,12 +49,21 @@ def _show_item(stored: Stored, item: str, task: str | None, repeat: int, as_json
     for line in transcript_lines(events):
         print_line(line)
     print_line()
+    _print_beside(stored, episode)
     if episode.failure is not None:
         print_line(f"failed ({episode.failure.kind}): {episode.failure.message}")
     if episode.outcome is not None:
         print_line("outcome: " + msgspec.json.encode(episode.outcome).decode())
     if episode.score is not None:
         print_line("score: " + msgspec.json.encode(episode.score).decode())
+
+
+def _print_beside(stored: Stored, episode: Episode[Any, Any]) -> None:
+    """The replay that the instrument draws beside a transcript, where it is a table."""
+    beside = load(stored.instrument).beside
+    figure = beside(episode.item, episode.outcome) if beside and episode.outcome is not None else None
+    if figure is not None and figure.table is not None:
+        print_table(figure.table)
 
 
 def _find(stored: Stored, item: str, task: str | None, repeat: int) -> tuple[str, Episode[Any, Any]]:

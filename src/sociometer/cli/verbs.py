@@ -104,10 +104,8 @@ def _call(
     card: Card, command: CommandCard, settings: tuple[Setting, ...], as_json: bool, quiet: bool, values: dict[str, Any]
 ) -> int:
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
-    given = {
-        **{option.name: option.get_default(click.Context(click.Command("run"))) for option in run_options()},
-        **values,
-    }
+    defaults = click.Command("run", params=run_options()).make_context("run", []).params
+    given = {**defaults, **values}
     options = Settings.chosen(command.option, chosen_settings(command.option, values))
     config = run_config(card, "", given, chosen_settings(settings, values))
     if "seed" in options:

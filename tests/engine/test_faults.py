@@ -1,0 +1,99 @@
+"""Whatever the server does wrong: everything finishes, nothing is lost, nothing is scored that was not answered."""
+
+import pytest
+from servers import faults
+
+from sociometer.engine.config import RunConfig
+from sociometer.engine.desk import Patience
+from sociometer.engine.engine import Engine
+from sociometer.instruments import folder_of, load_folder
+from sociometer.store.store import Store
+
+STORM = (
+    faults.RATE_LIMIT,
+    faults.wait(0.05),
+    faults.wait_until(0.5),
+    faults.SERVER_ERROR,
+    faults.BAD_GATEWAY,
+    faults.UNAVAILABLE,
+    faults.OVERLOADED,
+    faults.DROPPED,
+    faults.TRUNCATED,
+    faults.MALFORMED,
+    faults.EMPTY,
+    faults.slow(0.05),
+    faults.NO_USAGE,
+    faults.WRONG_USAGE,
+)
+FAMILIES = {"openai_server": "openai", "anthropic_server": "anthropic", "google_server": "google"}
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(Patience, "wait_seconds", lambda self, attempt, after: (after or 0.0) + 0.002)
+
+
+def play(tmp_path, server, family, **changes):
+    config = RunConfig(
+        **{
+            "instrument": "_template",
+            "subject": f"{family}/m",
+            "base_url": server.url,
+            "revision": "1",
+            "repeats": 20,
+            "in_flight": 4,
+            **changes,
+        }
+    )
+    with Store(tmp_path / "s.db") as store:
+        played = Engine(store, lambda name: (load_folder(name), folder_of(name))).run(config)
+        scored = [episode for episode in played.run.view().episodes() if episode.score]
+        return played, scored
+
+
+@pytest.mark.parametrize("fixture", FAMILIES)
+def test_a_storm_of_passing_faults_costs_retries_and_nothing_else(fixture, request, tmp_path, key):
+    server = request.getfixturevalue(fixture)
+    server.fault_of = lambda number: STORM[number % 28] if number % 28 < len(STORM) else None
+    played, scored = play(tmp_path, server, FAMILIES[fixture])
+    assert played.ending.status == "finished"
+    assert not played.tally.failed
+    assert len(scored) == 80
+    assert played.tally.retries > 0
+    assert len(server.received) == 80 + played.tally.retries
+
+
+@pytest.mark.parametrize("fixture", FAMILIES)
+def test_a_server_that_never_recovers_leaves_errors_and_no_score(fixture, request, tmp_path, key):
+    server = request.getfixturevalue(fixture)
+    server.fault_of = lambda number: faults.SERVER_ERROR
+    played, scored = play(tmp_path, server, FAMILIES[fixture], repeats=1, retries=1)
+    assert scored == []
+    assert sum(played.tally.failed.values()) == 4
+    assert played.tally.done == 0
+
+
+def test_a_wrong_key_ends_the_run_at_once_and_is_never_written_down(openai_server, tmp_path, key):
+    openai_server.fault_of = lambda number: faults.WRONG_KEY
+    played, scored = play(tmp_path, openai_server, "openai")
+    assert played.ending.status == "failed"
+    assert scored == []
+    assert key not in played.ending.reason
+    assert len(openai_server.received) <= 5
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            assert key.encode() not in path.read_bytes()
+
+
+def test_a_deadline_is_kept_for_each_request(openai_server, tmp_path, key):
+    openai_server.fault_of = lambda number: faults.slow(5) if number == 0 else None
+    played, scored = play(tmp_path, openai_server, "openai", repeats=1, timeout_seconds=0.3, in_flight=1)
+    assert len(scored) == 4
+    assert played.tally.retries == 1
+
+
+def test_overload_halves_the_requests_in_flight(openai_server, tmp_path, key):
+    openai_server.fault_of = lambda number: faults.OVERLOADED if number < 8 else None
+    played, scored = play(tmp_path, openai_server, "openai", in_flight=8)
+    assert len(scored) == 80
+    assert played.tally.retries == 8

@@ -1,0 +1,96 @@
+"""A run killed at any moment plays on from the journal: nothing is paid for twice, and the scores are the same."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from servers.faults import slow
+from servers.openai import OpenAIServer
+
+DRIVER = Path(__file__).with_name("driver.py")
+REPEATS, ORDERS, IN_FLIGHT = 15, 3, 6
+REQUESTS = 4 * REPEATS * ORDERS
+
+
+def letter(body):
+    """An answer that follows from the question, so that two undisturbed runs agree."""
+    return "ABCD"[len(body["messages"][0]["content"]) % 4]
+
+
+def start(store, server):
+    arguments = [str(store), server.url, str(REPEATS), str(ORDERS), str(IN_FLIGHT)]
+    return subprocess.Popen(
+        [sys.executable, str(DRIVER), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def finish(process):
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return json.loads(out.splitlines()[-1])
+
+
+def wait_for(server, count, process):
+    while len(server.received) < count and process.poll() is None:
+        time.sleep(0.002)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    with OpenAIServer() as server:
+        server.say = letter
+        told = finish(start(tmp_path_factory.mktemp("whole") / "s.db", server))
+        assert len(server.received) == REQUESTS
+    return told
+
+
+@pytest.mark.parametrize("moment", range(10))
+def test_killed_at_a_random_moment_it_plays_on_without_paying_twice(moment, undisturbed, tmp_path, openai_server):
+    openai_server.say = letter
+    openai_server.fault_of = lambda number: slow(0.004)
+    process = start(tmp_path / "s.db", openai_server)
+    wait_for(openai_server, random.Random(moment).randrange(1, REQUESTS), process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    again = finish(start(tmp_path / "s.db", openai_server))
+    assert again["values"] == undisturbed["values"]
+    assert not again["errors"]
+    assert REQUESTS <= len(openai_server.received) <= REQUESTS + IN_FLIGHT
+
+
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_finishes_what_is_in_flight_and_loses_nothing(first, undisturbed, tmp_path, openai_server):
+    openai_server.say = letter
+    openai_server.fault_of = lambda number: slow(0.02)
+    process = start(tmp_path / "s.db", openai_server)
+    wait_for(openai_server, 40, process)
+    process.send_signal(first)
+    stopped = finish(process)
+    assert stopped["status"] == "stopped"
+    assert len(openai_server.received) < REQUESTS
+    again = finish(start(tmp_path / "s.db", openai_server))
+    assert again["values"] == undisturbed["values"]
+    assert len(openai_server.received) == REQUESTS
+
+
+def test_a_second_interrupt_stops_at_once_and_still_loses_nothing_that_was_answered(
+    undisturbed, tmp_path, openai_server
+):
+    openai_server.say = letter
+    openai_server.fault_of = lambda number: slow(30) if number >= 40 else slow(0.004)
+    process = start(tmp_path / "s.db", openai_server)
+    wait_for(openai_server, 41, process)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert finish(process)["status"] == "stopped"
+    openai_server.fault_of = lambda number: None
+    answered = openai_server.served
+    again = finish(start(tmp_path / "s.db", openai_server))
+    assert again["values"] == undisturbed["values"]
+    assert again["sent"] == REQUESTS - answered
