@@ -1,0 +1,42 @@
+"""Sociometer with journal, reading, scoring and summary all on, into a fresh store.
+
+Run: ours.py URL questions|dialogues
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import work
+from instrument.instrument import INSTRUMENT
+from measure import measured
+from sociometer.engine.config import RunConfig
+from sociometer.engine.engine import Engine
+from sociometer.store.store import Store
+
+FOLDER = Path(__file__).parents[1] / "instrument"
+
+
+def main(url: str, which: str) -> None:
+    questions = which == "questions"
+    other = f"vllm/{work.MODEL}@{url}"
+    config = RunConfig(
+        instrument="bench",
+        subject=f"vllm/{work.MODEL}",
+        base_url=url,
+        tasks=(which,),
+        roles={} if questions else {"judge": other, "simulator": other},
+        in_flight=work.QUESTIONS_IN_FLIGHT if questions else work.DIALOGUES_IN_FLIGHT,
+    )
+    count = work.QUESTIONS if questions else work.DIALOGUES * work.TURNS * work.CALLS
+    with tempfile.TemporaryDirectory() as folder, measured(count) as told, Store(Path(folder) / "store.db") as store:
+        played = Engine(store, lambda name: (INSTRUMENT, FOLDER)).run(config)
+        assert played.ending.status == "finished", played.ending
+        assert played.tally.sent == count, played.tally
+        measure = played.run.summary(which).measures[0]
+        told["right"] = round(measure.value * (work.QUESTIONS if questions else work.DIALOGUES))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])
