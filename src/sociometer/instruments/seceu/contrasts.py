@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 from scipy import stats
@@ -16,7 +17,7 @@ from sociometer.analysis.reliability import cronbach_alpha
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.workbench import Result, StoredRun
-from sociometer.instruments.seceu.norm import published_rows
+from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 
 KINDS = ("sft", "rlhf", "architecture", "access", "family")
 FEWEST_MODELS = 4
@@ -39,6 +40,8 @@ class Subject(Struct, frozen=True):
     distance: float
     pattern: dict[str, float] = {}
     properties: Properties | None = None
+    norm: str = ""
+    """The norm that the EQ stands on."""
 
 
 def subject_of(run: StoredRun) -> Subject:
@@ -51,13 +54,14 @@ def subject_of(run: StoredRun) -> Subject:
         None if measure is None else measure.value,
         math.nan if mean is None or mean.value is None else mean.value,
         patterns.get(str(summary.series.get("prompting")), {}),
+        norm=str(summary.series.get("norm", {}).get("name", "")),
     )
 
 
 def published_subjects() -> list[Subject]:
     """Return the models of Table 1 that completed the test."""
     return [
-        Subject(row["model"], float(row["eq"]), float(row["score"]), properties=_properties(row))
+        Subject(row["model"], float(row["eq"]), float(row["score"]), properties=_properties(row), norm=PUBLISHED_NORM)
         for row in published_rows("table_1")
         if row["eq"]
     ]
@@ -84,10 +88,10 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
         notes.append(f"Not in the models file, and so in no contrast: {', '.join(missing)}.")
     tables = [_reliability_table(subjects)] if subjects else []
     everyone = [*known, *published]
-    on_norm = all(subject.eq is not None for subject in everyone)
+    on_norm = len({subject.norm for subject in everyone}) == 1 and all(subject.eq is not None for subject in everyone)
     if published and not on_norm:
-        notes.append("Runs without an EQ are left out beside the published models, which stand on the human norm.")
-        everyone = [subject for subject in everyone if subject.eq is not None]
+        notes.append("Runs without an EQ on the paper's norm are left out beside its models.")
+        everyone = [subject for subject in everyone if subject.eq is not None and subject.norm == PUBLISHED_NORM]
         on_norm = True
     described = [subject for subject in everyone if subject.properties is not None]
     figures: tuple[Figure, ...] = ()
@@ -101,7 +105,7 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
 
 
 def _with(subject: Subject, properties: Properties | None) -> Subject:
-    return Subject(subject.name, subject.eq, subject.distance, subject.pattern, properties)
+    return msgspec.structs.replace(subject, properties=properties)
 
 
 def _reliability_table(subjects: Sequence[Subject]) -> Table:

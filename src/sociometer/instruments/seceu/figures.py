@@ -10,7 +10,7 @@ from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.hills import EQ_WINDOW, SIMILARITY_WINDOW, eq_hill, similarity_hill
 from sociometer.instruments.seceu.items import Scenario
-from sociometer.instruments.seceu.norm import published_rows
+from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.instruments.seceu.play import Allocated
 
 HERE, PRINTED, LINE = "measured here", "published", "for comparison"
@@ -79,7 +79,7 @@ def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
     hedger = runs[0].summary.series["hedger"]
     marks = [mark for run in runs if (mark := _mark(run, run.summary.measure("eq"))) is not None]
     marks.append(Mark("even allocation", hedger["eq"], LINE, note="spreading the points evenly"))
-    if name.startswith("Wang"):
+    if name == PUBLISHED_NORM:
         marks += [
             Mark(row["model"], float(row["eq"]), PRINTED, note=f"above {row['percent']} % of people")
             for row in published_rows("table_1")
@@ -100,7 +100,7 @@ def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
     marks = [mark for run in runs if (mark := _mark(run, run.summary.measure("similarity"))) is not None]
     if hedger["similarity"] is not None:
         marks.append(Mark("even allocation", hedger["similarity"], LINE, note="spreading the points evenly"))
-    if name.startswith("Wang"):
+    if name == PUBLISHED_NORM:
         marks += [
             Mark(row["model"], float(row["similarity"]), PRINTED, note=f"above {row['similarity_percent']} % of people")
             for row in published_rows("table_1")

@@ -16,6 +16,7 @@ from sociometer.core.errors import DataError
 
 EQ_MEAN, EQ_DEVIATION = 100.0, 15.0
 EXPERT, POOR = 115.0, 85.0
+PUBLISHED_NORM = "Wang et al. (2023)"
 PUBLISHED = Path(__file__).parent / "published"
 
 Pairs = tuple[tuple[float, float], ...]
@@ -115,7 +116,7 @@ def published_norm(standards: Sequence[Sequence[float]], template: Sequence[floa
     """Return the paper's norm: standards and template of the authors' file, percentiles of their tables."""
     people = published_people()
     return Norm(
-        name="Wang et al. (2023)",
+        name=PUBLISHED_NORM,
         sample="541 students in China (339 women), aged 17 to 30, who read the Chinese items",
         people=round(people["people"]),
         mean=people["score_mean"],
