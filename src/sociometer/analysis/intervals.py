@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from sociometer.analysis.clusters import (
     Floats,
@@ -71,6 +71,8 @@ def clustered_mean_interval(
         return too_few(count, level)
     if binary:
         return _effective_wilson(means, codes, count, level)
+    if float(np.ptp(means)) == 0.0:
+        return Interval(float(means[0]), float(means[0]), level, "no variation", count)
     sums, sizes = cluster_sums(means[:, None], codes, count)
     sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)[:, 0]
     low, high = expanded_percentiles(sample, count, level)
@@ -84,7 +86,7 @@ def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """
     if n <= 0:
         raise ValueError(f"the number of trials must be positive, not {n}")
-    z = float(stats.norm.ppf(0.5 + level / 2))
+    z = float(special.ndtri(0.5 + level / 2))
     centre = share + z * z / (2 * n)
     half = z * math.sqrt(max(0.0, share * (1 - share) / n + z * z / (4 * n * n)))
     scale = 1 + z * z / n
@@ -114,7 +116,7 @@ def _effective_wilson(means: Floats, codes: Integers, count: int, level: float) 
     if count < means.size:
         # Korn and Graubard's correction: the variance itself was estimated from few clusters.
         quantile = 0.5 + level / 2
-        n *= float((stats.norm.ppf(quantile) / stats.t.ppf(quantile, count - 1)) ** 2)
+        n *= float((special.ndtri(quantile) / special.stdtrit(count - 1, quantile)) ** 2)
     low, high = wilson(float(means.mean()), n, level)
     return Interval(low, high, level, "Wilson on the effective sample size", count)
 
@@ -148,8 +150,8 @@ def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> 
 
     The tail is Φ(−√(n/(n − 1)) t(n − 1)) instead of α/2 (Hesterberg 2015, section 5).
     """
-    quantile = stats.t.ppf(0.5 + level / 2, clusters - 1)
-    tail = float(stats.norm.cdf(-math.sqrt(clusters / (clusters - 1)) * quantile))
+    quantile = special.stdtrit(clusters - 1, 0.5 + level / 2)
+    tail = float(special.ndtr(-math.sqrt(clusters / (clusters - 1)) * quantile))
     low, high = np.nanquantile(sample, [tail, 1 - tail])
     return float(low), float(high)
 

@@ -79,6 +79,8 @@ def render_options(options: Sequence[str], labels: Sequence[str]) -> str:
 def read_choice(text: str, options: Sequence[str], labels: Sequence[str]) -> ChoiceReading:
     """Return which option the reply chose; two different answers, a refusal or nothing at all are unreadable."""
     _check(options, labels)
+    if (bare := text.strip()) in labels:
+        return ChoiceReading(labels.index(bare), "bare")
     return _Reader(plain(text[-_LONGEST:]), options, labels).read()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 __all__ = ["plain", "squeeze"]
 
@@ -23,9 +24,12 @@ def plain(text: str) -> str:
     text = _THINK_OPEN.sub("\n", text)
     text = unicodedata.normalize("NFKC", text.translate(_TABLE))
     text = _LATEX_WRAP.sub(r"\1", text).replace("$", "")
-    return "".join(mark for mark in text if mark in "\n\t" or unicodedata.category(mark)[0] != "C").strip()
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        text = "".join(mark for mark in text if mark in "\n\t" or unicodedata.category(mark)[0] != "C")
+    return text.strip()
 
 
+@lru_cache(maxsize=4096)
 def squeeze(text: str) -> str:
     """Return the text folded to lower case with runs of spaces and punctuation made one space."""
     return re.sub(r"[\W_]+", " ", plain(text).casefold()).strip()
