@@ -8,7 +8,7 @@ from sociometer.core.task import Session
 from sociometer.elicit import read_choice, render_options
 from sociometer.instruments.egosocial.scene import Scene, Telling
 
-SAMPLING = Sampling(temperature=0, max_tokens=300)
+SAMPLING = Sampling(temperature=0, max_tokens=200)
 
 
 class Pick(Struct, frozen=True):
@@ -41,7 +41,7 @@ async def _pick(item: Scene, telling: Telling, session: Session) -> Pick:
     form = Choice(telling.options, key=telling.answer)
     prompts, language = session.prompts, item.language
     question = prompts.render(
-        item.prompt,
+        telling.prompt,
         language,
         story=telling.story,
         question=telling.question,

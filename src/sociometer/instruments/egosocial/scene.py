@@ -11,7 +11,8 @@ from sociometer.core.task import Item
 class Telling(Struct, frozen=True):
     """One way of putting a scene: what is told, what is asked, and which option is right.
 
-    `official` is the released key where it differs from ours in kind; `home` is the option that this world would give.
+    `official` is the released key where there is one of its own; `home` is the option that this world would give;
+    `prompt` names the file that puts story, question and options together.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Telling(Struct, frozen=True):
     answer: int
     official: int | None = None
     home: int | None = None
+    prompt: str = "question"
 
 
 class Scene(Item, frozen=True, kw_only=True):
@@ -29,7 +31,6 @@ class Scene(Item, frozen=True, kw_only=True):
     tellings: tuple[Telling, ...]
     facets: dict[str, str]
     language: str = "en"
-    prompt: str = "question"
     ego: str = ""
 
 

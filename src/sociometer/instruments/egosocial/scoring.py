@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from sociometer.analysis.grouped import Row, grouped_measures
+from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
 from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
@@ -65,18 +65,34 @@ def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[s
 
 def summarise_twins(run: Run) -> Summary:
     """Accuracy under the strange rule and under ours, and the counterfactual gap: factual − counterfactual."""
-    by = ["kind", "domain"]
-    measures = [*grouped_measures(run, "counterfactual", by=by), *grouped_measures(run, "factual", by=by)]
-    contrasts = contrast(run, "counterfactual", "factual", "gap", by)
-    return Summary((*measures, *contrasts.measures), (contrasts.table,) if contrasts.table.rows else ())
+    measures = [*grouped_measures(run, "counterfactual", by=["kind"]), *grouped_measures(run, "factual", by=["kind"])]
+    contrasts = contrast(run, "counterfactual", "factual", "gap", ["kind"])
+    tables = (contrasts.table, _rules(run)) if contrasts.table.rows else ()
+    return Summary((*measures, *contrasts.measures), tables)
+
+
+def _rules(run: Run) -> Table:
+    """Both accuracies for each inverted rule; one rule is one cluster, so there is no interval to give."""
+    by_rule: dict[str, list[tuple[float, float]]] = {}
+    for one, two in _pairs(run, "counterfactual", "factual"):
+        by_rule.setdefault(one.facets["domain"], []).append((one.value, two.value))
+    rows = []
+    for rule, members in sorted(by_rule.items()):
+        strange, home = (sum(values) / len(members) for values in zip(*members, strict=True))
+        rows.append((rule, strange, home, home - strange, len(members)))
+    columns = ("rule", "counterfactual", "factual", "gap", "pairs")
+    return Table("rules", "By rule", columns, tuple(rows), note="Few questions on one rule each: no intervals.")
 
 
 def summarise_world(run: Run) -> Summary:
     """Accuracy in the new world, and how many of the errors fell back to ours."""
+    wrong = [
+        Row(item.id, item.cluster or item.id, score.values["home"], score.facets)
+        for item, _, score in run.scored()
+        if not score.values["newworld"]
+    ]
     measures = [*grouped_measures(run, "newworld"), *grouped_measures(run, "home")]
-    wrong = [score.values["home"] for _, _, score in run.scored() if not score.values.get("newworld", 1.0)]
-    share = Measure("home_among_errors", sum(wrong) / len(wrong) if wrong else None, items=len(wrong))
-    return Summary((*measures, share))
+    return Summary((*measures, mean_measure("home_among_errors", wrong)))
 
 
 def summarise_official(run: Run) -> Summary:
@@ -143,7 +159,7 @@ def _pairs(run: Run, first: str, second: str) -> list[tuple[Row, Row]]:
 
 
 def _tested(found: PairedDifference) -> str:
-    return f"paired sign-flip test by story: p = {found.p_value:.4f}"
+    return f"paired sign-flip test by cluster: p = {found.p_value:.4f}"
 
 
 def _line(facet: str, level: str, found: PairedDifference) -> tuple[str | float | int | None, ...]:

@@ -87,7 +87,15 @@ def _scene(
     options = tuple(option.replace("_", " ") for option in shown) if wording.spaces else shown
     key = None if official is None else shown.index(official)
     tellings = tuple(
-        Telling(person, story_text(story, you, wording), question_text(question, you, wording), options, position, key)
+        Telling(
+            person,
+            story_text(story, you, wording),
+            question_text(question, you, wording),
+            options,
+            position,
+            key,
+            prompt="question" if official is not None else f"world_{person}",
+        )
         for person, you in (("third", None), ("first", ego))
     )
     order = question.kind if question.order == 0 else str(question.order)
@@ -99,6 +107,5 @@ def _scene(
         cluster=cluster,
         tellings=tellings,
         facets={"order": order, "measures": measured_by(question.order), **facets},
-        prompt="question" if official is not None else "world",
         ego=ego,
     )
