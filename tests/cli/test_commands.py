@@ -1,0 +1,206 @@
+"""The command line as a user meets it: each command, its JSON, and bad input."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from sociometer.cli.main import COMMANDS, run_command
+from sociometer.instruments import cards
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    """Runs a command line on a store of its own; gives code, standard output and standard error."""
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    def call(*words):
+        code = run_command(list(words))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+FIRST = next(iter(cards()))
+PLAY = ("run", "sesi", "--model", "baseline/random", "--limit", "12", "--quiet")
+
+
+def test_version_help_and_every_command_have_help(cli):
+    assert cli("--version")[0] == 0
+    code, out, _ = cli("--help")
+    assert code == 0
+    for name in COMMANDS:
+        assert re.search(rf"^\s+{name}\s", out, re.MULTILINE)
+        assert cli(name, "--help")[0] == 0, name
+
+
+def test_every_verb_of_every_instrument_has_help(cli):
+    for card in cards().values():
+        for command in card.command:
+            code, out, err = cli(command.verb, card.name, "--help")
+            assert code == 0, (card.name, command.verb, err)
+            assert "--json" in out
+
+
+def test_list_shows_the_instruments_and_one_of_them(cli):
+    code, out, _ = cli("list")
+    assert code == 0
+    assert all(name in out for name in cards())
+    assert json.loads(cli("list", "--json")[1])[0]["name"] == FIRST
+    for name in cards():
+        assert cli("list", name)[0] == 0
+        assert json.loads(cli("list", name, "--json")[1])["name"] == name
+
+
+def test_models_and_doctor_say_what_is_missing(cli):
+    code, out, _ = cli("models")
+    assert code == 0
+    assert "OPENAI_API_KEY" in out
+    assert "key not set" in out
+    code, out, _ = cli("doctor", "--json")
+    assert code == 0
+    assert any(one["what"] == "store" and one["well"] for one in json.loads(out))
+
+
+def test_a_run_is_shown_listed_rescored_and_exported(cli, tmp_path):
+    code, out, _ = cli(*PLAY, "--json")
+    assert code == 0
+    run = json.loads(out)[0]
+    assert run["ending"]["status"] == "finished"
+    assert run["done"] == 12
+    name = run["run"]
+    assert json.loads(cli("runs", "--json")[1])[0]["run"] == name
+    assert name in cli("runs")[1]
+    shown = json.loads(cli("show", name, "--json")[1])
+    assert shown["summaries"] == run["summaries"]
+    assert json.loads(cli("rescore", name, "--json")[1])[0]["summaries"] == run["summaries"]
+    for kind in ("jsonl", "csv", "parquet"):
+        code, out, _ = cli("export", name, "--to", str(tmp_path / f"out.{kind}"), "--json")
+        assert code == 0
+        assert json.loads(out)["rows"] == 12
+        assert (tmp_path / f"out.{kind}").stat().st_size > 0
+    item = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])["episode"]["item"]["id"]
+    code, out, _ = cli("show", "last", item)
+    assert code == 0
+    assert "outcome:" in out
+    assert json.loads(cli("show", name[:7], item, "--json")[1])["episode"]["item"]["id"] == item
+
+
+def test_resuming_a_finished_run_changes_nothing(cli):
+    run = json.loads(cli(*PLAY, "--json")[1])[0]
+    code, out, _ = cli("resume", run["run"], "--json")
+    assert code == 0
+    again = json.loads(out)
+    assert again["summaries"] == run["summaries"]
+    assert again["sent"] == 0
+
+
+def test_a_dry_run_sends_nothing_and_keeps_nothing(cli):
+    code, out, _ = cli(*PLAY, "--dry-run", "--json")
+    assert code == 0
+    assert json.loads(out)[0]["estimate"]["items"] == 12
+    assert json.loads(cli("runs", "--json")[1]) == []
+
+
+BAD = [
+    (("run", "sesy", "--model", "baseline/random"), "did you mean 'sesi'"),
+    (("run", "sesi"), "no model given"),
+    (("run",), "INSTRUMENT"),
+    (("run", "sesi", "all", "--model", "baseline/random"), "not both"),
+    (("run", "sesi", "--model", "opanai/gpt"), "did you mean 'openai'"),
+    (("run", "sesi", "--model", "openai/gpt-4o-mini"), "OPENAI_API_KEY is not set"),
+    (("run", "sesi", "--model", "baseline/randon"), "random"),
+    (("run", "sesi", "--model", "baseline/random", "--role", "judgee=human"), "unknown role"),
+    (("run", "sesi", "--model", "baseline/random", "--role", "judge"), "ROLE=MODEL"),
+    (("run", "sesi", "--model", "baseline/random", "--role", "subject=human"), "--model"),
+    (("run", "sesi", "--model", "baseline/random", "--nonsense", "1"), "--nonsense"),
+    (("run", "sesi", "--model", "baseline/random", "--limit", "0"), "at least 1"),
+    (("run", "sesi", "--model", "baseline/random", "--limit", "many"), "many"),
+    (("run", "sesi", "--model", "baseline/random", "--task", "nope"), "unknown task"),
+    (("run", "sesi", "--model", "baseline/random", "--max-cost", "-1"), "negative"),
+    (("run", "sesi", "--model", "baseline/random", "--data", "/nowhere"), "no such folder"),
+    (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "no such folder"),
+    (("run", "sesi", "--model", "baseline/a", "--model", "baseline/b", "--base-url", "http://x/v1"), "--base-url"),
+    (("run", "sesi", "--model", "vllm/m", "--base-url", "ftp://x"), "not a base URL"),
+    (("run", "sesi", "--model", "local/none"), "smollm2"),
+    (("run", "sesi", "--model", "replay/none"), "unknown run"),
+    (("show", "none"), "unknown run"),
+    (("resume", "none"), "unknown run"),
+    (("rescore", "none"), "unknown run"),
+    (("export", "none", "--to", "x.csv"), "unknown run"),
+    (("data", "fetch", "sesy"), "did you mean 'sesi'"),
+    (("nonsense",), "unknown command"),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), BAD, ids=[" ".join(words) for words, _ in BAD])
+def test_bad_input_gives_one_clear_message_exit_code_2_and_nothing_half_written(cli, words, told):
+    code, out, err = cli(*words)
+    assert code == 2, err
+    assert told in err
+    assert err.startswith("error: ")
+    assert "Traceback" not in err
+    assert out == ""
+    assert json.loads(cli("runs", "--json")[1]) == []
+
+
+def test_a_bad_row_is_refused_naming_file_and_line(cli, tmp_path):
+    (tmp_path / "sesi").mkdir()
+    header = "ID,Type,Situation,Question,Option_0,Option_1,Option_2,Option_3,Answer\n"
+    good = "a1,Empathy,S,Q,o,p,q,r,1\n"
+    (tmp_path / "sesi" / "sesi.csv").write_text(header + good + "a2,Empathy,S,Q,o,p,q,r,9\n")
+    code, _, err = cli("run", "sesi", "--model", "baseline/random", "--data", str(tmp_path))
+    assert code == 2
+    assert re.search(r"sesi\.csv:3: ", err)
+    assert json.loads(cli("runs", "--json")[1]) == []
+
+
+def test_an_error_with_json_is_json(cli):
+    code, out, _ = cli("show", "none", "--json")
+    assert code == 2
+    assert json.loads(out)["exit_code"] == 2
+
+
+def test_an_export_to_an_unknown_kind_names_the_allowed_ones(cli, tmp_path):
+    cli(*PLAY)
+    code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))
+    assert code == 2
+    assert ".jsonl, .csv, .parquet" in err
+    assert not list(tmp_path.glob("*x.xlsx*"))
+
+
+def test_piped_output_is_plain_columns_and_a_closed_pipe_is_no_error(tmp_path):
+    script = f"{sys.executable} -m sociometer.cli.main list | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# Instruments")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [(b"<!DOCTYPE html><html></html>", "HTML"), (b'{"unexpected": true}', "")],
+    ids=["html", "other json"],
+)
+def test_a_base_url_that_speaks_something_else_is_said(cli, openai_server, answer, told):
+    from servers.faults import Fault
+
+    openai_server.fault_of = lambda number: Fault(raw=answer, content_type="text/html" if told else "application/json")
+    code, _, err = cli(
+        "run", "sesi", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "2", "--retries", "0"
+    )
+    assert code == 4
+    assert "Traceback" not in err
+    assert told in err
+
+
+def test_a_server_that_refuses_connections_leaves_errors_and_exit_code_4(cli):
+    code, _, err = cli(
+        "run", "sesi", "--model", "vllm/m", "--base-url", "http://127.0.0.1:9/v1", "--limit", "2", "--retries", "0"
+    )
+    assert code == 4
+    assert "connection" in err
