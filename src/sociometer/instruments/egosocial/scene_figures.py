@@ -43,6 +43,11 @@ FACETS = (
     ("belief", "whether the belief meets reality", ("tomi", "generated")),
     ("ability", "ability", ("tombench",)),
 )
+LEVELS = (
+    "memory", "reality", "order 1", "order 2", "order 3", "order 4",
+    "true belief", "false belief", "second order false belief", "third order false belief",
+)  # fmt: skip
+"""The order in which levels stand in a figure; others follow as they come."""
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -82,13 +87,18 @@ def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) 
     for run in runs:
         for measure in run.summary.measures:
             if measure.name in ("first", "third") and set(measure.group) == {facet}:
-                dot = dot_of(measure.group[facet], measure, f"{run.subject}, {measure.name} person")
+                dot = dot_of(_level(facet, measure.group[facet]), measure, f"{run.subject}, {measure.name} person")
                 dots += [dot] if dot is not None else []
     if dots:
+        dots.sort(key=lambda dot: LEVELS.index(dot.label) if dot.label in LEVELS else len(LEVELS))
         chart = interval_chart(
             dots, title="accuracy", domain=(0, 1), references=[ReferenceLine("chance", _chance(task))]
         )
         yield Figure(f"{task}-by-{facet.replace(' ', '-')}", f"{task}: accuracy by {words}", chart=chart)
+
+
+def _level(facet: str, level: str) -> str:
+    return f"order {level}" if facet == "order" and level.isdigit() else level.replace("_", " ")
 
 
 def _chance(task: str) -> float:
@@ -103,7 +113,7 @@ def _contrast(
         for run in runs:
             for measure in run.summary.measures:
                 if run.task == task and measure.name == name and set(measure.group) <= {facet}:
-                    dot = dot_of(measure.group.get(facet, "all"), measure, run.subject)
+                    dot = dot_of(_level(facet, measure.group.get(facet, "all")), measure, run.subject)
                     dots += [dot] if dot is not None else []
         if dots:
             chart = interval_chart(dots, title=title, domain=(-1, 1), references=[ReferenceLine("no difference", 0.0)])
