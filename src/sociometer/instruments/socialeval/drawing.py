@@ -11,7 +11,7 @@ from sociometer.instruments.socialeval.abilities import canonical_all
 from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_PARTLY, Choice, Node, Tree
 
-_COLUMN, _ROW, _WIDE, _TALL = 300, 92, 176, 62
+_COLUMN, _ROW, _WIDE, _TALL = 356, 92, 176, 62
 _MARGIN = 24
 _HEAD = 54
 _ENDS = {GOAL_FULL: "full", GOAL_PARTLY: "partly", GOAL_NOT: "missed"}
@@ -22,12 +22,13 @@ _WORDS = {
     "open": "no goal flag",
 }
 STYLE = """
-.wt { font: 12px/1.3 system-ui, sans-serif; }
+.wt { font-family: system-ui, "DejaVu Sans", "Noto Sans CJK SC", sans-serif; font-size: 12px; }
 .wt .box { fill: #f5f5f2; stroke: #8a8a84; }
 .wt .full { fill: #cfe8d5; stroke: #2f7d4f; } .wt .partly { fill: #fbeec2; stroke: #a67c00; }
 .wt .missed { fill: #f6d5d0; stroke: #a8443a; } .wt .open { fill: #e6e6ea; stroke: #7c7c88; stroke-dasharray: 4 3; }
 .wt .way { fill: none; stroke: #b9b9b2; stroke-width: 1.5; } .wt .best { stroke: #2f7d4f; stroke-width: 2.5; }
 .wt .taken { stroke: #1f5fa8; stroke-width: 4; }
+.wt .name { paint-order: stroke; stroke: #fff; stroke-width: 4px; stroke-linejoin: round; }
 .wt text { fill: #222; } .wt .small { font-size: 10.5px; fill: #555; } .wt .title { font-size: 15px; font-weight: 600; }
 """
 
@@ -91,13 +92,17 @@ def draw_tree(tree: Tree, taken: Mapping[tuple[int, int], int] | None = None) ->
     placed = places(tree)
     solution = solve(tree)
     parts = [_title(tree, f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}")]
+    names: list[str] = []
     for node in tree.nodes:
         for index, choice in enumerate(node.choices):
             if choice.target in placed:
                 best = index in solution.best_choices.get(node.id, ()) and solution.best_at[node.id] == GOAL_FULL
                 count = (taken or {}).get((node.id, index), 0)
-                parts.append(_way(placed[node.id], placed[choice.target], choice, best, count))
+                ends = placed[node.id], placed[choice.target]
+                parts.append(_way(*ends, choice, best, count))
+                names.append(_way_name(*ends, choice, count))
     parts += [_box(node, placed[node.id]) for node in tree.by_id().values()]
+    parts += names
     wide = max(place.x for place in placed.values()) + _WIDE + _MARGIN
     tall = max(place.y for place in placed.values()) + _TALL + _MARGIN + 30
     parts.append(_legend(tall - 22))
@@ -142,15 +147,16 @@ def _way(start: Place, end: Place, choice: Choice, best: bool, count: int) -> st
     x1, y1, x2, y2 = start.x + _WIDE, start.y + _TALL / 2, end.x, end.y + _TALL / 2
     middle = (x1 + x2) / 2
     kind = "way taken" if count else "way best" if best else "way"
-    ability = ", ".join(canonical_all(choice.abilities) or choice.abilities) or (
-        "situation" if choice.situation else ""
-    )
-    label = f"{ability} ×{count}" if count else ability
     curve = f"M{x1:.0f},{y1:.0f} C{middle:.0f},{y1:.0f} {middle:.0f},{y2:.0f} {x2:.0f},{y2:.0f}"
-    return (
-        f'<g><title>{escape(choice.text)}</title><path class="{kind}" d="{curve}"/>'
-        f'<text class="small" text-anchor="end" x="{x2 - 6:.0f}" y="{y2 - 6:.0f}">{escape(label)}</text></g>'
-    )
+    return f'<g><title>{escape(choice.text)}</title><path class="{kind}" d="{curve}"/></g>'
+
+
+def _way_name(start: Place, end: Place, choice: Choice, count: int) -> str:
+    """The ability a way shows and how often it was taken, in the middle of its curve."""
+    shown = canonical_all(choice.abilities) or choice.abilities or (("situation",) if choice.situation else ())
+    words = ", ".join(shown) + (f" ×{count}" if count else "")
+    x, y = (start.x + _WIDE + end.x) / 2, (start.y + end.y + _TALL) / 2 - 3
+    return f'<text class="small name" text-anchor="middle" x="{x:.0f}" y="{y:.0f}">{escape(words)}</text>'
 
 
 def _legend(y: float) -> str:

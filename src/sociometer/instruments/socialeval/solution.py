@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import msgspec
 
 from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Node, Tree
@@ -119,16 +117,3 @@ def regret(solution: Solution, level: int) -> float:
     """How far below the best level a walk ended, in goal levels (an open ending counts as not reached)."""
     return float(max(solution.best, GOAL_NOT) - max(level, GOAL_NOT))
 
-
-def random_walk(tree: Tree, rng: random.Random) -> int:
-    """The level one uniformly random walk ends at; what the exact odds are tested against."""
-    nodes = tree.by_id()
-    node = tree.root
-    for _ in range(horizon(tree)):
-        if node.is_end:
-            return end_level(node)
-        following = nodes.get(rng.choice(node.choices).target)
-        if following is None:
-            return GOAL_OPEN
-        node = following
-    return end_level(node) if node.is_end else GOAL_OPEN

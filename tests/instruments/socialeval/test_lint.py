@@ -1,0 +1,117 @@
+"""Every kind of finding is made where it should be, and nowhere in our own trees."""
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, is_utterance, lint, lint_tree, pair_twins, reachable
+
+
+def kinds(tree):
+    return {finding.kind for finding in lint_tree(tree)}
+
+
+def changed(node, **fields):
+    return msgspec.structs.replace(node, **fields)
+
+
+def first_choice(node, **fields):
+    return changed(node, choices=(changed(node.choices[0], **fields), *node.choices[1:]))
+
+
+def test_a_sound_tree_has_no_findings(draw, at):
+    assert not kinds(draw(at(0, 1, 2), at(1, goal=2), at(2, goal=0)))
+
+
+def test_bundled_trees_have_no_findings(bundled):
+    assert lint(bundled) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "kind", "node"),
+    [
+        (lambda at: (at(0, 1, 9), at(1, goal=2)), "missing-target", 0),
+        (lambda at: (at(0, 1, 1), at(1, goal=2), at(7, goal=0)), "unreachable", 7),
+        (lambda at: (at(0, 1, 2), at(1, 0, 2), at(2, goal=2)), "cycle", 1),
+        (lambda at: (at(0, 1, 2), at(1, goal=2), at(2)), "ending-without-goal", 2),
+        (lambda at: (at(0, 1, 2), at(1, goal=2), at(2, kind="choice")), "choice-node-without-choices", 2),
+        (lambda at: (at(0, 1, 2), at(1, goal=1), at(2, goal=0)), "no-success", None),
+        (lambda at: (at(0, 1, 1), at(1, goal=2), at(1, goal=0)), "duplicate-node", 1),
+        (lambda at: (at(0, 1, 1), changed(at(1, goal=2), lost_join="3")), "lost-join", 1),
+    ],
+)
+def test_a_fault_of_the_structure_is_found_at_its_node(draw, at, nodes, kind, node):
+    found = [finding for finding in lint_tree(draw(*nodes(at))) if finding.kind == kind]
+    assert node in {finding.node for finding in found}
+    assert all(finding.source == "drawn.json" for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"distractors": ()}, "choice-without-distractors"),
+        ({"text": "（1，-1，0）"}, "choice-without-words"),
+        ({"abilities": ()}, "ability-missing"),
+        ({"abilities": ("Persuasive Skil",)}, "ability-spelling"),
+        ({"abilities": ("charm",)}, "ability-unknown"),
+        ({"abilities": ("teamwork skill",)}, "ability-differs-from-question"),
+    ],
+)
+def test_a_fault_of_a_choice_is_found(draw, at, fields, kind):
+    tree = draw(first_choice(at(0, 1, 2), **fields), at(1, goal=2), at(2, goal=0))
+    found = [finding for finding in lint_tree(tree) if finding.kind == kind]
+    assert [finding.node for finding in found] == [0]
+    assert "choice 1" in found[0].detail
+
+
+def test_a_situation_choice_needs_no_ability_and_no_distractors(draw, at):
+    root = first_choice(at(0, 1, 2), situation=True, abilities=(), distractors=(), question=None)
+    assert not kinds(draw(root, at(1, goal=2), at(2, goal=0)))
+
+
+def test_twins_of_different_shape_are_found_with_the_true_twin(draw, at):
+    short = (at(0, 1, 2), at(1, goal=2), at(2, goal=0))
+    long = (at(0, 1, 2), at(1, 3, 4), at(2, goal=0), at(3, goal=2), at(4, goal=0))
+    trees = [
+        draw(*short, name="one", language="en"),
+        draw(*long, name="one", language="zh"),
+        draw(*long, name="two", language="en"),
+        draw(*short, name="two", language="zh"),
+    ]
+    found = [finding for finding in lint(trees) if finding.kind == "twin-shape"]
+    assert len(found) == 2
+    assert "its shape is that of two.json" in found[0].detail
+    assert [(en.twin, zh.twin) for en, zh in pair_twins(trees)] == [
+        ("cooperation-one", "cooperation-two"),
+        ("cooperation-two", "cooperation-one"),
+    ]
+
+
+def test_reachable_and_cyclic_on_a_graph_with_a_tail(draw, at):
+    tree = draw(at(0, 1), at(1, 2, 3), at(2, 1), at(3, goal=2))
+    assert reachable(tree) == {0, 1, 2, 3}
+    assert sorted(cyclic(tree)) == [1, 2]
+
+
+def test_a_state_vector_is_no_utterance():
+    assert not any(map(is_utterance, ("(1, -1, 0)", "(0,-1,0)", "", "（-1，0，0）")))
+    assert is_utterance("(1, -1, 0) is what I feel")
+
+
+def test_findings_on_the_official_files_are_those_the_readme_lists(official):
+    counts = Counter(finding.kind for finding in lint(official))
+    assert counts == {
+        "ending-without-goal": 54,
+        "lost-join": 32,
+        "no-success": 5,
+        "choice-node-without-choices": 3,
+        "choice-without-words": 20,
+        "ability-missing": 51,
+        "ability-spelling": 116,
+        "ability-unknown": 4,
+        "ability-differs-from-question": 98,
+        "twin-shape": 9,
+    }
+    assert set(counts) <= set(MEANINGS)
+    assert len(pair_twins(official)) == 25
