@@ -68,8 +68,15 @@ def test_a_theme_leaves_the_chart_it_was_given_alone():
 
 
 def test_labels_keep_the_order_they_came_in():
-    vega = json.dumps(CHARTS["intervals"])
-    assert vega.index('"sort": ["zeal", "empathy"]')
+    svg = vl_convert.vegalite_to_svg(themed(CHARTS["intervals"], "light", 400))
+    assert svg.index(">zeal<") < svg.index(">empathy<")
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_name_is_data_and_never_part_of_an_expression(name):
+    odd = "a'b\"c\\u2028\\\\ </script>"
+    spec = json.loads(json.dumps(CHARTS[name]).replace('"m"', json.dumps(odd)).replace('"one"', json.dumps(odd)))
+    assert vl_convert.vegalite_to_svg(themed(spec, "light", 400)).startswith("<svg")
 
 
 def test_a_measure_without_interval_becomes_a_dot_that_says_so():

@@ -84,13 +84,15 @@ def choose(
 ) -> dict[int, set[str]]:
     """Places of the episodes to show, each with the kinds it was chosen for."""
     scored = [place for place, episode in enumerate(episodes) if episode.score and value in episode.score.values]
-    ordered = sorted(scored, key=lambda place: (_value(episodes[place], value), place), reverse=not lower_is_better)
+    sign = 1.0 if lower_is_better else -1.0
+    best = sorted(scored, key=lambda place: (sign * _value(episodes[place], value), place))
+    worst = sorted(scored, key=lambda place: (-sign * _value(episodes[place], value), place))
     unreadable = [place for place, episode in enumerate(episodes) if episode.score and episode.score.unreadable]
     failed = [place for place, episode in enumerate(episodes) if episode.failure]
     rest = list(range(len(episodes)))
     Random(seed).shuffle(rest)
     found: dict[int, set[str]] = {}
-    lists = (ordered[:each], ordered[::-1][:each], unreadable[:each], failed[:each], rest[:each])
+    lists = (best[:each], worst[:each], unreadable[:each], failed[:each], rest[:each])
     for kind, places in zip(KINDS, lists, strict=True):
         for place in places:
             found.setdefault(place, set()).add(kind)

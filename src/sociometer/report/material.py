@@ -1,6 +1,6 @@
 """All that a report shows, gathered once from stored runs and their instruments; pages only arrange it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -120,17 +120,23 @@ def gather(
 
 
 def _labels(given: Sequence[GivenRun]) -> dict[str, str]:
-    """What each run is called: its subject, with the run where a subject met an instrument twice."""
+    """What each run is called: its subject, with the run where a subject met an instrument twice.
+
+    Characters that cannot be printed (line separators, controls) become spaces: a name stays one line of text.
+    """
     seen: dict[tuple[str, str], int] = {}
     for entry in given:
         key = entry.run.instrument, entry.run.subject
         seen[key] = seen.get(key, 0) + 1
     return {
-        entry.run.id: entry.run.subject
-        if seen[entry.run.instrument, entry.run.subject] == 1
-        else f"{entry.run.subject} ({entry.run.id})"
+        entry.run.id: _printable(entry.run.subject)
+        + (f" ({entry.run.id})" if seen[entry.run.instrument, entry.run.subject] > 1 else "")
         for entry in given
     }
+
+
+def _printable(name: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in name)
 
 
 def _sitting(entry: GivenRun, card: Card, task: str, label: str) -> Sitting:
@@ -167,11 +173,20 @@ def _chapter(instrument: Instrument, sittings: Sequence[Sitting], runs: Sequence
         figures = tuple(
             measures_figure(instrument.card, task, runs) for task in dict.fromkeys(run.task for run in runs)
         )
-    notes = [f"{sitting.subject}: {note}" for sitting in sittings for note in sitting.summary.notes]
-    common = [note for sitting in sittings for note in sitting.summary.notes]
-    if sittings and all(common.count(note) == len(sittings) for note in common):
-        notes = list(dict.fromkeys(common))
-    return Chapter(instrument.card, tuple(sittings), figures, tuple(dict.fromkeys(notes)))
+    return Chapter(instrument.card, tuple(sittings), figures, tuple(_notes(sittings)))
+
+
+def _notes(sittings: Sequence[Sitting]) -> Iterator[str]:
+    """Each caveat once; with the subject's name where it does not hold for all who took the same tasks."""
+    holders: dict[str, list[Sitting]] = {}
+    for sitting in sittings:
+        for note in sitting.summary.notes:
+            holders.setdefault(note, []).append(sitting)
+    for note, of in holders.items():
+        tasks = {sitting.task for sitting in of}
+        everyone = {sitting.subject for sitting in sittings if sitting.task in tasks}
+        subjects = list(dict.fromkeys(sitting.subject for sitting in of))
+        yield note if everyone == set(subjects) else f"{', '.join(subjects)}: {note}"
 
 
 def _comparisons(candidates: Sequence[Candidate], terms: Terms | None) -> tuple[Comparison, ...]:

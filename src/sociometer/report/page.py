@@ -130,6 +130,8 @@ def span(interval: Interval | None, unit: str) -> str:
         return ""
     if interval.low is None or interval.high is None:
         return f"too few ({interval.clusters} clusters)"
+    if interval.method == "no variation":
+        return "the same on every item"
     return f"{number(interval.low, unit)} to {number(interval.high, unit)}"
 
 

@@ -102,6 +102,8 @@ def _range(line: ProfileLine) -> str:
         return ""
     if line.interval.low is None or line.interval.high is None:
         return "too few for an interval"
+    if line.interval.method == "no variation":
+        return "the same on every item"
     return f"{number(line.interval.low, line.unit)} to {number(line.interval.high, line.unit)}"
 
 

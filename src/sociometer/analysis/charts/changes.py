@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, order_of, quantitative
+from sociometer.analysis.charts.spec import Spec, inline, nominal, order_of, quantitative
 
 
 class ChangeBar(Struct, frozen=True):
@@ -24,7 +24,7 @@ def change_bars(bars: Sequence[ChangeBar], *, title: str = "Change against the c
     conditions, groups = order_of(bar.condition for bar in bars), order_of(bar.group for bar in bars)
     x = quantitative("change", title, unit)
     x["scale"] = {"zero": True, "nice": True}
-    y: Spec = {"field": "condition", "type": "nominal", "sort": conditions, "title": None}
+    y = nominal("condition", conditions)
     tooltip = [
         {"field": "condition", "title": "condition"},
         {"field": "change", "title": "change", "format": "+.1%" if unit == "share" else "+.2f"},
@@ -50,7 +50,8 @@ def change_bars(bars: Sequence[ChangeBar], *, title: str = "Change against the c
         return {"data": inline(bars), "width": "container", "height": {"step": 24}, "layer": layer}
     return {
         "data": inline(bars),
-        "facet": {"field": "group", "type": "nominal", "sort": groups, "title": None},
+        "transform": [{"window": [{"op": "row_number", "as": "place"}]}],
+        "facet": {"field": "group", "type": "nominal", "sort": {"field": "place", "op": "min"}, "title": None},
         "columns": 2,
         "spec": {"width": 300, "height": {"step": 20}, "layer": layer},
     }

@@ -8,6 +8,7 @@ from sociometer.analysis.charts.spec import (
     ReferenceLine,
     Spec,
     inline,
+    nominal,
     number_format,
     order_of,
     quantitative,
@@ -42,7 +43,7 @@ def curve_chart(
     x: Spec = {"field": "x", "type": "quantitative", "title": x_title or None, "scale": {"zero": False, "nice": False}}
     x["axis"] = {"grid": False, **({"format": "d", "tickMinStep": 1} if whole_x else {})}
     y = quantitative("y", y_title, unit, domain)
-    color: Spec = {"field": "series", "type": "nominal", "sort": series, "title": None}
+    color = nominal("series", series)
     if len(series) < 2:
         color["legend"] = None
     layers: list[Spec] = reference_layers(references, "y")

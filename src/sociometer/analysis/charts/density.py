@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, number_format
+from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format
 
 HILL = 150
 ROW = 20
@@ -45,14 +45,7 @@ def density_chart(
     x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
     color: Spec = {"field": "kind", "type": "nominal", "title": None}
     height = {"domain": [0, top], "range": [HILL, 0], "nice": False}
-    rows = {"range": [HILL + 8, floor], "padding": 0.4}
-    y: Spec = {
-        "field": "label",
-        "type": "nominal",
-        "sort": [mark.label for mark in ordered],
-        "title": None,
-        "scale": rows,
-    }
+    y = nominal("label", [mark.label for mark in ordered], range=[HILL + 8, floor], padding=0.4)
     layers: list[Spec] = [
         {
             "data": inline(curve),

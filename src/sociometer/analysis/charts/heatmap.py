@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, number_format, order_of
+from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of
 
 
 class Cell(Struct, frozen=True):
@@ -39,8 +39,8 @@ def heat_map(
     strong = f"abs(datum.value) > {0.6 * high}" if diverging else f"datum.value > {low + 0.55 * (high - low)}"
     text = f"datum.value == null ? '' : format(datum.value, '{number_format(unit)}') + datum.mark"
     position = {
-        "y": {"field": "row", "type": "nominal", "sort": rows, "title": None},
-        "x": {"field": "column", "type": "nominal", "sort": columns, "title": None, "axis": {"labelAngle": -35}},
+        "y": nominal("row", rows),
+        "x": {**nominal("column", columns), "axis": {"labelAngle": -35}},
     }
     tooltip = [
         {"field": "row", "title": "row"},

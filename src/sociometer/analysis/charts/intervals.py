@@ -8,6 +8,7 @@ from sociometer.analysis.charts.spec import (
     ReferenceLine,
     Spec,
     inline,
+    nominal,
     number_format,
     order_of,
     quantitative,
@@ -48,13 +49,15 @@ def interval_chart(
     """Dot and whisker chart, labels down the side in the order given, groups told apart by colour and shape."""
     labels, groups = order_of(dot.label for dot in dots), order_of(dot.group for dot in dots)
     several = len(groups) > 1
-    y: Spec = {"field": "label", "type": "nominal", "sort": labels, "title": None}
+    crowded = several and len(labels) < len(dots)
+    y = nominal("label", labels)
     shared: Spec = {"y": y}
-    shape: Spec = {"field": "group", "type": "nominal", "sort": groups, "legend": None}
+    shape: Spec = {**nominal("group", groups), "legend": None}
     if several:
-        y["scale"] = {"paddingInner": 0.35}
-        shared["yOffset"] = {"field": "group", "type": "nominal", "sort": groups}
-        shared["color"] = {"field": "group", "type": "nominal", "sort": groups, "title": group_title or None}
+        if crowded:
+            y["scale"]["paddingInner"] = 0.35
+            shared["yOffset"] = nominal("group", groups)
+        shared["color"] = {**nominal("group", groups), "title": group_title or None}
     tooltip = [
         *([{"field": "group", "title": group_title or "of"}] if several else []),
         {"field": "label", "title": "measure"},
@@ -72,7 +75,7 @@ def interval_chart(
     return {
         "data": inline(dots),
         "width": "container",
-        "height": {"step": 15, "for": "offset"} if several else {"step": 30},
+        "height": {"step": 15, "for": "offset"} if crowded else {"step": 28},
         "layer": [
             *reference_layers(references),
             *([whisker] if any(dot.low is not None for dot in dots) else []),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, number_format, order_of, quantitative
+from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of, quantitative
 
 
 class ScatterPoint(Struct, frozen=True):
@@ -36,7 +36,7 @@ def scatter_chart(
     x, y = quantitative("x", x_title, x_unit), quantitative("y", y_title, y_unit)
     if log_x:
         x |= {"scale": {"type": "log", "nice": True}, "axis": {"format": "~s", "tickCount": 6, "grid": False}}
-    color: Spec = {"field": "group", "type": "nominal", "sort": groups, "title": None}
+    color = nominal("group", groups)
     if len(groups) < 2:
         color["legend"] = None
     mark: Spec = {"type": "point", "tooltip": True, "size": 90}

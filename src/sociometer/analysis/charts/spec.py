@@ -29,9 +29,18 @@ def quantitative(
     field: str, title: str, unit: str = "number", domain: Sequence[float] | None = None, **more: Any
 ) -> Spec:
     """A quantitative axis; shares read as percent, and the domain is fixed where one is given."""
-    axis: Spec = {"format": ".0%", "tickCount": 6} if unit == "share" else {"tickCount": 6}
+    axis: Spec = {"tickCount": 6, "grid": True, **({"format": ".0%"} if unit == "share" else {})}
     scale: Spec = {"domain": list(domain), "clamp": True} if domain else {"zero": False, "nice": True}
     return {"field": field, "type": "quantitative", "title": title or None, "axis": axis, "scale": scale, **more}
+
+
+def nominal(field: str, names: Sequence[str], **scale: Any) -> Spec:
+    """A channel of names in the order given.
+
+    The order is the scale's domain, not a `sort`: Vega-Lite turns a sort into an expression with the names in it,
+    and a name is data (a model's, perhaps) that must never be read as an expression.
+    """
+    return {"field": field, "type": "nominal", "title": None, "scale": {"domain": list(names), **scale}}
 
 
 def reference_layers(lines: Sequence[ReferenceLine], channel: str = "x") -> list[Spec]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, order_of
+from sociometer.analysis.charts.spec import Spec, nominal, order_of
 
 
 class Portion(Struct, frozen=True):
@@ -33,9 +33,9 @@ def stacked_bars(portions: Sequence[Portion], *, title: str = "", normalised: bo
         "height": {"step": 34},
         "mark": {"type": "bar", "tooltip": True, "cornerRadius": 2, "height": {"band": 0.72}},
         "encoding": {
-            "y": {"field": "bar", "type": "nominal", "sort": bars, "title": None},
+            "y": nominal("bar", bars),
             "x": x,
-            "color": {"field": "part", "type": "nominal", "sort": parts, "title": None},
+            "color": nominal("part", parts),
             "order": {"field": "place"},
             "tooltip": [
                 {"field": "bar", "title": "of"},

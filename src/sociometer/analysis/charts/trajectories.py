@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, order_of
+from sociometer.analysis.charts.spec import Spec, inline, nominal, order_of
 
 
 class Step(Struct, frozen=True):
@@ -39,7 +39,7 @@ def trajectory_chart(
     x["axis"] = {"grid": False, "format": "d", "tickMinStep": 1}
     scale = {"domain": list(domain)}
     y: Spec = {"field": "value", "type": "quantitative", "title": y_title or None, "scale": scale}
-    color: Spec = {"field": "subject", "type": "nominal", "sort": subjects, "title": None}
+    color = nominal("subject", subjects)
     if len(subjects) < 2:
         color["legend"] = None
     layers: list[Spec] = []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.charts.spec import Spec, order_of
+from sociometer.analysis.charts.spec import Spec, nominal, order_of
 
 
 class Petal(Struct, frozen=True):
@@ -24,7 +24,7 @@ def wheel_chart(petals: Sequence[Petal], *, chance: float | None = None, size: i
     dimensions = order_of(petal.dimension for petal in petals)
     inner, outer = size * 0.08, size * 0.3
     values = [_placed(petal, place, len(petals), inner, outer) for place, petal in enumerate(petals)]
-    color: Spec = {"field": "dimension", "type": "nominal", "sort": dimensions, "title": None}
+    color = nominal("dimension", dimensions)
     color["legend"] = {"orient": "bottom", "columns": 3}
     tooltip = [
         {"field": "ability", "title": "ability"},

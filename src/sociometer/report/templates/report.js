@@ -199,7 +199,7 @@
     reader.scrollTop = 0;
   }
 
-  for (const control of controls) control.addEventListener("input", pick);
+  for (const control of controls) for (const event of ["input", "change"]) control.addEventListener(event, pick);
   unpack(document.getElementById("packed").textContent).then((unpacked) => {
     evidence = unpacked;
     words = evidence.map(wordsOf);

@@ -1,0 +1,130 @@
+"""Stored runs made by hand for the report's tests, one of them as hostile as a model can be."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.heatmap import Cell, heat_map
+from sociometer.analysis.charts.intervals import dot_of, interval_chart
+from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
+from sociometer.core.conversation import Message, Reply
+from sociometer.core.measure import Figure, Summary, Table
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun
+from sociometer.core.transcript import Asked, Event, Noted
+from sociometer.report.material import GivenRun
+
+HOSTILE = (
+    "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
+    "<a href='https://example.com/'>click</a> [link](javascript:window.hacked=3) {{ 7 * 7 }} \u2028 ]]> <!-- &lt;"
+)
+
+
+class Said(Struct, frozen=True):
+    letter: str
+
+
+CARD = Card(
+    "tact",
+    "Tact test",
+    "3",
+    "whether a reply is tactful",
+    "four-option questions",
+    Paper("On tact", "A. Author", 2020),
+    (TaskCard("questions", "Questions"),),
+    (RoleCard("subject", "who is measured"), RoleCard("judge", "who judges")),
+    (MeasureCard("questions", "accuracy", "Accuracy", chance=0.25, human=0.9, top=1.0, primary=True, value="correct"),),
+)
+
+
+class Album:
+    """A stored run in memory."""
+
+    def __init__(self, run: str, subject: str, values: Sequence[float | None], reply: str = "B, I think.") -> None:
+        self.id = run
+        self.instrument = "tact"
+        self.subject = subject
+        self.tasks = ("questions",)
+        self._values = values
+        self._reply = reply
+
+    def view(self, task: str = "") -> RunView:
+        def episodes() -> Iterator[Episode]:
+            for place, value in enumerate(self._values):
+                item = Item(id=f"q{place:02}")
+                if value is None:
+                    yield Episode(item, 0, None, None, Failure("timeout", "no answer " + self._reply))
+                else:
+                    facets = {"ability": "empathy" if place % 2 else "influence"}
+                    unreadable = int(place == 5)
+                    score = Score(values={"correct": value}, facets=facets, unreadable=unreadable)
+                    yield Episode(item, 0, Said(self._reply), score, None)
+
+        roles = {"subject": self.subject, "judge": "tact/rules"}
+        return RunView(
+            episodes,
+            Settings({"language": "en", "factors": ("age", "role")}),
+            subject=self.subject,
+            roles=roles,
+            run=self.id,
+            stand_ins=("judge: tact/rules",),
+        )
+
+    def summary(self, task: str = "") -> Summary:
+        measures = grouped_measures(self.view(), "correct", "accuracy", by=("ability",))
+        return Summary(measures, notes=("The key is its authors' judgement.",))
+
+    def transcript(self, task: str, item: str, repeat: int = 0) -> tuple[Event, ...]:
+        first = (Message("system", "You are kind."), Message("user", f"Question {item}: what do you say? " + "x" * 20))
+        again = (*first, Message("assistant", self._reply), Message("user", "Are you sure?"))
+        return (
+            Asked("subject", self.subject, first, Reply(self._reply, reasoning="hm " + self._reply)),
+            Noted("move", {"chosen": self._reply, "price": 0.123456}),
+            Asked("subject", self.subject, again, Reply("Yes.")),
+        )
+
+
+def _figures(runs: Sequence[SummarisedRun]) -> tuple[Figure, ...]:
+    dots = [
+        dot
+        for run in runs
+        for measure in run.summary.measures
+        if (dot := dot_of(measure.group.get("ability", "all"), measure, run.subject)) is not None
+    ]
+    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=[ReferenceLine("chance", 0.25)])
+    cells = [Cell(run.subject, HOSTILE, 0.5, "*") for run in runs]
+    table = Table("t", "Table", ("who", "how much"), tuple((run.subject, 0.25) for run in runs), note="A note.")
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 10"><rect width="20" height="10" fill="teal"/></svg>'
+    return (
+        Figure("abilities", "Accuracy by ability", "With intervals.", chart),
+        Figure("heat", "A heat map " + HOSTILE, "", heat_map(cells)),
+        Figure("table", "A table", table=table),
+        Figure("drawing", "A drawing", svg=svg),
+    )
+
+
+def _beside(item: Item, outcome: Said) -> Figure:
+    if item.id == "q00":
+        return Figure("path", "The path", chart=heat_map([Cell("a", "b", 0.5)]))
+    if item.id == "q01":
+        return Figure("path", "The path", svg='<svg xmlns="http://www.w3.org/2000/svg"><text>hello</text></svg>')
+    rows = (("said", outcome.letter), ("right", True))
+    return Figure("options", "Options", table=Table("o", "Options", ("what", "which"), rows))
+
+
+INSTRUMENT = Instrument(CARD, [], figures=_figures, beside=_beside)
+INSTRUMENTS = {"tact": INSTRUMENT}
+VALUES = {"plain": [1.0, 0.0] * 20, "better": [1.0] * 38 + [None, 0.0], "hostile": [0.0] * 30 + [1.0] * 10}
+
+
+def given() -> list[GivenRun]:
+    """Three runs: a plain subject, a better one with a failure, and a hostile one."""
+    return [
+        GivenRun(Album("run-1", "plain", VALUES["plain"]), "2026-01-02 03:04 UTC"),
+        GivenRun(Album("run-2", "better", VALUES["better"]), "2026-01-02 03:05 UTC"),
+        GivenRun(
+            Album("run-3", "hostile " + HOSTILE, VALUES["hostile"], HOSTILE), "2026-01-02 03:06 UTC", status="stopped"
+        ),
+    ]

@@ -1,0 +1,120 @@
+"""The page in a real browser: silent, self-contained, drawn, filtered, and deaf to a hostile model."""
+
+import json
+from urllib.parse import urlsplit
+
+import pytest
+from albums import HOSTILE
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+DRAW = "const done = arguments[0]; sociometer.drawAll().then(() => done(''), (error) => done(String(error)))"
+
+
+@pytest.fixture
+def opened(browser, page):
+    browser.get_log("browser")
+    browser.get_log("performance")
+    _width(browser, 1300)
+    browser.get(page.as_uri())
+    WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#episodes button"))
+    return browser
+
+
+def _width(browser, width):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
+    )
+
+
+def _entries(browser):
+    return browser.find_elements(By.CSS_SELECTOR, "#episodes button")
+
+
+def _choose(browser, control, value):
+    Select(browser.find_element(By.ID, control)).select_by_value(value)
+
+
+def test_nothing_is_asked_of_the_network_and_the_console_holds_no_error(opened):
+    assert opened.execute_async_script(DRAW) == ""
+    asked: set[str] = set()
+    for entry in opened.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            asked.add(urlsplit(message["params"]["request"]["url"]).scheme)
+    assert not asked & {"http", "https", "ws", "wss", "ftp"}
+    assert [entry for entry in opened.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_every_chart_is_drawn_and_drawn_anew_in_the_other_theme(opened):
+    opened.execute_async_script(DRAW)
+    charts = opened.find_elements(By.CSS_SELECTOR, "figure .chart")
+    assert len(charts) >= 2
+    for chart in charts:
+        assert len(chart.find_elements(By.CSS_SELECTOR, "svg path, svg text")) > 5
+    before = opened.execute_script("return getComputedStyle(document.body).backgroundColor")
+    first = charts[0].get_attribute("data-drawn")
+    opened.find_element(By.ID, "theme").click()
+    WebDriverWait(opened, 20).until(lambda b: charts[0].get_attribute("data-drawn") != first)
+    assert opened.execute_script("return getComputedStyle(document.body).backgroundColor") != before
+    assert charts[0].find_elements(By.CSS_SELECTOR, "svg path")
+
+
+def test_filters_narrow_the_transcripts(opened):
+    everything = len(_entries(opened))
+    _choose(opened, "by-kind", "failed")
+    failed = _entries(opened)
+    assert 0 < len(failed) < everything
+    assert "failed" in failed[0].text
+    assert "timeout: no answer" in opened.find_element(By.ID, "transcript").text
+    _choose(opened, "by-kind", "")
+    _choose(opened, "by-subject", "plain")
+    assert all("plain" in entry.text for entry in _entries(opened))
+    opened.find_element(By.ID, "by-words").send_keys("question q03")
+    assert {entry.text.split("\n")[0] for entry in _entries(opened)} <= {"q03"}
+    opened.find_element(By.ID, "by-words").send_keys(" nowhere")
+    assert _entries(opened) == []
+    assert "No transcript fits" in opened.find_element(By.ID, "transcript").text
+
+
+def test_a_hostile_transcript_stays_text(opened):
+    opened.execute_async_script(DRAW)
+    select = Select(opened.find_element(By.ID, "by-subject"))
+    select.select_by_index(3)
+    transcript = opened.find_element(By.ID, "transcript")
+    for entry in _entries(opened)[:4]:
+        opened.execute_script("arguments[0].click()", entry)
+        text = opened.execute_script("return arguments[0].textContent", transcript)
+        assert HOSTILE in text
+        assert transcript.find_elements(By.CSS_SELECTOR, "img, script, a, iframe") == []
+    assert opened.execute_script("return window.hacked") is None
+    name = HOSTILE.replace("\u2028", " ")
+    assert name in opened.execute_script("return document.querySelector('h1').textContent")
+    links = opened.execute_script("return [...document.links].map((link) => link.getAttribute('href'))")
+    assert all(link.startswith("#") for link in links)
+    assert opened.find_elements(By.CSS_SELECTOR, "main img, main iframe, main script") == []
+
+
+def test_what_stands_beside_a_transcript_is_drawn(opened):
+    _choose(opened, "by-subject", "plain")
+    seen = set()
+    for entry in _entries(opened):
+        opened.execute_script("arguments[0].click()", entry)
+        for kind in ("table", ".chart", ".drawing svg text"):
+            if opened.find_elements(By.CSS_SELECTOR, f"#transcript .beside {kind}"):
+                seen.add(kind)
+    assert seen == {"table", ".chart", ".drawing svg text"}
+
+
+def test_on_a_phone_nothing_overflows_sideways(opened):
+    _width(opened, 375)
+    opened.refresh()
+    opened.execute_async_script(DRAW)
+    wide = opened.execute_script("return document.documentElement.scrollWidth")
+    assert wide <= 375
+
+
+def test_the_page_prints(opened):
+    printed = opened.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
+    assert len(printed["data"]) > 20_000

@@ -1,0 +1,179 @@
+"""The page's text: complete in itself, honest about failures, closed to injection."""
+
+import base64
+import gzip
+import json
+import re
+
+import pytest
+from albums import HOSTILE, INSTRUMENTS, given
+
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.measure import Figure, Interval, Table
+from sociometer.report.drawing import clean_svg
+from sociometer.report.evidence import choose, lines_of
+from sociometer.report.material import gather
+from sociometer.report.page import as_data_block, cell, p_text, packed, span, troubles
+from sociometer.report.plot import find_figure, picture, plot
+from sociometer.report.strips import number, strips
+
+
+@pytest.fixture(scope="module")
+def material():
+    return gather(given(), INSTRUMENTS)
+
+
+def test_the_page_loads_nothing_and_allows_only_its_own_scripts(page):
+    text = page.read_text(encoding="utf-8")
+    outside = re.sub(r"<script.*?</script>", "", text, flags=re.S)
+    assert not re.search(r"""(src|href)\s*=\s*["']?(https?:)?//""", outside)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None
+    assert "default-src 'none'" in policy[1]
+    assert "unsafe-eval" not in policy[1]
+    assert "unsafe-inline" not in policy[1].split("script-src")[1].split(";")[0]
+
+
+def test_hostile_words_never_stand_in_the_page_as_markup(page):
+    text = page.read_text(encoding="utf-8")
+    assert "window.hacked = 1</script>" not in text
+    assert "<img src=x" not in text
+    assert "49" not in re.findall(r"<h1>.*?</h1>", text, flags=re.S)[0], "a template in a name is not evaluated"
+
+
+def test_a_page_of_three_subjects_is_small(page):
+    assert page.stat().st_size < 1_500_000
+
+
+def test_a_data_block_cannot_end_its_script_element():
+    block = as_data_block({"text": HOSTILE})
+    assert "<" not in block and "\u2028" not in block
+    assert json.loads(block) == {"text": HOSTILE}
+
+
+def test_packed_evidence_unpacks_to_the_same_and_is_the_same_every_time():
+    data = [{"text": HOSTILE}]
+    assert json.loads(gzip.decompress(base64.b64decode(packed(data)))) == data
+    assert packed(data) == packed(data)
+
+
+def test_failures_unreadable_replies_and_stand_ins_are_told(material):
+    told = " ".join(troubles(material))
+    assert "1 × timeout" in told
+    assert "1 replies could not be read" in told
+    assert "judge: tact/rules stands in for the real thing" in told
+    assert "the run is stopped" in told
+
+
+def test_the_comparison_stands_on_the_page(material, page):
+    assert material.comparisons[0].second == "better"
+    assert "better is better than plain by" in page.read_text(encoding="utf-8")
+
+
+def test_a_caveat_of_all_subjects_is_said_once(material):
+    assert material.chapters[0].notes == ("The key is its authors' judgement.",)
+
+
+def test_strips_place_values_on_the_card_scale(material):
+    (strip,) = strips(material.profile, material.subjects, [material.chapters[0].card])
+    assert [mark.name for mark in strip.marks] == ["chance", "people"]
+    assert strip.marks[0].at == 25
+    assert strip.dots[0].at == 50
+    assert strip.dots[0].text == "50.0 %"
+    assert strip.dots[0].caveat == "stand-in"
+    assert strip.high_text == "", "the name of people at 90 % needs the room"
+
+
+def test_two_runs_of_one_subject_are_told_apart():
+    one, two, _ = given()
+    two.run.subject = "plain"
+    found = gather([one, two], INSTRUMENTS, evidence=0)
+    assert found.subjects == ("plain (run-1)", "plain (run-2)")
+    assert found.evidence == ()
+
+
+def test_no_run_is_no_report():
+    with pytest.raises(UsageError, match="at least one run"):
+        gather([], INSTRUMENTS)
+
+
+def test_best_worst_unreadable_and_failed_are_chosen():
+    run = given()[1].run
+    episodes = list(run.view().episodes())
+    chosen = choose(episodes, "correct", each=2)
+    kinds = {
+        kind: [place for place, of in chosen.items() if kind in of]
+        for kind in ("best", "worst", "unreadable", "failed")
+    }
+    assert kinds["worst"] == [39] or 39 in kinds["worst"]
+    assert kinds["failed"] == [38]
+    assert kinds["unreadable"] == [5]
+    assert all(episodes[place].score.values["correct"] == 1 for place in kinds["best"])
+
+
+def test_a_growing_conversation_is_shown_without_repeating_it():
+    lines = lines_of(given()[0].run.transcript("questions", "q00"))
+    assert [line.speaker for line in lines] == ["system", "user", "reply", "note", "user", "reply"]
+    assert lines[3].facts["price"] == "0.1235"
+
+
+def test_numbers_are_shown_in_their_unit():
+    assert number(0.4567, "share") == "45.7 %"
+    assert number(97.25, "points") == "97.2"
+    assert number(None, "share") == "–"
+    assert span(Interval(None, None, clusters=4), "share") == "too few (4 clusters)"
+    assert span(Interval(1.0, 1.0, method="no variation"), "share") == "the same on every item"
+    assert p_text(0.00004) == "< .001"
+    assert p_text(0.0314) == ".031"
+    assert [cell(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
+
+
+@pytest.mark.parametrize(
+    ("drawing", "gone"),
+    [
+        ("<script>x</script>", "script"),
+        ("<a href='https://example.com'><text>t</text></a>", "example.com"),
+        ("<image href='https://example.com/x.png'/>", "image"),
+        ("<rect onload='x()' width='3'/>", "onload"),
+        ("<rect fill='url(https://example.com/x)' width='3'/>", "example.com"),
+        ("<foreignObject><p>hello</p></foreignObject>", "foreignObject"),
+        ("<style>@import 'x'</style>", "style"),
+    ],
+)
+def test_a_drawing_keeps_only_what_draws(drawing, gone):
+    cleaned = clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{drawing}<circle r="2"/></svg>')
+    assert gone not in cleaned
+    assert "circle" in cleaned
+
+
+def test_a_drawing_with_entities_or_of_another_kind_is_refused():
+    with pytest.raises(DataError, match="entities"):
+        clean_svg('<!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="http://www.w3.org/2000/svg">&a;</svg>')
+    with pytest.raises(DataError, match="not <html>"):
+        clean_svg("<html></html>")
+    with pytest.raises(DataError, match="not valid SVG"):
+        clean_svg("<svg")
+
+
+def test_figures_become_pictures_for_a_paper(material, tmp_path):
+    figures = material.figures()
+    assert set(figures) == {"profile", "tact/abilities", "tact/heat", "tact/table", "tact/drawing"}
+    starts = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}
+    for kind, start in starts.items():
+        out = plot(figures, "abilities", tmp_path / f"figure.{kind}")
+        assert out.read_bytes().startswith(start)
+    assert picture(figures["tact/drawing"], "png").startswith(b"\x89PNG")
+    assert picture(figures["profile"], "svg", mode="dark").startswith(b"<svg")
+
+
+def test_what_cannot_be_drawn_is_refused_with_the_next_step(material):
+    figures = material.figures()
+    with pytest.raises(UsageError, match="is a table"):
+        picture(figures["tact/table"], "svg")
+    with pytest.raises(UsageError, match=r"unknown picture format '\.gif'; use one of"):
+        picture(figures["profile"], "gif")
+    with pytest.raises(UsageError, match="did you mean 'tact/abilities'"):
+        find_figure(figures, "tact/abilites")
+    twice = {"a/x": Figure("x", "X", table=Table("x", "X", (), ())), "b/x": Figure("x", "X")}
+    with pytest.raises(UsageError, match="several figures; give one of: a/x, b/x"):
+        find_figure(twice, "x")
