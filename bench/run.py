@@ -43,9 +43,8 @@ class Measured(NamedTuple):
 def main() -> int:
     options = _options()
     names = options.only.split(",")
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"
-    )
+    load = f"load {os.getloadavg()[0]:.1f}"
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {load}")
     pythons = {name: _python_of(name) for name in names}
     results: dict[str, dict[str, dict[str, float]]] = {}
     for which in options.work.split(","):

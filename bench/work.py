@@ -10,7 +10,7 @@ CALLS = 3
 DIALOGUES_IN_FLIGHT = 64
 DELAY_SECONDS = 0.05
 MODEL = "bench-model"
-REPLY = "B"
+REPLY = "ANSWER: B"
 LETTERS = "ABCD"
 
 _PEOPLE = ("Amara", "Jun", "Lucía", "Tomasz", "Noor", "Kwame", "Mei", "Astrid")

@@ -28,7 +28,7 @@ async def questions(url: str) -> int:
         async def one(item: dict[str, object]) -> bool:
             async with bound:
                 text = await ask(session, url, [{"role": "user", "content": work.prompt(item)}])
-            return text.strip() == work.LETTERS[item["answer"]]
+            return text.rstrip()[-1] == work.LETTERS[item["answer"]]
 
         return sum(await asyncio.gather(*(one(work.question(number)) for number in range(work.QUESTIONS))))
 

@@ -38,6 +38,12 @@ def main(url: str, which: str) -> None:
             "doc_to_text": "{{prompt}}",
             "doc_to_target": "{{letter}}",
             "generation_kwargs": {"until": ["\n\n"], "do_sample": False, "temperature": 0, "max_gen_toks": 200},
+            "filter_list": [
+                {
+                    "name": "letter",
+                    "filter": [{"function": "regex", "regex_pattern": "([A-D])$"}, {"function": "take_first"}],
+                }
+            ],
             "metric_list": [{"metric": "exact_match", "aggregation": "mean", "higher_is_better": True}],
         }
         arguments = (
@@ -53,7 +59,7 @@ def main(url: str, which: str) -> None:
                 task_manager=TaskManager(),
                 bootstrap_iters=0,
             )
-            told["right"] = round(results["results"]["bench_questions"]["exact_match,none"] * work.QUESTIONS)
+            told["right"] = round(results["results"]["bench_questions"]["exact_match,letter"] * work.QUESTIONS)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import ssl
 from collections.abc import Callable, Mapping
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
@@ -79,8 +78,8 @@ class Endpoint:
                 if response.status != 200:
                     raise failures.refused(self._base, response.status, response.headers, received, sent, key)
                 return received
-        except TimeoutError:
-            raise self._timed_out() from None
+        except TimeoutError as error:
+            raise self._timed_out(error) from None
         except (aiohttp.ClientError, OSError) as error:
             raise self._broken(error, key) from None
 
@@ -131,15 +130,17 @@ class Endpoint:
                 )
         return b"".join(parts)
 
-    def _timed_out(self) -> MachineryError:
-        return MachineryError(
-            f"{self._base} did not answer within {self._timeout_seconds:g} s.", "timeout", retryable=True
-        )
+    def _timed_out(self, error: TimeoutError) -> MachineryError:
+        said = f"{self._base} did not answer within {self._timeout_seconds:g} s."
+        if isinstance(error, aiohttp.ConnectionTimeoutError):
+            said = f"{self._base} took no connection within {self._timeout.sock_connect:g} s. Is the server running?"
+        return MachineryError(said, "timeout", retryable=True)
 
     def _broken(self, error: Exception, key: str) -> MachineryError:
         said = failures.shortened(str(error) or type(error).__name__, key)
-        if isinstance(error, aiohttp.ClientConnectorCertificateError | ssl.SSLError | aiohttp.ClientSSLError):
-            return MachineryError(f"{self._base} has no certificate we can trust: {said}", "connection", fatal=True)
+        if isinstance(error, aiohttp.ClientSSLError):
+            said = f"no secure connection to {self._base}: {said} Is it https, and is its certificate to be trusted?"
+            return MachineryError(said, "connection", fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             return MachineryError(
                 f"cannot reach {self._base}: {said}. Is the server running?", "connection", retryable=True

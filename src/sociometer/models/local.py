@@ -1,6 +1,8 @@
 """A GGUF file run in process by llama.cpp (xllamacpp): no server, no key, no network."""
 
+import asyncio
 import atexit
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from sociometer.models.turn import Turns
 _CONTEXT_TOKENS = 8192
 _MOST_TOKENS = 1024
 """What a reply may have where nothing else is asked: small models seldom stop by themselves."""
+_PATIENCE_SECONDS = 5.0
 _QUIET = -1
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
@@ -99,8 +102,11 @@ class LocalPlayer:
         self._closed = True
         self._model.users -= 1
         if self._model.users == 0:
-            _LOADED.pop(self._model.path.resolve(), None)
-            await self._model.turns.run(self._model.unload)
+            # A generation cannot be broken off: rather than wait for its end, leave the rest to the end of the process.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE_SECONDS):
+                    await self._model.turns.run(self._model.unload)
+                    _LOADED.pop(self._model.path.resolve(), None)
             self._model.turns.end()
 
     async def _run(self, call: Callable[[], bytes]) -> bytes:

@@ -1,0 +1,130 @@
+import asyncio
+import gc
+
+import pytest
+from yarl import URL
+
+from servers import faults
+from servers.faults import Fault
+from sociometer.core.conversation import Request, user
+from sociometer.core.errors import MachineryError
+from sociometer.models import http
+from sociometer.models.registry import ModelOptions, resolve
+
+HELLO = Request("s", (user("hi"),))
+
+
+def player(server, timeout_seconds=10.0):
+    return resolve("vllm/m", ModelOptions(base_url=server.url, timeout_seconds=timeout_seconds))
+
+
+def failure(server):
+    async def once():
+        asked = player(server)
+        try:
+            with pytest.raises(MachineryError) as caught:
+                await asked.answer(HELLO)
+            return caught.value
+        finally:
+            await asked.close()
+
+    return asyncio.run(once())
+
+
+def test_players_of_one_loop_share_a_session_that_closes_with_the_last(openai_server):
+    async def two():
+        first, second = player(openai_server), player(openai_server)
+        await first.answer(HELLO)
+        await second.answer(HELLO)
+        loop = asyncio.get_running_loop()
+        session = http._SHARED[loop].session
+        await first.close()
+        assert not session.closed
+        await second.answer(HELLO)
+        await second.close()
+        assert session.closed
+        assert loop not in http._SHARED
+        await second.answer(HELLO)
+        await second.close()
+
+    asyncio.run(two())
+    gc.collect()
+
+
+def test_a_player_may_be_used_in_one_loop_after_another(openai_server):
+    asked = player(openai_server)
+
+    async def once():
+        reply = await asked.answer(HELLO)
+        await asked.close()
+        return reply.text
+
+    assert [asyncio.run(once()) for _ in range(2)] == ["B", "B"]
+
+
+def test_closing_what_was_never_used_is_no_trouble(openai_server):
+    asyncio.run(player(openai_server).close())
+
+
+def test_a_redirect_is_not_followed(openai_server, monkeypatch):
+    monkeypatch.setenv("VLLM_API_KEY", "a-key-that-stays-here")
+    openai_server.faults.append(Fault(307, headers={"Location": f"{openai_server.url}/elsewhere"}))
+    error = failure(openai_server)
+    assert error.kind == "wrong server"
+    assert len(openai_server.received) == 1
+
+
+def test_a_reply_without_end_is_broken_off(openai_server, monkeypatch):
+    monkeypatch.setattr(http, "_LARGEST_REPLY", 1 << 20)
+    openai_server.say = lambda body: "word " * (1 << 20)
+    assert "more than 1 MB" in str(failure(openai_server))
+
+
+def test_a_long_reply_arrives_whole(openai_server):
+    openai_server.say = lambda body: "错 word " * 50_000
+
+    async def once():
+        asked = player(openai_server)
+        try:
+            return await asked.answer(HELLO)
+        finally:
+            await asked.close()
+
+    assert asyncio.run(once()).text == "错 word " * 50_000
+
+
+def test_a_cancelled_request_stays_cancelled(openai_server):
+    openai_server.faults.append(faults.slow(5))
+
+    async def once():
+        asked = player(openai_server)
+        try:
+            waiting = asyncio.create_task(asked.answer(HELLO))
+            await asyncio.sleep(0.1)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            assert (await asked.answer(HELLO)).text == "B"
+        finally:
+            await asked.close()
+
+    asyncio.run(once())
+
+
+def test_the_environment_names_the_proxy(monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
+    assert http._proxy_for(URL("https://api.openai.com/v1")) == "http://proxy.example:3128"
+    assert http._proxy_for(URL("http://localhost:8000/v1")) is None
+    monkeypatch.setenv("no_proxy", "api.openai.com")
+    assert http._proxy_for(URL("https://api.openai.com/v1")) is None
+
+
+def test_a_server_without_tls_behind_https_ends_all_attempts(openai_server):
+    class Secure:
+        url = openai_server.url.replace("http:", "https:")
+
+    error = failure(Secure)
+    assert (error.kind, error.fatal, error.retryable) == ("connection", True, False)
+    assert "https" in str(error)
