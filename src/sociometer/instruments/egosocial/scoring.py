@@ -39,7 +39,12 @@ def score(item: Scene, outcome: Picks) -> Score:
 
 def summarise_generated(run: Run) -> Summary:
     """Both persons by order and story type, and the paired difference."""
-    return _summarise_pairs(run, ["first", "third"], STORY_FACETS)
+    summary = _summarise_pairs(run, ["first", "third"], STORY_FACETS)
+    chances = [1 / len(item.tellings[0].options) for item, _, _ in run.scored()]
+    chance = sum(chances) / len(chances) if chances else 0.5
+    if abs(chance - 0.5) < 1e-9:
+        return summary
+    return msgspec.structs.replace(summary, notes=(f"Guessing earns {chance:.1%} at this difficulty, not 50 %.",))
 
 
 def summarise_tomi(run: Run) -> Summary:

@@ -59,7 +59,7 @@ def generated_scenes(seed: int, stories: int, level: Difficulty) -> Iterator[Sce
         rng = random.Random(f"egosocial story {number} of seed {seed} at {level}")
         made = generate(rng, STORY_TYPES[number % len(STORY_TYPES)], level)
         oracle = Oracle(made.story)
-        story = f"generated-{seed}-{number:04d}"
+        story = f"generated-{seed}{_level(level)}-{number:04d}"
         for question in made.questions:
             right = oracle.answer(question)
             if right is None:
@@ -69,6 +69,14 @@ def generated_scenes(seed: int, stories: int, level: Difficulty) -> Iterator[Sce
             yield _scene(
                 f"{story}-{kind}", story, made.story, question, made.wording, right=right, official=None, facets=facets
             )
+
+
+def _level(level: Difficulty) -> str:
+    """What a scene's name says of a difficulty that is not the usual one, so that no two questions share a name."""
+    if level == Difficulty():
+        return ""
+    counts = (level.bystanders, level.extra_moves, level.other_things, level.remarks, level.highest_order)
+    return "-level" + "".join(str(count) for count in counts) + ("" if level.hearsay else "n")
 
 
 def _scene(

@@ -1,0 +1,75 @@
+import json
+
+import pytest
+
+from sociometer.core.errors import DataError, UsageError
+from sociometer.engine.rehearsal import Rehearsal
+from sociometer.instruments import folder_of, load_folder
+from sociometer.models.registry import ModelOptions, resolve
+
+INSTRUMENT = load_folder("egosocial")
+
+
+def show(settings=None, data=(), seed=0):
+    players = {"subject": resolve("baseline/random", ModelOptions())}
+    return Rehearsal(INSTRUMENT, folder_of("egosocial"), players, settings, data=data, seed=seed)
+
+
+def scenes(task, settings=None, data=(), seed=0):
+    return list(INSTRUMENT.task(task).items(show(settings, data, seed).source()))
+
+
+@pytest.mark.parametrize("task", ["tomi", "tombench", "counterfactual-official", "convert"])
+def test_official_scenarios_say_how_to_get_their_files(task, tmp_path):
+    with pytest.raises(DataError, match="sociometer data fetch egosocial"):
+        scenes(task, data=(tmp_path,))
+
+
+def test_an_impossible_difficulty_is_refused_with_what_is_allowed():
+    with pytest.raises(UsageError, match="allowed are 1, 2, 3 and 4"):
+        scenes("generated", {"highest-order": 7})
+
+
+def test_settings_set_number_and_difficulty_of_fresh_stories():
+    made = scenes("generated", {"stories": 4, "highest-order": 2, "extra-moves": 2})
+    assert len(made) == 4 * 4
+    assert {len(scene.tellings[0].options) for scene in made} == {4}
+    assert not {scene.id for scene in made} & {scene.id for scene in scenes("generated", {"stories": 4})}
+
+
+def test_the_summary_says_what_guessing_earns_where_there_are_more_options():
+    summary = show({"stories": 4, "extra-moves": 2}).summarise("generated")
+    assert summary.notes == ("Guessing earns 25.0% at this difficulty, not 50 %.",)
+
+
+def test_another_seed_gives_other_stories_and_wordings():
+    assert scenes("counterfactual", seed=1) != scenes("counterfactual", seed=2)
+    assert scenes("newworld", seed=1) == scenes("newworld", seed=2)
+
+
+def test_the_authors_file_is_found_below_the_data_folder(tmp_path):
+    (tmp_path / "egosocialarena").mkdir()
+    row = {
+        "Story": "Here paper sinks and iron floats.",
+        "Question": "A nail?",
+        "Option": ["floats", "sinks"],
+        "Answer": "A",
+    }
+    (tmp_path / "egosocialarena" / "counterfact.jsonl").write_text(json.dumps(row))
+    (scene,) = scenes("counterfactual-official", data=(tmp_path,))
+    assert scene.tellings[0].answer == 0
+
+
+def test_a_file_of_conversions_that_is_not_there_says_how_to_make_one(official):
+    with pytest.raises(DataError, match="sociometer build egosocial"):
+        scenes("tombench", {"converted": "nowhere.jsonl"}, (official,))
+
+
+def test_a_conversion_with_other_options_than_the_release_is_refused(official, tmp_path):
+    line = {
+        "id": "tombench-hidden-emotions-001", "language": "en", "ego": "x", "measures": "socialization",
+        "story": "You wait.", "question": "Why?", "options": ["only one"],
+    }  # fmt: skip
+    (tmp_path / "c.jsonl").write_text(json.dumps(line))
+    with pytest.raises(DataError, match="1 options converted"):
+        scenes("tombench", {"converted": str(tmp_path / "c.jsonl")}, (official,))
