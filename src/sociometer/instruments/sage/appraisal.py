@@ -21,6 +21,8 @@ STALE = 0.6
 _GOOD_CUES_THAT_COUNT = 3
 _DETAILS_THAT_COUNT = 3
 _LONG = 160
+_WORST_MISFIT = -2.0
+_WORST_MANNER = -1.0
 _SOFT = ("listening", "empathy", "praise", "blameless")
 
 
@@ -130,22 +132,26 @@ def _weigh(view: PersonView, found: Found) -> tuple[float, float, list[str]]:
     named = [*found.strategies, *([AGREEMENT] if found.agrees else [])]
     values = {code: float(weights.get(code, weights.get(code[0], 0))) for code in named}
     lifts = sorted((value for value in values.values() if value > 0), reverse=True)[:_GOOD_CUES_THAT_COUNT]
-    good, bad = sum(lifts), sum(value for value in values.values() if value < 0)
+    good = sum(lifts)
+    bad = max(_WORST_MISFIT, sum(value for value in values.values() if value < 0))
     details = min(_DETAILS_THAT_COUNT, touched(view.reply, view.scenario, view.words))
     if lifts:
         good += details
     elif not details:
-        bad -= 2
-    bad -= 5 * found.slights.get("dismissal", 0)
+        bad -= 1
+    bad -= 4 * found.slights.get("dismissal", 0)
     bad -= (6 if view.scenario.intention == "blameless" else 3) * found.slights.get("blame", 0)
-    soft = view.scenario.intention in _SOFT
-    bad -= (2 if soft else 1) * max(0, found.slights.get("order", 0) - (0 if soft else 1))
-    if found.bullets >= 3:
-        bad -= 3 if soft else 1
-    if found.length > _LONG:
-        bad -= 2 if soft else 1
+    bad += _manner(found, view.scenario.intention in _SOFT)
     reasons = [f"{code} {value:+g}" for code, value in values.items() if value]
     return good, bad, [*reasons, f"details {details}", *(f"{kind} {count}" for kind, count in found.slights.items())]
+
+
+def _manner(found: Found, soft: bool) -> float:
+    """What orders, lists and length take away; more from somebody who did not come for a solution."""
+    orders = found.slights.get("order", 0) - (0 if soft else 1)
+    lists = found.bullets >= 3
+    long = found.length > _LONG
+    return max(_WORST_MANNER, -float(max(0, orders)) - (2 if soft else 1) * lists - (2 if soft else 1) * long)
 
 
 def _main_reason(good: float, bad: float, found: Found, intention: str) -> str:

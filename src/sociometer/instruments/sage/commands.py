@@ -123,7 +123,7 @@ def simulators(bench: Workbench, options: Settings) -> Result:
     return Result(tables=(ranks, gaps, brought))
 
 
-def leaderboard(bench: Workbench, options: Settings) -> Result:
+def contrast(bench: Workbench, options: Settings) -> Result:
     """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
     runs = [bench.run(reference) for reference in options.texts("runs")]
     finals = {run.subject: _finals(run) for run in runs}

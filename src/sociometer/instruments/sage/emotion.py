@@ -13,7 +13,8 @@ _BANDS: tuple[tuple[int, Band], ...] = ((100, "S"), (70, "A"), (40, "B"), (10, "
 _CHINESE_FAREWELL = re.compile(r"再见|拜拜")
 _ENGLISH_FAREWELL = re.compile(r"\b(?:good[- ]?bye|bye(?:[- ]bye)?|farewell)\b", re.IGNORECASE)
 _SAID_OF_ANOTHER = re.compile(
-    r"\b(?:say|said|saying|wave[ds]?|kiss(?:ed)?|a|the|his|her|their|my)\s*$|说(?:声|句|过)?$", re.I
+    r"\b(?:say|said|saying|wave[ds]?|kiss(?:ed)?|a|the|his|her|their|my|our|last|first|no|that|this)\s*$|说(?:声|句|过)?$",
+    re.I,
 )
 _SENTENCE = re.compile(r"[^.!?。！？…~～\n]+[.!?。！？…~～\n]*")
 _CLOSING_SENTENCES = 2

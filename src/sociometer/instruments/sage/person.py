@@ -44,12 +44,6 @@ class SpokenReply(Struct, frozen=True, forbid_unknown_fields=True):
     words: str
 
 
-class Read(Struct, frozen=True):
-    """How often an answer had to be asked for again before it could be read."""
-
-    rereads: int
-
-
 EMOTION_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {

@@ -11,6 +11,8 @@ from sociometer.instruments.sage.emotion import Ending, Protocol, band
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaks import find_leak
 
+REPLY_SAMPLING = Sampling(max_tokens=512)
+"""Enough for a long message; `--reply-tokens` takes its place."""
 _NOTHING_SAID = "…"
 
 
@@ -56,8 +58,7 @@ def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], s
 
 async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
     form = Free(key=ideal_reply(scenario, len(turns) + 1), hint="your next reply in the conversation")
-    sampling = Sampling(max_tokens=session.settings.whole("reply-tokens"))
-    reply = await session.ask("subject", subject_messages(scenario, turns, session), form, sampling=sampling)
+    reply = await session.ask("subject", subject_messages(scenario, turns, session), form, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
 
 

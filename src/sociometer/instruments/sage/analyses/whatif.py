@@ -7,13 +7,13 @@ from scipy import stats
 
 from sociometer.analysis.grouped import grouped_measures
 from sociometer.analysis.paired import paired_difference
-from sociometer.core.conversation import Sampling, system
+from sociometer.core.conversation import system
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.play import protocol_of, subject_messages, talk_on
+from sociometer.instruments.sage.play import REPLY_SAMPLING, protocol_of, subject_messages, talk_on
 from sociometer.instruments.sage.strategies import STRATEGIES
 
 STORED, WRITER = "stored", "writer"
@@ -78,13 +78,12 @@ async def play_on(item: Fork, session: Session) -> Branch:
 
 async def _written(item: Fork, session: Session) -> str:
     messages = subject_messages(item.scenario, item.turns, session)
-    sampling = Sampling(max_tokens=session.settings.whole("reply-tokens"))
     if item.arm != WRITER:
         language = item.scenario.language
         length = _WORDS.get(language, _WORDS["en"])
         brief = session.prompts.render("writer", language, strategy=STRATEGIES[item.arm], length=length)
         messages = [system(brief), *messages[1:]]
-    reply = await session.ask("writer", messages, sampling=sampling)
+    reply = await session.ask("writer", messages, sampling=REPLY_SAMPLING)
     return reply.text.strip()
 
 

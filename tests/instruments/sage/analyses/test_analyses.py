@@ -1,0 +1,222 @@
+import asyncio
+import json
+
+import pytest
+
+from sociometer.core.errors import UsageError
+from sociometer.core.task import RunView
+from sociometer.instruments.sage.analyses import relationship, stability, whatif
+from sociometer.instruments.sage.dialogue import Dialogue, Judgement, StoredDialogue, Turn
+from sociometer.instruments.sage.items import bundled
+from sociometer.instruments.sage.strategies import STRATEGIES
+
+from ..people import Chair, InTurn, Person, Says, emotion_json
+
+SCENARIOS = list(bundled("en"))
+
+
+def stored(scenario, *changes, reply="I hear you.", subject="model", run="r1"):
+    level, turns = 40, []
+    for number, change in enumerate(changes):
+        after = min(100, level + change)
+        judgement = Judgement("s", "p", f"thought {number}", "feeling", change, level, after)
+        turns.append(Turn(f"{reply} {number}", judgement, None, f"words {number}"))
+        level = after
+    turns.append(Turn("the last reply"))
+    dialogue = Dialogue(scenario.first_words, 40, tuple(turns), "turns", "someone")
+    return StoredDialogue(
+        id=scenario.id, cluster=scenario.cluster, run=run, subject=subject, scenario=scenario, dialogue=dialogue
+    )
+
+
+def play(show, task, item, repeat=0):
+    return asyncio.run(show.play(task, item, repeat)).episode
+
+
+class Judge(Chair):
+    """Gives fixed answers by what is asked for."""
+
+    def __init__(self, **answers):
+        super().__init__("judge")
+        self._answers = answers
+
+    def say(self, request):
+        return json.dumps(self._answers[request.view.task])
+
+
+def test_relationship_by_hand(rehearse):
+    # dimension one: 6, 6 and a reversed 1 are all full marks; the others in the middle or at the foot
+    ratings = [6, 6, 1, 1, 1, 6, 3, 4, 4, 6, 1, 6]
+    judge = Judge(relationship={"ratings": ratings}, utterances={"flow": 1, "attentiveness": 6, "depth": 3})
+    episode = play(rehearse(judge=judge), "relationship", stored(SCENARIOS[0], 5, -3))
+    values = episode.score.values
+    assert values["understanding"] == 100
+    assert values["regard"] == 0
+    assert values["congruence"] == pytest.approx(100 * (2 + 3 + 2) / 15)
+    assert values["unconditionality"] == pytest.approx(100 * (5 + 0 + 0) / 15)
+    assert values["relationship"] == pytest.approx((100 + 0 + 100 * 7 / 15 + 100 / 3) / 4)
+    assert (values["flow"], values["attentiveness"], values["depth"]) == (1, 5, pytest.approx(1 + 4 * 2 / 5))
+    assert values["emotion"] == 42
+    assert len(episode.outcome.inventories) == len(episode.outcome.qualities) == 3
+
+
+def test_the_inventory_is_judged_from_thoughts_alone(rehearse):
+    judge = Judge(relationship={"ratings": [3] * 12}, utterances={"flow": 3, "attentiveness": 3, "depth": 3})
+    play(rehearse({"passes": 1}, judge=judge), "relationship", stored(SCENARIOS[0], 5))
+    inventory, talk = (request.messages[0].content for request in judge.asked)
+    assert "thought 0" in inventory and "I hear you." not in inventory and "words 0" not in inventory
+    assert "I hear you." in talk and "thought 0" not in talk
+
+
+@pytest.mark.parametrize("ratings", [[7] * 12, [0] * 12, [3] * 11, [3] * 13, ["3"] * 12])
+def test_a_rating_off_the_scale_is_unreadable(rehearse, ratings):
+    judge = Judge(relationship={"ratings": ratings}, utterances={"flow": 3, "attentiveness": 3, "depth": 3})
+    episode = play(rehearse({"passes": 1}, judge=judge), "relationship", stored(SCENARIOS[0], 5))
+    assert episode.failure.kind == "unreadable judge"
+
+
+def test_all_scales_are_symmetric():
+    low = relationship.Inventory((1, 1, 6) * 4)
+    high = relationship.Inventory((6, 6, 1) * 4)
+    assert set(relationship.dimension_scores(low).values()) == {0}
+    assert set(relationship.dimension_scores(high).values()) == {100}
+
+
+def test_strategies_are_labelled_reply_by_reply(rehearse):
+    judge = InTurn(*(json.dumps({"strategies": codes}) for codes in (["B-1", "F-2"], ["B-1", "F-2"], ["B-1", "F-4"])))
+    item = stored(SCENARIOS[0], 6, -4)
+    show = rehearse(judge=judge)
+    episode = play(show, "strategies", item)
+    assert episode.outcome.replies == (("B-1", "F-2"), ("B-1", "F-2"), ("B-1", "F-4"))
+    assert episode.score.values["repetition"] == pytest.approx(0.75)
+    run = RunView(lambda: iter([episode]), show.settings)
+    summary = show.instrument.task("strategies").summarise(run)
+    assert summary.measure("share", strategy="B-1").value == 1
+    assert summary.measure("share", strategy="F-2").value == pytest.approx(2 / 3)
+    assert summary.measure("effectiveness", strategy="F-2").value == pytest.approx((6 - 4) / 2)
+    assert summary.measure("effectiveness", strategy="F-4").value is None, "the last reply was never judged"
+    assert any("not below" in note for note in summary.notes)
+
+
+def test_an_unknown_strategy_is_unreadable(rehearse):
+    episode = play(rehearse(judge=Says('{"strategies": ["Z-9"]}')), "strategies", stored(SCENARIOS[0], 1))
+    assert episode.failure.kind == "unreadable judge" and "Z-9" in episode.failure.message
+
+
+def test_the_cue_judge_labels_and_places_but_has_no_opinion_on_relationships(rehearse, sage):
+    item = stored(SCENARIOS[0], 1, reply="I'm listening, take your time.")
+    show = rehearse(judge=sage.players["cues"]())
+    assert play(show, "strategies", item).outcome.replies[0] == ("D-2",)
+    assert play(show, "coordinate", item).outcome.solution < 0
+    with pytest.raises(UsageError, match="bind judge to a model"):
+        play(show, "relationship", item)
+
+
+def test_coordinate_has_a_mean_and_a_spread(rehearse):
+    show = rehearse(judge=InTurn(*(json.dumps({"reason": "r", "solution": s, "creative": 0}) for s in (-4, 6))))
+    episodes = [play(show, "coordinate", stored(scenario, 1)) for scenario in SCENARIOS[:2]]
+    summary = show.instrument.task("coordinate").summarise(RunView(lambda: iter(episodes), show.settings))
+    assert summary.measure("solution").value == 1
+    assert summary.measure("solution-spread").value == 5
+
+
+def test_stability_is_the_share_of_the_commonest_direction(rehearse):
+    [context, *_] = stability.contexts(stored(SCENARIOS[0], 5))
+    simulator = InTurn(*(emotion_json(change) for change in (3, 5, 1, 2, 10, 4, 8, 0, -1, 6)))
+    episode = play(rehearse(simulator=simulator), "stability", context)
+    assert episode.outcome.changes == (3, 5, 1, 2, 10, 4, 8, 0, -1, 6)
+    assert episode.score.values["stability"] == episode.score.values["agrees"] == 0.8
+    assert all(request.sampling.temperature == 0.5 for request in simulator.asked)
+
+
+def test_contexts_hold_what_was_said_before_the_judgement():
+    first, second, third = stability.contexts(stored(SCENARIOS[0], 5, -3, 2))
+    assert first.talk == (("person", SCENARIOS[0].first_words), ("subject", "I hear you. 0"))
+    assert second.talk[-2:] == (("person", "words 0"), ("subject", "I hear you. 1"))
+    assert [context.latter for context in (first, second, third)] == [False, True, True]
+    assert second.judgement.before == 45
+
+
+def test_rejudging_keeps_the_words_and_changes_the_feelings(rehearse):
+    item = stored(SCENARIOS[0], 5, -3)
+    outcome = play(rehearse(simulator=Person(-2, -2, name="stern")), "rejudge", item).outcome
+    assert outcome.trajectory == (40, 38, 36)
+    assert [turn.reply for turn in outcome.turns] == [turn.reply for turn in item.dialogue.turns]
+    assert outcome.simulator == "stern"
+    assert outcome.turns[-1].judgement is None
+
+
+def test_a_fork_replaces_one_reply_and_plays_on(rehearse):
+    item = stored(SCENARIOS[0], 5, -3, 2)
+    subject, writer = Says("from here on me"), Says("Take your time.")
+    show = rehearse(subject=subject, writer=writer, simulator=Person(1))
+    branch = play(show, "what-if", whatif.fork(item, 2, "D-2")).outcome
+    replies = [turn.reply for turn in branch.dialogue.turns]
+    assert replies[:3] == ["I hear you. 0", "Take your time.", "from here on me"]
+    assert branch.dialogue.trajectory[:4] == (40, 45, 46, 47)
+    brief = writer.asked[0].messages[0].content
+    assert STRATEGIES["D-2"] in brief and SCENARIOS[0].hidden not in brief
+    assert writer.asked[0].messages[-1].content == "words 0"
+
+
+def test_the_stored_arm_keeps_the_reply_and_asks_no_writer(rehearse):
+    writer = Says("never")
+    show = rehearse(subject=Says("on"), writer=writer, simulator=Person(0))
+    branch = play(show, "what-if", whatif.fork(stored(SCENARIOS[0], 5, -3), 1, whatif.STORED)).outcome
+    assert branch.reply == "I hear you. 0" and not writer.asked
+
+
+def test_a_fork_at_a_turn_that_was_not_judged_is_refused():
+    item = stored(SCENARIOS[0], 5, -3)
+    with pytest.raises(UsageError, match="no judged turn 3; allowed: 1 to 2"):
+        whatif.fork(item, 3, "D-2")
+    with pytest.raises(UsageError, match="unknown strategy 'Q-1'"):
+        whatif.fork(item, 1, "Q-1")
+
+
+class Moody(Chair):
+    """A person whom one reply lifts and all others leave as they are, with some scatter of its own."""
+
+    def __init__(self):
+        super().__init__("moody")
+        self._scatter = 0
+
+    def say(self, request):
+        view = request.view
+        if view.hop == "reply":
+            return json.dumps(dict.fromkeys(("attitude", "aim", "tone", "content", "words"), "Go on then."))
+        self._scatter = (self._scatter + 1) % 3
+        return emotion_json((6 if view.reply == "Take your time." else 0) + self._scatter * (len(view.earlier) == 0))
+
+
+def effects(show, forks, repeats):
+    return whatif.effects(show.play_all("what-if", forks, repeats))
+
+
+def test_the_effect_at_one_fork_has_an_interval_over_replays(rehearse):
+    item = stored(SCENARIOS[0], 5, -3)
+    show = rehearse({"turns": 3}, subject=Says("on"), writer=Says("Take your time."), simulator=Moody())
+    forks = [whatif.fork(item, 1, arm) for arm in (whatif.STORED, "D-2")]
+    change, final = effects(show, forks, 5)
+    assert (change.measure, final.measure) == ("change", "emotion")
+    assert 5 <= change.difference <= 7 and change.interval.method == "Welch"
+    assert change.interval.low < change.difference < change.interval.high
+    assert final.replays == 5 and final.forks == 1
+
+
+def test_the_effect_over_scenarios_is_paired_and_clustered(rehearse):
+    items = [stored(scenario, 5, -3) for scenario in SCENARIOS[:12]]
+    show = rehearse({"turns": 2}, subject=Says("on"), writer=Says("Take your time."), simulator=Moody())
+    forks = [whatif.fork(item, 1, arm) for item in items for arm in (whatif.STORED, "D-2")]
+    effect = effects(show, forks, 2)[-1]
+    assert effect.forks == 12 and effect.interval.clusters == 12
+    assert effect.interval.low > 4
+
+
+def test_replays_that_never_vary_claim_no_interval():
+    assert whatif.welch([5.0, 5.0], [7.0, 7.0]).low is None
+    assert whatif.welch([5.0], [7.0]).low is None
+    known = whatif.welch([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
+    # Welch by hand: difference 2, variances 1 and 4, SE sqrt(5/3), df = (5/3)^2 / ((1/3)^2/2 + (4/3)^2/2) = 50/17
+    assert (known.low + known.high) / 2 == pytest.approx(2)
+    assert known.high - 2 == pytest.approx(3.2189 * (5 / 3) ** 0.5, rel=1e-3)

@@ -1,0 +1,37 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from sociometer.engine.rehearsal import Rehearsal
+from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments.sage.items import bundled
+
+
+@pytest.fixture(scope="session")
+def sage():
+    return load_folder("sage")
+
+
+@pytest.fixture(scope="session")
+def official() -> Path:
+    where = os.environ.get("SOCIOMETER_DATA", "")
+    folder = Path(where) / "sage"
+    if not where or not folder.is_dir():
+        pytest.skip("official SAGE files absent: set SOCIOMETER_DATA to the folder that holds sage/")
+    return folder
+
+
+@pytest.fixture
+def rehearse(sage):
+    def make(settings=None, data=(), **players):
+        if "simulator" not in players:
+            players["simulator"] = sage.players["appraisal"]()
+        return Rehearsal(sage, folder_of("sage"), players, settings, data=data)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def care_home():
+    return next(scenario for scenario in bundled("en") if scenario.id == "en-care-home")

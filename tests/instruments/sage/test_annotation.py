@@ -1,0 +1,86 @@
+import csv
+import io
+
+import pytest
+
+from sociometer.core.errors import DataError, UsageError
+from sociometer.instruments.sage.analyses.stability import contexts
+from sociometer.instruments.sage.annotation import (
+    Annotations,
+    check,
+    context_key,
+    read_sheet,
+    write_reasoning,
+    write_sheet,
+)
+from sociometer.instruments.sage.items import bundled
+from sociometer.instruments.sage.samples import some_contexts
+
+from .analyses.test_analyses import stored
+
+SCENARIOS = list(bundled("en"))
+DIALOGUES = [stored(scenario, 5, 0, -3, 2, 4, -1) for scenario in SCENARIOS]
+
+
+def test_a_sheet_has_44_percent_from_latter_halves_and_never_the_answer():
+    chosen = some_contexts(DIALOGUES, 100, 0.44, seed=1)
+    assert sum(context.latter for context in chosen) == 44
+    assert chosen == some_contexts(DIALOGUES, 100, 0.44, seed=1) != some_contexts(DIALOGUES, 100, 0.44, seed=2)
+    rows = list(csv.DictReader(io.StringIO(write_sheet(chosen))))
+    assert len(rows) == 100 and all(row["direction"] == "" for row in rows)
+    assert "change" not in rows[0] and "thought 0" not in write_sheet(chosen)
+    assert "thought 0" in write_reasoning(chosen)
+
+
+def test_too_few_contexts_are_refused_with_their_numbers():
+    with pytest.raises(UsageError, match="need 440 and 560, but there are"):
+        some_contexts(DIALOGUES, 1000, 0.44, seed=1)
+
+
+def test_a_cell_is_never_a_formula():
+    from sociometer.instruments.sage.annotation import _safe
+
+    assert _safe("=HYPERLINK(1)") == "'=HYPERLINK(1)"
+    assert _safe("-5") == "-5" and _safe("-5+1") == "'-5+1"
+
+
+def test_table_1_on_a_worked_example():
+    known = {context_key(context): context for context in contexts(DIALOGUES[0])}
+    one, two, three = list(known)[:3]  # the simulator went up, same, down
+    people = [
+        Annotations("ann", {one: "up", two: "same", three: "up"}, {one: "yes", two: "yes"}),
+        Annotations("bob", {one: "up", two: "down", three: "down"}, {one: "yes", two: "no"}),
+        Annotations("cyd", {one: "down", two: "same", three: "down"}, {}),
+    ]
+    found = check(people, known)
+    assert found.consistency == pytest.approx((2 / 3 + 2 / 3 + 2 / 3) / 3)
+    assert found.majority_consistency == 1
+    # ann-bob agree on one of three, ann-cyd on one, bob-cyd on one
+    assert found.agreement == pytest.approx(1 / 3)
+    assert found.reasonableness == pytest.approx(3 / 4)
+    assert found.reasonableness_agreement == pytest.approx(1 / 2)
+    assert (found.contexts, found.annotators, found.ties) == (3, 3, 0)
+
+
+def test_ties_have_no_majority_and_are_counted():
+    known = {context_key(context): context for context in contexts(DIALOGUES[0])}
+    first = next(iter(known))
+    found = check([Annotations("a", {first: "up"}, {}), Annotations("b", {first: "down"}, {})], known)
+    assert found.ties == 1 and found.majority_consistency is None
+
+
+def test_a_filled_sheet_is_read_and_a_strange_word_refused_by_line(tmp_path):
+    path = tmp_path / "ann.csv"
+    path.write_text("context,direction\nr1:a@1,Up\nr1:a@2,\n", encoding="utf-8-sig")
+    assert read_sheet(path) == Annotations("ann", {"r1:a@1": "up"}, {})
+    path.write_text("context,direction\nr1:a@1,sideways\n")
+    with pytest.raises(DataError, match=r"ann.csv:2: direction 'sideways'; allowed: up, same, down"):
+        read_sheet(path)
+    path.write_text("context,direction\nr1:a@1,\n")
+    with pytest.raises(DataError, match="holds no answer"):
+        read_sheet(path)
+
+
+def test_a_context_from_elsewhere_is_refused():
+    with pytest.raises(DataError, match="in none of the runs given"):
+        check([Annotations("ann", {"r9:x@1": "up"}, {})], {})

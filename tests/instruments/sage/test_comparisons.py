@@ -1,0 +1,77 @@
+import pytest
+
+from sociometer.instruments.sage.comparisons import divergence, leniency, majority, paired_subjects, rank_agreements
+from sociometer.instruments.sage.levels import Point, correlate
+
+
+def test_rank_agreement_needs_three_subjects():
+    strict = {"a": {"x": 10.0}, "b": {"x": 20.0}, "c": {"x": 30.0}}
+    kind = {"a": {"x": 50.0}, "b": {"x": 70.0}, "c": {"x": 60.0}}
+    [found] = rank_agreements({"strict": strict, "kind": kind})
+    assert found.rho == pytest.approx(0.5) and found.subjects == 3
+    [few] = rank_agreements({"strict": {"a": {"x": 1.0}}, "kind": kind})
+    assert few.rho is None
+
+
+def test_leniency_and_calibration_by_hand():
+    reference = {"a": {"x": 10.0, "y": 30.0}, "b": {"x": 20.0, "y": 40.0}}
+    twice = {name: {item: 20 + 2 * value for item, value in values.items()} for name, values in reference.items()}
+    found = leniency("kind", twice, reference)
+    assert found.dialogues == 4 and found.difference.difference == pytest.approx(20 + 25)
+    assert found.slope == pytest.approx(0.5)
+    assert found.calibrated(20 + 2 * 33.0) == pytest.approx(33)
+    assert leniency("kind", {"z": {"x": 1.0}}, reference) is None
+
+
+def test_divergence_shows_the_largest_moves_first():
+    moved, rho = divergence({"a": 80.0, "b": 60.0, "c": 40.0}, {"a": 3.0, "b": 2.0, "c": 1.0, "d": 4.0})
+    assert rho == pytest.approx(-1)
+    assert {each.subject: each.moved for each in moved} == {"a": 2, "b": 0, "c": -2}
+    assert moved[-1].subject == "b"
+    assert divergence({"a": 1.0}, {"a": 1.0})[1] is None
+
+
+def test_table_3_diverges_from_arena_as_the_paper_says():
+    from sociometer.instruments.sage.published.reproduce import table
+
+    rows = table("table3")
+    scores = {row["model"]: float(row["score"]) for row in rows}
+    moved, rho = divergence(scores, {row["model"]: float(row["arena_rank"]) for row in rows})
+    places = {each.subject: each for each in moved}
+    assert (places["GPT-4.1"].here, places["GPT-4.1"].there) == (2, 9)
+    assert 0.5 < rho < 0.9
+
+
+def test_subjects_are_compared_on_shared_scenarios_only():
+    found = paired_subjects({"x": 10.0, "y": 20.0}, {"y": 30.0, "z": 90.0})
+    assert found.items == 1 and found.difference == 10
+    assert paired_subjects({"x": 1.0}, {"y": 1.0}) is None
+
+
+def test_majority_is_none_on_a_tie():
+    assert majority(["up", "up", "down"]) == "up"
+    assert majority(["up", "down"]) is None
+
+
+def test_the_two_levels_of_correlation_are_not_mixed():
+    # better models score higher on both; within a scenario the two numbers go against each other
+    points = []
+    for level, subject in enumerate("abcd"):
+        for scenario, shift in (("x", 0.0), ("y", 30.0), ("z", 10.0)):
+            wobble = {"a": 1, "b": -1, "c": 1, "d": -1}[subject] * {"x": 1, "y": -1, "z": 0}[scenario]
+            points.append(Point(subject, scenario, 10 * level + shift + 15 * wobble, 5 * level - 15 * wobble))
+    levels = correlate(points)
+    assert levels.over_models.r == pytest.approx(1)
+    assert levels.within_scenarios.r < 0.5
+    assert (levels.models, levels.dialogues) == (4, 12)
+
+
+def test_scenario_level_never_enters_the_within_correlation():
+    points = [
+        Point(subject, scenario, base + own, base + own)
+        for scenario, base in (("x", 0.0), ("y", 50.0))
+        for subject, own in (("a", 1.0), ("b", 2.0))
+    ]
+    assert correlate(points).within_scenarios.r == pytest.approx(1)
+    alone = [Point("a", f"s{number}", number, number) for number in range(5)]
+    assert correlate(alone).within_scenarios is None and correlate(alone).over_models is None

@@ -1,0 +1,54 @@
+import asyncio
+import json
+
+import pytest
+
+from sociometer.core.measure import Figure
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sage.figures import beside, figures, leaderboard_table
+from sociometer.instruments.sage.items import bundled
+
+from .people import Lecturer, Listener, Says
+
+SCENARIOS = list(bundled("en"))
+
+
+def summarised(show, subject, task="dialogue", items=SCENARIOS, stand_ins=("simulator: appraisal",)):
+    return SummarisedRun(f"run-{subject}", task, subject, dict(show.settings), show.summarise(task, items), stand_ins)
+
+
+@pytest.fixture
+def runs(rehearse):
+    return [summarised(rehearse(subject=player), player.identity.name) for player in (Lecturer("lecturer"), Listener("listener"))]  # fmt: skip
+
+
+def test_the_leaderboard_is_ordered_and_says_what_is_a_stand_in(runs):
+    table = leaderboard_table(runs)
+    assert [row[0].split(" · ")[0] for row in table.rows] == ["listener", "lecturer"]
+    assert all(row[-1] == "stand-in" for row in table.rows)
+    assert "no leaderboard" in table.note
+    assert all(row[2] <= row[1] <= row[3] for row in table.rows)
+
+
+def test_dialogue_runs_give_all_figures_and_each_is_json(runs):
+    drawn = figures(runs)
+    assert [figure.name for figure in drawn] == ["leaderboard", "sentient", "intentions", "trajectories", "efficiency"]
+    for figure in drawn:
+        assert isinstance(figure, Figure)
+        assert (figure.chart is None) != (figure.table is None)
+        assert "no leaderboard" in figure.caption
+        json.dumps(figure.chart)
+
+
+def test_a_run_without_outcomes_is_drawn_without_crashing(rehearse):
+    show = rehearse(subject=Says("x"), simulator=Says("unreadable"))
+    assert figures([summarised(show, "x", items=SCENARIOS[:1])])
+
+
+def test_beside_a_transcript_stand_trajectory_and_inner_thoughts(rehearse, care_home):
+    episode = asyncio.run(rehearse(subject=Listener("listener")).play("dialogue", care_home)).episode
+    table = beside(care_home, episode.outcome).table
+    assert table.rows[0][:2] == (0, 40)
+    assert tuple(row[1] for row in table.rows) == episode.outcome.trajectory
+    assert all(row[3] for row in table.rows[1:])
+    assert beside(care_home, "something else") is None

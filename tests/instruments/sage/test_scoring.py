@@ -1,0 +1,88 @@
+import pytest
+
+from sociometer.core.errors import MachineryError
+from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn
+from sociometer.instruments.sage.items import bundled
+from sociometer.instruments.sage.scoring import score
+
+from .people import Chair, Person, Says
+
+
+def dialogue(*after, tokens=10, ending="turns"):
+    levels = [40, *after]
+    turns = tuple(
+        Turn("four", Judgement("", "", "", "", b - a, a, b), None, "words", tokens=tokens)
+        for a, b in zip(levels, levels[1:], strict=False)
+    )
+    return Dialogue("hello", 40, turns, ending)
+
+
+def test_final_emotion_success_and_failure(care_home):
+    assert score(care_home, dialogue(50, 45)).values["emotion"] == 45
+    assert score(care_home, dialogue(95, 100)).values["success"] == 1
+    assert score(care_home, dialogue(20, 9)).values["failure"] == 1
+    assert score(care_home, dialogue(20, 10)).values["failure"] == 0
+
+
+def test_efficiency_is_points_gained_per_thousand_tokens(care_home):
+    values = score(care_home, dialogue(50, 60)).values
+    assert values["tokens"] == 20
+    assert values["efficiency"] == pytest.approx(1000 * 20 / 20)
+    assert values["characters"] == 8
+
+
+def test_without_a_token_count_there_is_no_efficiency(care_home):
+    values = score(care_home, dialogue(50, tokens=None)).values
+    assert "tokens" not in values and "efficiency" not in values
+
+
+class Breaks(Chair):
+    """Breaks on the scenario with these first words."""
+
+    def __init__(self, first_words):
+        super().__init__("breaks")
+        self._first_words = first_words
+
+    def say(self, request):
+        if request.messages[1].content == self._first_words:
+            raise MachineryError("no answer", "timeout")
+        return "I see."
+
+
+def test_dialogues_without_an_outcome_bound_the_score_and_do_not_help_it(rehearse):
+    scenarios = list(bundled("en"))[:4]
+    simulator = Person(-10)
+    whole = rehearse(subject=Says("x"), simulator=simulator).summarise("dialogue", scenarios)
+    assert whole.measure("sentient-lowest") is None
+    failing = rehearse(subject=Says("x"), simulator=Says("unreadable")).summarise("dialogue", scenarios)
+    assert failing.measure("sentient").value is None
+    assert failing.measure("sentient-lowest").value == 0
+    assert failing.measure("sentient-highest").value == 100
+    assert failing.measure("sentient").errors == 4
+    assert any("4 dialogues have no outcome" in note for note in failing.notes)
+
+
+def test_bounds_by_hand(rehearse):
+    one, two = list(bundled("en"))[:2]
+    summary = rehearse(subject=Breaks(two.first_words), simulator=Person(0)).summarise("dialogue", [one, two])
+    assert (summary.measure("sentient").value, summary.measure("sentient").errors) == (40, 1)
+    assert summary.measure("sentient-lowest").value == (40 + 0) / 2
+    assert summary.measure("sentient-highest").value == (40 + 100) / 2
+
+
+def test_the_stand_in_is_named_where_the_number_is_shown(rehearse, sage):
+    from sociometer.core.task import RunView
+
+    show = rehearse(subject=Says("x"))
+    run = show.play_all("dialogue", list(bundled("en"))[:1])
+    marked = RunView(run.episodes, run.settings, stand_ins=("simulator: appraisal",))
+    notes = sage.task("dialogue").summarise(marked).notes
+    assert any("no leaderboard" in note for note in notes)
+
+
+def test_scores_are_grouped_by_hidden_intention(rehearse):
+    summary = rehearse(subject=Says("x"), simulator=Person(0)).summarise("dialogue")
+    groups = [m.group["intention"] for m in summary.measures if m.name == "sentient" and "intention" in m.group]
+    assert len(groups) == 8
+    assert all(measure.value == 40 for measure in summary.measures if measure.name == "sentient")
+    assert len(summary.series["dialogues"]) == 24

@@ -1,0 +1,83 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sociometer.instruments.sage.strategies import (
+    CAPABILITIES,
+    STRATEGIES,
+    LabelledReply,
+    alignment_similarity,
+    effectiveness,
+    proportions,
+    repetition,
+    repetition_rate,
+)
+
+codes = st.lists(st.sampled_from(["A-1", "B-1", "B-3", "F-2"]), max_size=6).map(tuple)
+
+
+def test_there_are_the_24_strategies_of_table_5():
+    assert len(STRATEGIES) == 24
+    assert [sum(code[0] == letter for code in STRATEGIES) for letter in "ABCDEFG"] == [5, 3, 2, 3, 4, 5, 2]
+
+
+def test_capabilities_are_those_of_table_6():
+    assert [each.strategies for each in CAPABILITIES] == [
+        ("B-2", "B-3", "C-1", "C-2"), ("E-1", "E-2", "E-3"), ("D-2", "D-3"), ("F-5",),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "similarity"),
+    [
+        (("B-1", "F-2"), ("B-1", "F-2"), 1.0),
+        (("B-1", "F-2"), ("B-1", "F-4"), 1 / 2),
+        # B-1 F-2 | B-1 D-1 F-2 align with one gap: two identities in three places
+        (("B-1", "F-2"), ("B-1", "D-1", "F-2"), 2 / 3),
+        (("B-1",), ("F-2",), 0.0),
+        ((), ("B-1",), 0.0),
+        ((), (), 1.0),
+        # A B C | B C D: shifting by one costs two gaps and wins two matches (score 0), no shift scores -3
+        (("A-1", "B-1", "C-1"), ("B-1", "C-1", "D-1"), 2 / 4),
+    ],
+)
+def test_alignment_by_hand(first, second, similarity):
+    assert alignment_similarity(first, second) == pytest.approx(similarity)
+
+
+@given(codes, codes)
+def test_similarity_is_symmetric_bounded_and_one_only_for_equals(first, second):
+    value = alignment_similarity(first, second)
+    assert value == alignment_similarity(second, first)
+    assert 0 <= value <= 1
+    assert (value == 1) == (first == second)
+
+
+def test_repetition_rate_on_a_worked_example():
+    # dialogue one: similarities 1 and 1/2 -> 3/4; dialogue two: 0; a dialogue of one reply says nothing
+    one = [("B-1", "F-2"), ("B-1", "F-2"), ("B-1", "F-4")]
+    two = [("A-1",), ("D-2",)]
+    assert repetition(one) == pytest.approx(0.75)
+    assert repetition([("A-1",)]) is None
+    assert repetition_rate([one, two, [("A-1",)]]) == pytest.approx(0.375)
+    assert repetition_rate([[("A-1",)]]) is None
+
+
+def test_effectiveness_on_a_worked_example():
+    replies = [
+        LabelledReply(("B-3", "F-5"), 6, "advice"),
+        LabelledReply(("F-5",), -4, "empathy"),
+        LabelledReply(("F-5", "B-1"), 10, "advice"),
+        LabelledReply(("F-5",), None, "advice"),
+    ]
+    overall, task = effectiveness(replies, ["F-5"]), effectiveness(replies, ["F-5"], "advice")
+    assert (overall.value, overall.occurrences) == (pytest.approx((6 - 4 + 10) / 3), 3)
+    assert (task.value, task.occurrences) == (8.0, 2)
+    assert effectiveness(replies, ["G-1"]).value is None
+    # two strategies of one capability in one reply are two occurrences
+    assert effectiveness(replies, ["B-3", "F-5"]).occurrences == 4
+
+
+def test_proportions_count_replies_not_strategies():
+    shares = proportions([LabelledReply(("B-1", "B-1"), 0, "x"), LabelledReply((), 0, "x")])
+    assert shares["B-1"] == 0.5 and shares["A-1"] == 0
