@@ -6,6 +6,7 @@ import json
 import msgspec
 import pytest
 
+from servers.faults import Fault
 from sociometer.core.conversation import Message, Request, Sampling, user
 from sociometer.core.errors import MachineryError
 from sociometer.core.forms import Schema
@@ -130,6 +131,29 @@ def test_log_probabilities_come_with_their_rivals(openai_server):
 
     (token,) = asyncio.run(ask()).logprobs
     assert (token.token, token.logprob, token.top) == ("B", -0.1, (("B", -0.1), ("A", -2.5)))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ({"code": 429, "message": "slow down"}, "rate limit"),
+        ({"code": "odd", "message": "upstream"}, "server error"),
+        ("just text", "server error"),
+    ],
+)
+def test_an_error_in_an_answer_of_status_200_is_an_error(openai_server, error, kind):
+    openai_server.faults.append(Fault(raw=json.dumps({"error": error}).encode()))
+
+    async def ask():
+        player = resolve("vllm/m", ModelOptions(base_url=openai_server.url))
+        try:
+            await player.answer(Request("s", HELLO))
+        finally:
+            await player.close()
+
+    with pytest.raises(MachineryError) as caught:
+        asyncio.run(ask())
+    assert (caught.value.kind, caught.value.retryable) == (kind, True)
 
 
 def test_missing_vectors_are_noticed():

@@ -79,6 +79,16 @@ def speaks_html(body: bytes) -> bool:
     return _HTML.match(body[:2000]) is not None
 
 
+def status_within(body: bytes) -> int | None:
+    """The status of an error that came in an answer of status 200, as gateways send it; None where it holds no error."""
+    decoded = _decoded(body)
+    error = decoded.get("error") if isinstance(decoded, dict) else None
+    if not error:
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else 500
+
+
 def wrong_server(where: str, status: int) -> MachineryError:
     """The error for a web page where an API was expected."""
     return MachineryError(

@@ -85,9 +85,13 @@ class Endpoint:
 
     def malformed(self, body: bytes, why: str) -> MachineryError:
         """The error for an answer of status 200 that is not what it should be."""
+        key = os.environ.get(self._key_variable, "")
         if failures.speaks_html(body):
             return failures.wrong_server(self._base, 200)
-        begins = failures.shortened(body[:200].decode("utf-8", "replace"), os.environ.get(self._key_variable, ""))
+        status = failures.status_within(body)
+        if status is not None:
+            return failures.refused(self._base, status, {}, body, None, key)
+        begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)
         return MachineryError(
             f"{self._base} sent a reply that cannot be read ({why}); it begins '{begins[:120]}'.",
             "malformed reply",
