@@ -1,5 +1,6 @@
 """Shows a run in progress: done, in flight, errors by kind, tokens, cost, rate, time left."""
 
+import shutil
 import sys
 import threading
 from types import TracebackType
@@ -63,7 +64,9 @@ class Progress:
 
     def _write(self, text: str, last: bool = False) -> None:
         if self._live:
-            sys.stderr.write(f"\r\x1b[2K{text}" + ("\n" if last else ""))
+            # A line wider than the terminal would wrap and could not be drawn over.
+            shown = text if last else text[: shutil.get_terminal_size().columns - 1]
+            sys.stderr.write(f"\r\x1b[2K{shown}" + ("\n" if last else ""))
         else:
             sys.stderr.write(text + "\n")
         sys.stderr.flush()
