@@ -80,7 +80,7 @@ def speaks_html(body: bytes) -> bool:
 
 
 def status_within(body: bytes) -> int | None:
-    """The status of an error that came in an answer of status 200, as gateways send it; None where it holds no error."""
+    """The status of an error that came in an answer of status 200, as gateways send it; None where there is none."""
     decoded = _decoded(body)
     error = decoded.get("error") if isinstance(decoded, dict) else None
     if not error:
