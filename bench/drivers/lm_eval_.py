@@ -50,13 +50,14 @@ def main(url: str, which: str) -> None:
             f"model={work.MODEL},base_url={url}/chat/completions,num_concurrent={work.QUESTIONS_IN_FLIGHT},"
             "max_retries=3,tokenized_requests=False,tokenizer_backend=None"
         )
+        manager = TaskManager()
         with measured(work.QUESTIONS) as told:
             results = simple_evaluate(
                 model="local-chat-completions",
                 model_args=arguments,
                 tasks=[config],
                 apply_chat_template=True,
-                task_manager=TaskManager(),
+                task_manager=manager,
                 bootstrap_iters=0,
             )
             told["right"] = round(results["results"]["bench_questions"]["exact_match,letter"] * work.QUESTIONS)
