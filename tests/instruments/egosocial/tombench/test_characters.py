@@ -1,7 +1,7 @@
 import pytest
 
 from sociometer.instruments.egosocial.tombench.characters import names_in, role_of
-from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, read_folder
 
 
 def question(story, asked, chinese=("", ""), aspects=()):
@@ -49,3 +49,15 @@ def test_chinese_names_are_found_with_their_whole_length():
 def test_words_that_only_look_like_names_are_none():
     assert names_in("After lunch, However, Monday came.", "en") == ()
     assert names_in("胡萝卜在篮子里，胡萝卜不见了，高兴，高兴。", "zh") == ()
+
+
+def test_a_chinese_name_without_a_known_surname_is_found_where_the_question_opens_with_it():
+    assert role_of(question("", "", ("琪琪把风筝借给了表妹。", "琪琪会有怎样的心情？")), "zh").ego == "琪琪"
+    assert role_of(question("", "", ("Otto把风筝借给了表妹。", "当Otto说这句话时，他想说什么？")), "zh").ego == "Otto"
+    assert role_of(question("", "", ("篮子里面有风筝。", "篮子里面会有什么？")), "zh").ego == ""
+
+
+def test_how_many_official_items_name_somebody(official):
+    questions = list(read_folder(official / "tombench"))
+    unnamed = {language: sum(not role_of(q, language).ego for q in questions) for language in ("en", "zh")}
+    assert unnamed == {"en": 715, "zh": 810}

@@ -15,6 +15,11 @@ _SURNAMES = (
     "李王张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石"
     "廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤小阿老"
 )
+_LATIN_NAME = re.compile(r"[A-Z][a-z]+")
+_ASKED_OF = re.compile(
+    r"^(?:当|请问|你觉得|你认为|为什么|在)?([\u4e00-\u9fff]{2,4}?)"
+    r"(?=的(?:真实|行为|心情|感受|情绪|意图)|要|会|想|为什么|怎么|准备|认为|觉得|知道|接下来|应该|可能|最|说|感到|看起来|心情|本应|返回|打开|听见|真实|表面|将|对)"
+)
 _MIND = re.compile(r"\b(?:think|believe|know|guess|expect|feel)s? (?:that |how |where |what |why |whether )?(?:the )?$")
 _MIND_CHINESE = re.compile(r"(?:认为|觉得|以为|知道|相信|猜测?|预计)$")
 
@@ -71,7 +76,7 @@ def role_of(question: TomBenchQuestion, language: str) -> Role:
     """
     words = question.wording(language)
     if language == "zh":
-        people = names_in(words.story + words.question, language)
+        people = names_in(words.story + words.question, language) or _asked_of(words)
     else:
         people = names_in(words.story, language)
     asked = sorted((position, name) for name in people if (position := _position(words.question, name, language)) >= 0)
@@ -81,6 +86,14 @@ def role_of(question: TomBenchQuestion, language: str) -> Role:
     others = tuple(name for name in people if name != ego)
     order = 2 if "second-order beliefs" in question.aspects or _nested(words, ego, others, language) else 1
     return Role(ego, order, measured_by(order), others)
+
+
+def _asked_of(words: Wording) -> tuple[str, ...]:
+    """Chinese names without a known surname: whom the question opens with, if the story tells of them too."""
+    match = _ASKED_OF.match(words.question)
+    found = [match[1]] if match else []
+    found += _LATIN_NAME.findall(words.question)
+    return tuple(name for name in found if name in words.story and name not in _not_names("zh"))
 
 
 def _position(text: str, name: str, language: str) -> int:
