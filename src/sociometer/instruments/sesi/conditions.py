@@ -60,12 +60,12 @@ def conditions() -> dict[str, Condition]:
     made += [Condition(name, "emotion", f"factor/emotion/{name}") for name in ("boredom", "normal", "anxiety")]
     made += [Condition(f"gender-{name}", "gender", f"factor/gender/{name}") for name in ("male", "female", "neutral")]
     made += [
-        Condition(f"{kind}-{role}", "role", f"factor/role/{kind}", role)
-        for kind in PROMPT_TYPES
-        for role in roles()
+        Condition(f"{kind}-{role}", "role", f"factor/role/{kind}", role) for kind in PROMPT_TYPES for role in roles()
     ]
     made += [Condition("second-person", "person", second_person=True)]
-    made += [Condition(f"intelligence-{level}", "intelligence", f"factor/intelligence/{level}") for level in ("high", "low")]
+    made += [
+        Condition(f"intelligence-{level}", "intelligence", f"factor/intelligence/{level}") for level in ("high", "low")
+    ]
     return {condition.name: condition for condition in made}
 
 

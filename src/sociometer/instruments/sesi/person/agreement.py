@@ -13,14 +13,27 @@ from sociometer.instruments.sesi.person.words import (
     looks_third_person,
 )
 
-_OBJECTS = frozenset(
-    """to that a an the his her him them it if whether how why what their your my this these those someone something
-    in on about for with like as more less no any all being""".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OBJECTS = _words(
+    """
+    to that a an the his her him them it if whether how why what their your my this these those someone
+    something in on about for with like as more less no any all being
+    """
 )
-_STARTS_CLAUSE = frozenset(
-    "that who which because if when while since although though whether where what how why".split()
+_STARTS_CLAUSE = _words(
+    """
+    that who which because if when while since although though whether where what how why
+    """
 )
-_SUBJECTS = frozenset("he she it they we i you there this".split())
+_SUBJECTS = _words(
+    """
+    he she it they we i you there this
+    """
+)
 
 
 def verbs_of(words: Sequence[Token], first: int, at: int, skip: set[int]) -> dict[int, str]:
@@ -63,9 +76,11 @@ def _main_verb(words: Sequence[Token], at: int, skip: set[int]) -> int | None:
                 place = _closing(words, place + 1, ",")
             else:
                 return None
-        elif token.low in ADVERBS or (token.low.endswith("ly") and token.low not in ("family", "only")):
-            place += 1
-        elif token.low == "who":
+        elif (
+            token.low in ADVERBS
+            or (token.low.endswith("ly") and token.low not in ("family", "only"))
+            or token.low == "who"
+        ):
             place += 1
         else:
             return place if token.text[0].isalpha() and token.low not in ("and", "or") and place not in skip else None
@@ -97,9 +112,8 @@ def _joined(words: Sequence[Token], place: int, skip: set[int], *, finite: bool)
             continue
         following = words[at + 1].low if at + 1 < len(words) else ""
         noun = token.low in NOUNS_IN_S and following not in _OBJECTS
-        if token.low in AUXILIARIES or (finite and not noun):
-            if not _other_subject(words, place, at, skip):
-                forms[at] = base_form(token.text)
+        if (token.low in AUXILIARIES or (finite and not noun)) and not _other_subject(words, place, at, skip):
+            forms[at] = base_form(token.text)
     return forms
 
 

@@ -1,5 +1,6 @@
 """Who is in an item: its central person, the others by gender and number, and where each is named."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Literal
@@ -153,7 +154,14 @@ def read_cast(texts: Sequence[str]) -> Cast:
             genders |= {key: shared for key in genders if same.get(key, key) in unknown}
     relations = _relations(per_text, gender)
     return Cast(
-        gender, noun, genders, relations, names, _aliases(per_text[0]), same, len(unknown) == 1 and len(used - {"p"}) == 1,
+        gender,
+        noun,
+        genders,
+        relations,
+        names,
+        _aliases(per_text[0]),
+        same,
+        len(unknown) == 1 and len(used - {"p"}) == 1,
         _shown(per_text[0], genders) == gender or bool(noun),
     )
 
@@ -169,7 +177,7 @@ def _aliases(first: tuple[str, list[Token], list[Mention]]) -> frozenset[str]:
 def _pairs(words: Sequence[Token], found: Sequence[Mention]) -> list[Mention]:
     """Two others joined by "and" are "they" together: "her friend and his wife"."""
     pairs = []
-    for one, two in zip(found, found[1:], strict=False):
+    for one, two in itertools.pairwise(found):
         between = [token.low for token in words[one.at + 1 : two.at]]
         if one.kind == two.kind == "one" and between[:1] == ["and"] and len(between) <= 3:
             pairs.append(Mention("many", two.at, two.start, two.end, "pair"))
@@ -288,7 +296,7 @@ def _same_people(per_text: Sequence[tuple[str, list[Token], list[Mention]]]) -> 
     same: dict[str, str] = {}
     for _, words, named in per_text:
         ones = [m for m in named if m.kind == "one"]
-        for one, two in zip(ones, ones[1:], strict=False):
+        for one, two in itertools.pairwise(ones):
             gap = words[one.at + 1 : two.at]
             plain = [t.low for t in gap]
             apposed = plain[:2] in ([",", "a"], [",", "an"]) and len(plain) <= 4
@@ -302,7 +310,7 @@ def _name_genders(
 ) -> dict[str, str]:
     """A name beside a noun shares its gender: "his sister Joanna", "Mrs Sen", "Renee, his daughter"."""
     for _, words, named in per_text:
-        for one, two in zip(named, named[1:], strict=False):
+        for one, two in itertools.pairwise(named):
             if one.kind == two.kind == "one" and two.at - one.at <= 5 and not one.possessive:
                 gap = [t.low for t in words[one.at + 1 : two.at]]
                 if gap and gap not in ([","], ["named"]) and gap[:2] not in ([",", "a"], [",", "an"]):
@@ -338,9 +346,9 @@ def _central_gender(
     if left := _left_over(per_text, genders) or _owner(per_text) or _nearest(per_text[0], genders):
         return left
     others = {gender for gender in genders.values() if gender}
-    left = {gender for gender in used - {"p"} if gender not in others}
+    free = {gender for gender in used - {"p"} if gender not in others}
     unknown = any(not known and key not in CHILDREN for key, known in genders.items())
-    return left.pop() if len(left) == 1 and not unknown else ""
+    return free.pop() if len(free) == 1 and not unknown else ""
 
 
 def _said_of(words: Sequence[Token], at: int) -> str:
@@ -390,9 +398,8 @@ def _owner(per_text: Sequence[tuple[str, list[Token], list[Mention]]]) -> str:
                 and lead.kind == "person"
                 and lead.at < at
                 and not lead.possessive
-            ):
-                if not any(m.kind == "one" and m.at < at for m in named):
-                    return PRONOUNS[token.low][0]
+            ) and not any(m.kind == "one" and m.at < at for m in named):
+                return PRONOUNS[token.low][0]
     return ""
 
 

@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from sociometer.instruments.sesi.person.cast import Cast, Mention, Token, sentence_starts
 from sociometer.instruments.sesi.person.words import (
-    ADVERBS,
     AFTER_OBJECT,
     AUXILIARIES,
     CHILDREN,
@@ -20,8 +19,8 @@ from sociometer.instruments.sesi.person.words import (
     MODALS,
     NOT_ADVERBS,
     OWN,
-    PAST,
     PARTNER,
+    PAST,
     PEOPLE,
     PREPOSITIONS,
     PRONOUNS,
@@ -181,9 +180,9 @@ def _by_lead(field: Field, at: int, cast: Cast, here: Sequence[Mention], rivals:
     before = field.words[at - 1].low if at else ""
     if case == "possessive" and before in FOR_ONESELF and here[-1] in rivals and _only(rivals, cast):
         return "other"
-    if people and field.topic is not None and field.topic.kind == "person":
-        if not any(acts(field, m) for m in here if m.kind == "one"):
-            return "person"
+    about_person = field.topic is not None and field.topic.kind == "person"
+    if people and about_person and not any(acts(field, m) for m in here if m.kind == "one"):
+        return "person"
     if case == "possessive" and lead in rivals and _only(rivals, cast) and not people:
         near = [token.low for token in field.words[max(0, at - 3) : at]]
         if near[-1:] and near[-1] in FOR_ONESELF:
@@ -205,7 +204,9 @@ def _named_apart(field: Field, at: int, lead: Mention | None, rivals: Sequence[M
         return False
     start = _sentence_start(field, at)
     ends = [other for other in sentence_starts(field.text) if other > start] or [len(field.text) + 1]
-    apart = [m for m in field.named if m.kind == "person" and lead.start < m.start < ends[0] and m.at not in field.settled]
+    apart = [
+        m for m in field.named if m.kind == "person" and lead.start < m.start < ends[0] and m.at not in field.settled
+    ]
     if any(start <= m.start < lead.start for m in field.named if m.kind == "person" and not m.possessive):
         return False
     told = ("told", "tells", "informed", "asked", "convinced", "reminded", "telling", "asking")
@@ -303,9 +304,9 @@ def _plural(field: Field, at: int, cast: Cast) -> Whom:
         return "person"
     if chained := _chained(field, at):
         return chained
-    if not here and field.number >= 2 and possessive:
-        if field.topic is None or field.topic.kind == "person":
-            return "person"
+    about_person = field.topic is None or field.topic.kind == "person"
+    if not here and field.number >= 2 and possessive and about_person:
+        return "person"
     if here and here[-1].kind == "person" and not cast.gender:
         return "person"
     if not far_crowd:
@@ -403,7 +404,9 @@ def acts(field: Field, mention: Mention) -> bool:
         first -= 1
     if first > 0 and field.words[first - 1].low in PREPOSITIONS:
         return False
-    if first > 0 and (field.words[first - 1].low in MODALS or field.words[first - 1].low in ("does", "is", "has", "was")):
+    if first > 0 and (
+        field.words[first - 1].low in MODALS or field.words[first - 1].low in ("does", "is", "has", "was")
+    ):
         return True
     following = [token.low for token in field.words[mention.at + 1 : mention.at + 10]]
     if following[:1] == ["("]:

@@ -1,0 +1,207 @@
+"""Social against academic scores: reading them, correlating them, and testing whether the social one stands apart."""
+
+import csv
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.heatmap import Cell as HeatCell
+from sociometer.analysis.charts.heatmap import heat_map
+from sociometer.analysis.contrast import stars
+from sociometer.analysis.correlation import Correlation, correlation_contrast, disattenuated, pearson
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.measure import Cell, Figure, Table
+
+SOCIAL = "SESI"
+_METRICS = ("acc_norm", "acc", "exact_match", "em", "f1", "mc2", "mc1", "score")
+
+
+class Scores(Struct, frozen=True):
+    """Scores by model and benchmark, with each model's family."""
+
+    values: dict[str, dict[str, float]]
+    families: dict[str, str]
+
+    def benchmarks(self) -> list[str]:
+        """The benchmarks in order of first appearance, the social score last."""
+        names = list(dict.fromkeys(name for scores in self.values.values() for name in scores))
+        return [name for name in names if name != SOCIAL] + ([SOCIAL] if SOCIAL in names else [])
+
+
+class PairResult(Struct, frozen=True):
+    """One cell of the matrix."""
+
+    first: str
+    second: str
+    correlation: Correlation | None
+    corrected: float | None
+    note: str = ""
+
+
+def read_scores(paths: Sequence[Path]) -> Scores:
+    """The scores of CSV and lm-eval files together; the same model and benchmark twice is refused."""
+    values: dict[str, dict[str, float]] = {}
+    families: dict[str, str] = {}
+    for path in paths:
+        part = _read_lm_eval(path) if path.suffix == ".json" else _read_csv(path)
+        for model, scores in part.values.items():
+            mine = values.setdefault(model, {})
+            for name, value in scores.items():
+                if name in mine and mine[name] != value:
+                    raise DataError(f"{model} has two scores on {name}: {mine[name]} and {value}", path)
+                mine[name] = value
+        families.update(part.families)
+    for model in values:
+        families.setdefault(model, family_from_name(model))
+    return Scores(values, families)
+
+
+def _read_csv(path: Path) -> Scores:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            heads = {(name or "").strip().lower(): name for name in reader.fieldnames or ()}
+            if "model" not in heads:
+                raise DataError(f"needs a column 'model'; has {', '.join(reader.fieldnames or ()) or 'none'}", path, 1)
+            rows = list(reader)
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror})", path) from None
+    values: dict[str, dict[str, float]] = {}
+    families: dict[str, str] = {}
+    for line, row in enumerate(rows, 2):
+        model = (row[heads["model"]] or "").strip()
+        if not model or model in values:
+            raise DataError(f"the model '{model}' is empty or stands twice", path, line)
+        values[model] = {}
+        for head, name in heads.items():
+            cell = (row[name] or "").strip()
+            if head in ("family", "series") and cell:
+                families[model] = cell
+            elif head not in ("model", "family", "series") and cell:
+                values[model][SOCIAL if head in ("sesi", "si") else name.strip()] = _number(cell, name, path, line)
+    return Scores(values, families)
+
+
+def _number(cell: str, name: str, path: Path, line: int) -> float:
+    try:
+        return float(cell.rstrip("%"))
+    except ValueError:
+        raise DataError(
+            f"'{cell}' in column {name} is not a number (leave a missing score empty)", path, line
+        ) from None
+
+
+def _read_lm_eval(path: Path) -> Scores:
+    """An lm-eval result file: one model, one score a task, in percent."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"not a readable JSON file: {error}", path) from None
+    if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
+        raise DataError("not an lm-eval result: there is no object 'results'", path)
+    given = content.get("config")
+    config: dict[str, object] = given if isinstance(given, dict) else {}
+    model = str(content.get("model_name") or config.get("model_name") or _pretrained(config) or path.stem)
+    scores = {}
+    for task, metrics in content["results"].items():
+        if not isinstance(metrics, dict):
+            continue
+        plain = {key.partition(",")[0]: value for key, value in metrics.items() if isinstance(value, int | float)}
+        metric = next((name for name in _METRICS if name in plain), None)
+        if metric is not None:
+            value = float(plain[metric])
+            scores[str(task)] = 100 * value if value <= 1 else value
+    if not scores:
+        raise DataError(f"no task has one of the metrics {', '.join(_METRICS)}", path)
+    return Scores({model: scores}, {})
+
+
+def _pretrained(config: Mapping[str, object]) -> str:
+    match = re.search(r"pretrained=([^,]+)", str(config.get("model_args", "")))
+    return match[1] if match else str(config.get("model") or "")
+
+
+def family_from_name(model: str) -> str:
+    """The letters that a model's name begins with ("llama-2-70b-chat": llama)."""
+    match = re.match(r"[A-Za-z]+", model.rpartition("/")[2])
+    return match[0].lower() if match else model
+
+
+def correlate(scores: Scores, reliabilities: Mapping[str, float]) -> list[PairResult]:
+    """Every pair of benchmarks over the models that have both."""
+    names = scores.benchmarks()
+    for name in reliabilities:
+        if name not in names:
+            raise UsageError(f"--reliability names '{name}', which has no scores; known: {', '.join(names)}.")
+    results = []
+    for at, second in enumerate(names):
+        for first in names[:at]:
+            models = [model for model, own in scores.values.items() if first in own and second in own]
+            one, two = ([scores.values[model][name] for model in models] for name in (first, second))
+            if len(models) < 3:
+                results.append(PairResult(first, second, None, None, f"only {len(models)} models have both"))
+                continue
+            if len(set(one)) == 1 or len(set(two)) == 1:
+                results.append(PairResult(first, second, None, None, "one of the two does not vary"))
+                continue
+            found = pearson(one, two, models)
+            corrected = None
+            if first in reliabilities and second in reliabilities:
+                corrected = disattenuated(found.r, reliabilities[first], reliabilities[second])
+            note = f"carried by {found.carried_by}" if found.carried_by else ""
+            results.append(PairResult(first, second, found, corrected, note))
+    return results
+
+
+def pair_table(results: Sequence[PairResult]) -> Table:
+    """Each pair with p-value, interval, leave-one-model-out range and correction."""
+    lines: list[tuple[Cell, ...]] = []
+    for pair in results:
+        found = pair.correlation
+        if found is None:
+            lines.append((pair.first, pair.second, None, None, None, None, None, None, pair.corrected, None, pair.note))
+        else:
+            lines.append((pair.first, pair.second, found.r, found.p_value, found.interval.low, found.interval.high,
+                          found.lowest, found.highest, pair.corrected, found.n, pair.note))  # fmt: skip
+    columns = ("first", "second", "r", "p", "from", "to", "lowest without one", "highest without one",
+               "corrected", "models", "warning")  # fmt: skip
+    return Table("correlations", "Pearson correlations", columns, tuple(lines))
+
+
+def matrix_figure(results: Sequence[PairResult], names: Sequence[str]) -> Figure:
+    """The matrix as a heat map (Fig. 2)."""
+    cells = [HeatCell(name, name, 1.0) for name in names]
+    for pair in results:
+        if pair.correlation is not None:
+            mark = stars(pair.correlation.p_value).replace("ns", "")
+            cells += [
+                HeatCell(row, column, pair.correlation.r, mark, pair.note)
+                for row, column in ((pair.first, pair.second), (pair.second, pair.first))
+            ]
+    return Figure(
+        "matrix", "Social and academic scores", chart=heat_map(cells, title="r", diverging=True, domain=(-1, 1))
+    )
+
+
+def apart(scores: Scores) -> tuple[Table | None, str]:
+    """Whether the social score correlates less with the academic ones than these do among themselves."""
+    names = scores.benchmarks()
+    models = [model for model, own in scores.values.items() if all(name in own for name in names)]
+    if SOCIAL not in names or len(names) < 3 or len(models) < 4:
+        return None, f"The test needs {SOCIAL}, two academic scores and four models that have all; {len(models)} have."
+    table = {name: [scores.values[model][name] for model in models] for name in names}
+    families = [scores.families[model] for model in models]
+    if len(set(families)) < 2:
+        return None, f"The test needs at least two families of models; all {len(models)} are of {families[0]}."
+    found = correlation_contrast(table, SOCIAL, families)
+    low, high = found.interval.low, found.interval.high
+    line = (found.with_others, found.among_others, found.difference, low, high, len(models), found.families)
+    columns = ("SESI with academic", "among academic", "difference", "from", "to", "models", "families")
+    few = f"{len(models)} models in {found.families} families are few: the interval is rough."
+    clear = low is not None and low > 0
+    verdict = "The interval excludes zero." if clear else "The interval includes zero: not shown to stand apart."
+    note = f"Bootstrap over families. {verdict} {few if found.note or len(models) < 30 else ''}".strip()
+    return Table("apart", "Does social intelligence stand apart?", columns, (line,), note), ""

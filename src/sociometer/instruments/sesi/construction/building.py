@@ -1,0 +1,106 @@
+"""The whole way from posts to a set that can be played: filter, draft, assemble, check, review, write."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Table
+from sociometer.core.settings import Settings
+from sociometer.core.workbench import Result, Workbench
+from sociometer.instruments.sesi.construction import assembly, checks, entailment, live, posts, review, statistics
+from sociometer.instruments.sesi.construction.posts import RawPost, Rejection
+
+
+def build(bench: Workbench, options: Settings) -> Result:
+    """Makes items from posts: every reply is journaled, so the same command again asks nothing and writes the same."""
+    out = Path(options.text("out"))
+    found, rejected = posts.kept(_raw_posts(options), options.whole("min-comments"))
+    if not found:
+        raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
+    local = bool(options.text("nli"))
+    run = bench.play("construction", settings={"entailment": "local" if local else "builder"}, items=found)
+    view = run.view("construction")
+    drafts = [(post, draft) for post, draft, _ in view.scored()]
+    if local:
+        pairs = [(draft.right, entry.text) for _, draft in drafts for entry in draft.candidates]
+        drafts = assembly.with_entailments(drafts, entailment.probabilities(Path(options.text("nli")), pairs))
+    built, dropped = assembly.assemble(
+        drafts,
+        builder=view.roles.get("builder", ""),
+        prompts=bench.source().prompts.digest,
+        entailment=f"local NLI model {Path(options.text('nli')).name}" if local else "asked of the builder",
+        seed=bench.seed,
+    )
+    rejected += dropped
+    return _write(bench, options, out, built, rejected, view.failures())
+
+
+def _write(
+    bench: Workbench,
+    options: Settings,
+    out: Path,
+    built: Sequence[assembly.Built],
+    rejected: list[Rejection],
+    failures: dict[str, int],
+) -> Result:
+    items = [entry.item for entry in built]
+    flags = checks.flags(items)
+    sheet = review.review_sheet(items, flags)
+    notes = [
+        f"{count} posts have no draft: {kind}; the same command again tries them anew"
+        for kind, count in failures.items()
+    ]
+    if options.text("review"):
+        path = Path(options.text("review"))
+        items, removed = review.apply_decisions(items, review.read_decisions(path), path)
+        rejected += removed
+        kept = {item.id for item in items}
+        built = [entry for entry in built if entry.item.id in kept]
+        flags = [flag for flag in flags if flag.item in kept]
+    tables = [
+        Table("rejected", "Posts and items rejected", ("post", "reason"), tuple((r.post, r.reason) for r in rejected)),
+        checks.length_table(items),
+        Table("flags", "To look at", ("item", "what"), tuple((flag.item, flag.what) for flag in flags)),
+    ]
+    if options.text("lexicon"):
+        tables.append(checks.tone_table(items, checks.read_lexicon(Path(options.text("lexicon")))))
+    wrote = [
+        bench.write(out / "sesi.csv", assembly.official_csv(items)),
+        bench.write(out / "provenance.jsonl", assembly.provenance_lines(built)),
+        bench.write(out / "rejected.csv", _csv(tables[0])),
+        bench.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
+        bench.write(out / "statistics.html", statistics.page(items, tables[1:], "Statistics of the set")),
+    ]
+    target = out / "review.csv"
+    if not options.text("review"):
+        if target.exists() and target.read_text(encoding="utf-8") != sheet:
+            notes.append(f"{target} was left as it is, since somebody has changed it; apply it with --review {target}.")
+        else:
+            wrote.append(bench.write(target, sheet))
+    notes.append(f"{len(items)} items; play them with: sociometer run sesi --data {out} --model MODEL")
+    return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
+
+
+def _raw_posts(options: Settings) -> list[RawPost]:
+    if options.text("subreddit"):
+        return live.fetch_posts(options.text("subreddit"), options.whole("fetch"))
+    names = options.texts("posts")
+    if not names:
+        raise UsageError(
+            "build needs posts: --posts FILE (JSON lines, plain or .zst), --posts demo, or --subreddit NAME."
+        )
+    return posts.read_posts([posts.DEMO if name == "demo" else Path(name) for name in names])
+
+
+def _reasons(rejected: Sequence[Rejection]) -> str:
+    return "; ".join(sorted({entry.reason for entry in rejected}))
+
+
+def _csv(table: Table) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return out.getvalue()

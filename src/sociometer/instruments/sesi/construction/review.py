@@ -1,0 +1,71 @@
+"""The sheet on which experts decide which items stay, and how their decisions are applied."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from sociometer.core.errors import DataError, unknown
+from sociometer.instruments.sesi.construction.checks import Flag
+from sociometer.instruments.sesi.construction.posts import Rejection
+from sociometer.instruments.sesi.items import Question
+
+DECISIONS = ("keep", "wrong ability", "no right answer", "several right answers")
+COLUMNS = ("id", "ability", "situation", "question", "A", "B", "C", "D", "right", "flags", "decision", "note")
+
+
+def review_sheet(items: Sequence[Question], flags: Sequence[Flag]) -> str:
+    """A CSV with one item a line; `decision` is left for the experts (empty means keep)."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for item in items:
+        raised = "; ".join(flag.what for flag in flags if flag.item == item.id)
+        cells = [
+            item.id,
+            item.ability,
+            item.situation,
+            item.question,
+            *item.options,
+            "ABCD"[item.answer],
+            raised,
+            "",
+            "",
+        ]
+        writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t" else cell for cell in cells])
+    return out.getvalue()
+
+
+def read_decisions(path: Path) -> dict[str, str]:
+    """The experts' decisions by item; an unknown word is refused naming the line."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as error:
+        raise DataError(f"the review sheet cannot be read ({error.strerror})", path) from None
+    decisions = {}
+    for line, row in enumerate(rows, 2):
+        if "id" not in row or "decision" not in row:
+            raise DataError(f"needs the columns id and decision; a sheet has {', '.join(COLUMNS)}", path, line)
+        decision = (row["decision"] or "keep").strip().lower() or "keep"
+        if decision not in DECISIONS:
+            raise DataError(str(unknown("decision", decision, DECISIONS)), path, line)
+        decisions[row["id"].removeprefix("'")] = decision
+    return decisions
+
+
+def apply_decisions(
+    items: Sequence[Question], decisions: dict[str, str], path: Path
+) -> tuple[list[Question], list[Rejection]]:
+    """The items that stay, and those that experts removed; a decision on an unknown item is refused."""
+    known = {item.id for item in items}
+    strangers = sorted(set(decisions) - known)
+    if strangers:
+        raise DataError(f"decides on items that were not built: {', '.join(strangers[:5])}", path)
+    kept = [item for item in items if decisions.get(item.id, "keep") == "keep"]
+    removed = [
+        Rejection(item.id, f"expert review: {decisions[item.id]}")
+        for item in items
+        if decisions.get(item.id, "keep") != "keep"
+    ]
+    return kept, removed

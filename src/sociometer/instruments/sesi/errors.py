@@ -1,0 +1,181 @@
+"""Why a model errs: a sample of its wrong answers, the causes a judge names, and the same sample for people."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any, Literal, get_args
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.analysis.agreement import Agreement, cohen_kappa
+from sociometer.analysis.grouped import mean_measure
+from sociometer.analysis.grouped import rows as value_rows
+from sociometer.core.conversation import Sampling, user
+from sociometer.core.errors import DataError, unknown
+from sociometer.core.forms import Schema
+from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.elicit import read_json
+from sociometer.instruments.sesi.items import Question
+from sociometer.instruments.sesi.play import Answer
+
+Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
+CAUSES: tuple[str, ...] = get_args(Cause)
+SHEET = ("id", "situation", "question", "right", "picked", "cause")
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"reason": {"type": "string"}, "cause": {"enum": list(CAUSES)}},
+    "required": ["reason", "cause"],
+}
+
+
+class WrongAnswer(Item, frozen=True, kw_only=True):
+    """One wrong answer of one subject."""
+
+    subject: str
+    situation: str
+    question: str
+    right: str
+    picked: str
+
+
+class Verdict(Struct, frozen=True):
+    """The judge's cause, or None where its reply could not be read."""
+
+    cause: Cause | None
+    reason: str
+    rule: str
+
+
+class _Reply(Struct, frozen=True):
+    cause: Cause
+    reason: str = ""
+
+
+def sample_wrong(view: RunView[Question, Answer], count: int, seed: int) -> list[WrongAnswer]:
+    """At most `count` wrong answers of a run, drawn by seed; unreadable ones have no option to explain."""
+    wrong = [
+        WrongAnswer(
+            id=f"{view.subject}: {item.id}",
+            cluster=item.cluster,
+            subject=view.subject,
+            situation=item.situation,
+            question=item.question,
+            right=item.options[item.answer],
+            picked=item.options[answer.picked],
+        )
+        for item, answer, _ in view.scored()
+        if answer.picked is not None and answer.picked != item.answer
+    ]
+    distinct = list({entry.id: entry for entry in wrong}.values())
+    return sorted(Random(f"{seed}/{view.subject}").sample(distinct, min(count, len(distinct))), key=lambda e: e.id)
+
+
+async def ask_judge(item: WrongAnswer, session: Session) -> Verdict:
+    """Asks the judge for the cause of one wrong answer."""
+    prompt = session.prompts.render(
+        "judge", situation=item.situation, question=item.question, right=item.right, picked=item.picked
+    )
+    reply = await session.ask(
+        "judge", [user(prompt)], Schema(_SCHEMA, name="cause"), sampling=Sampling(temperature=0, max_tokens=300)
+    )
+    reading = read_json(reply.text, _Reply)
+    if reading.value is None:
+        return Verdict(None, "", reading.rule)
+    return Verdict(reading.value.cause, reading.value.reason, reading.rule)
+
+
+def score(item: WrongAnswer, outcome: Verdict) -> Score:
+    """One for the cause that was named, none for the others; an unreadable verdict has no cause."""
+    values = {} if outcome.cause is None else {cause: float(cause == outcome.cause) for cause in CAUSES}
+    return Score(values=values, facets={"subject": item.subject}, unreadable=int(outcome.cause is None))
+
+
+def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
+    """The share of each cause, over all and by subject, with intervals (Extended Data Fig. 1)."""
+    measures: list[Measure] = []
+    subjects = sorted({item.subject for item, _, _ in run.scored()})
+    unreadable = sum(score.unreadable for _, _, score in run.scored())
+    failed = sum(run.failures().values())
+    for cause in CAUSES:
+        rows = value_rows(run, cause)
+        overall = mean_measure("share", rows, {"cause": cause}, errors=failed)
+        measures.append(msgspec.structs.replace(overall, unreadable=unreadable))
+        measures += [
+            mean_measure(
+                "share", [row for row in rows if row.facets["subject"] == subject], {"cause": cause, "subject": subject}
+            )
+            for subject in subjects
+        ]
+    notes = (f"{unreadable} verdicts could not be read and are in no share.",) if unreadable else ()
+    return Summary(tuple(measures), notes=notes)
+
+
+def write_sheet(sample: Iterable[WrongAnswer]) -> str:
+    """The sample as a CSV whose column `cause` people fill in."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(SHEET)
+    for entry in sample:
+        writer.writerow(
+            [_plain(text) for text in (entry.id, entry.situation, entry.question, entry.right, entry.picked, "")]
+        )
+    return out.getvalue()
+
+
+def _plain(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in "=+-@\t" else text
+
+
+def read_labels(path: Path) -> dict[str, str]:
+    """The causes that people filled in, by id; blank ones are left out, unknown ones refused."""
+    labels: dict[str, str] = {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror}); make one with --sheet FILE", path) from None
+    for line, row in enumerate(rows, 2):
+        if "id" not in row or "cause" not in row:
+            raise DataError(f"needs the columns id and cause; a sheet has {', '.join(SHEET)}", path, line)
+        cause = (row["cause"] or "").strip().lower()
+        if not cause:
+            continue
+        if cause not in CAUSES:
+            raise DataError(str(unknown("cause", cause, CAUSES)), path, line)
+        labels[row["id"].removeprefix("'")] = cause
+    return labels
+
+
+def agreement(labels: dict[str, str], verdicts: dict[str, str]) -> Agreement | None:
+    """Cohen's kappa of people and judge over the answers that both labelled; None where there is none."""
+    shared = sorted(set(labels) & set(verdicts))
+    if not shared:
+        return None
+    return cohen_kappa([labels[name] for name in shared], [verdicts[name] for name in shared])
+
+
+def label_table(labels: dict[str, str]) -> Table:
+    """People's proportions."""
+    counts = Counter(labels.values())
+    rows = tuple((cause, counts[cause], counts[cause] / len(labels) if labels else None) for cause in CAUSES)
+    return Table("people", "Causes named by people", ("cause", "answers", "share"), rows)
+
+
+def cause_table(summary: Summary, subjects: Sequence[str]) -> Table:
+    """The judge's proportions with intervals."""
+    rows = []
+    for subject in subjects:
+        for cause in CAUSES:
+            measure = summary.measure("share", cause=cause, subject=subject)
+            if measure is not None:
+                low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
+                rows.append((subject, cause, measure.value, low, high, measure.items))
+    return Table(
+        "causes", "Causes of wrong answers", ("subject", "cause", "share", "from", "to", "answers"), tuple(rows)
+    )

@@ -1,0 +1,113 @@
+"""Summaries -> figures, as the paper shows them; report and viewer only arrange these."""
+
+from collections.abc import Sequence
+
+from sociometer.analysis.charts.heatmap import Cell, heat_map
+from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.analysis.charts.stacked import Portion, stacked_bars
+from sociometer.core.measure import Figure, Table
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sesi.conditions import CONTROL
+from sociometer.instruments.sesi.construction.drafting import Draft
+from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
+from sociometer.instruments.sesi.items import ABILITIES, Question
+from sociometer.instruments.sesi.play import Answer
+
+_CHANCE = ReferenceLine("guessing", 0.25)
+
+
+def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+    """Accuracy by ability and category, position bias, and the causes of errors, for all subjects together."""
+    questions = [run for run in runs if run.task == "questions"]
+    control = [run for run in questions if run.settings.get("condition", CONTROL) == CONTROL]
+    made: list[Figure] = []
+    if control:
+        made += [_abilities(control), _table(control), _positions(control)]
+    judged = [run for run in runs if run.task == "errors"]
+    if judged:
+        made.append(causes(judged))
+    return made
+
+
+def _label(run: SummarisedRun) -> str:
+    return f"{run.subject} (stand-in)" if run.stand_ins else run.subject
+
+
+def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
+    dots: list[Dot] = []
+    for run in runs:
+        overall = run.summary.measure("accuracy")
+        named = [("all", overall)] + [
+            (ability, run.summary.measure("accuracy", ability=ability)) for ability in ABILITIES
+        ]
+        dots += [
+            dot for label, measure in named if measure is not None and (dot := dot_of(label, measure, _label(run)))
+        ]
+    chart = interval_chart(dots, title="accuracy", references=(_CHANCE,), group_title="subject", domain=(0, 1))
+    caption = "Share of right answers with 95 % intervals; the line is what guessing earns."
+    return Figure("abilities", "Social intelligence by ability", caption, chart=chart)
+
+
+def _table(runs: Sequence[SummarisedRun]) -> Figure:
+    groups: list[tuple[str, dict[str, str]]] = [("all", {})]
+    groups += [(name, {"category": name}) for name in ("consciousness", "facility")]
+    groups += [(name, {"ability": name}) for name in ABILITIES]
+    rows = []
+    for run in runs:
+        for name, group in groups:
+            measure = run.summary.measure("accuracy", **group)
+            if measure is None:
+                continue
+            low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
+            rows.append(
+                (_label(run), name, measure.value, low, high, measure.items, measure.unreadable, measure.errors)
+            )
+    columns = ("subject", "group", "accuracy", "from", "to", "items", "unreadable", "errors")
+    return Figure("accuracy", "Accuracy", table=Table("accuracy", "Accuracy", columns, tuple(rows)))
+
+
+def _positions(runs: Sequence[SummarisedRun]) -> Figure:
+    cells = []
+    for run in runs:
+        found = next((table for table in run.summary.tables if table.name == "positions"), None)
+        if found is None:
+            continue
+        total = sum(int(row[1] or 0) for row in found.rows) or 1
+        cells += [Cell(_label(run), str(row[0]), int(row[1] or 0) / total, note=found.note) for row in found.rows]
+    chart = heat_map(cells, title="share of picks", unit="share", domain=(0, 1))
+    return Figure("positions", "Where the picked option stood", "A quarter each would be unbiased.", chart=chart)
+
+
+def causes(runs: Sequence[SummarisedRun]) -> Figure:
+    """The causes of wrong answers (Extended Data Fig. 1)."""
+    portions = []
+    for run in runs:
+        for measure in run.summary.measures:
+            subject, cause = measure.group.get("subject"), measure.group.get("cause")
+            if subject and cause in CAUSES and measure.value is not None:
+                portions.append(Portion(subject, cause, measure.value, f"{measure.items} wrong answers"))
+    return Figure(
+        "causes", "Causes of wrong answers", "Named by the judge.", chart=stacked_bars(portions, title="share")
+    )
+
+
+def beside(item: object, outcome: object) -> Figure | None:
+    """What stands next to a transcript: the options with the picked and the right one, or the judge's verdict."""
+    if isinstance(item, Question) and isinstance(outcome, Answer):
+        kinds = item.kinds or ("",) * 4
+        rows = tuple(
+            (option, kinds[index], index == outcome.picked, index == item.answer)
+            for index, option in enumerate(item.options)
+        )
+        return Figure(
+            "options", "Options", table=Table("options", "Options", ("option", "kind", "picked", "right"), rows)
+        )
+    if isinstance(item, WrongAnswer) and isinstance(outcome, Verdict):
+        row = (outcome.cause or "unreadable", outcome.reason)
+        return Figure("verdict", "The judge", table=Table("verdict", "The judge", ("cause", "reason"), (row,)))
+    if isinstance(outcome, Draft):
+        lines = tuple((entry.kind, entry.text, entry.entailment) for entry in outcome.candidates)
+        table = Table("candidates", "Candidates", ("kind", "answer", "entailment"), lines, outcome.problem)
+        return Figure("candidates", "Candidates for the options", table=table)
+    return None

@@ -1,0 +1,237 @@
+"""Factor probes: every condition against the control on the same items, and the paper's contrasts as ready tables."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.changes import ChangeBar, change_bars
+from sociometer.analysis.contrast import Change, changes, stars
+from sociometer.analysis.grouped import Row, rows
+from sociometer.analysis.multiplicity import holm
+from sociometer.analysis.paired import paired_difference
+from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.task import RunView
+from sociometer.instruments.sesi.conditions import CONTROL, conditions, contrasts, role_class
+from sociometer.instruments.sesi.items import ABILITIES
+from sociometer.instruments.sesi.items import Question as Item
+from sociometer.instruments.sesi.play import Answer
+
+
+class Probe(Struct, frozen=True):
+    """One subject's right and wrong answers, by condition and item."""
+
+    subject: str
+    family: str
+    answers: dict[str, dict[str, float]]
+    abilities: dict[str, str]
+    clusters: dict[str, str]
+
+
+def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, Answer]]) -> Probe:
+    """What the runs of one subject, by condition, come down to; repeats of an item are averaged."""
+    answers: dict[str, dict[str, float]] = {}
+    abilities: dict[str, str] = {}
+    clusters: dict[str, str] = {}
+    for condition, run in runs.items():
+        found: dict[str, list[Row]] = {}
+        for row in rows(run, "correct"):
+            found.setdefault(row.item, []).append(row)
+            abilities[row.item], clusters[row.item] = row.facets["ability"], row.cluster
+        answers[condition] = {item: sum(r.value for r in same) / len(same) for item, same in found.items()}
+    return Probe(subject, family, answers, abilities, clusters)
+
+
+def family_of(subject: str, given: Mapping[str, str]) -> str:
+    """The family a subject was put into, or the letters that its name begins with."""
+    if subject in given:
+        return given[subject]
+    name = subject.rpartition("/")[2]
+    match = re.match(r"[A-Za-z]+", name)
+    return match[0].lower() if match else name
+
+
+def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Change]:
+    """Each condition against the control, on the items that both have; corrected over the conditions given."""
+    control = probe.answers[CONTROL]
+    found: list[Change] = []
+    raw: list[tuple[str, list[str]]] = []
+    for name in names:
+        shared = [
+            item
+            for item in control
+            if item in probe.answers[name] and (not ability or probe.abilities[item] == ability)
+        ]
+        raw.append((name, shared))
+    same = {tuple(shared) for _, shared in raw}
+    if len(same) == 1 and raw and raw[0][1]:
+        shared = raw[0][1]
+        return changes(
+            [control[item] for item in shared],
+            {name: [probe.answers[name][item] for item in shared] for name, _ in raw},
+            [probe.clusters[item] for item in shared],
+        )
+    for name, shared in raw:
+        if shared:
+            found += changes(
+                [control[item] for item in shared],
+                {name: [probe.answers[name][item] for item in shared]},
+                [probe.clusters[item] for item in shared],
+            )
+    return _corrected(found)
+
+
+def _corrected(found: Sequence[Change]) -> list[Change]:
+    """The corrections over all conditions, where these could not be compared in one go (their items differ)."""
+    from msgspec.structs import replace
+
+    from sociometer.analysis.multiplicity import benjamini_hochberg
+
+    raw = [change.paired.p_value for change in found]
+    pairs = zip(found, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
+    return [replace(change, p_holm=one, p_benjamini_hochberg=two) for change, one, two in pairs]
+
+
+COLUMNS = ("subject", "condition", "ability", "control", "accuracy", "change ratio", "from", "to",
+           "p", "stars", "p (Holm)", "p (BH)", "items")  # fmt: skip
+
+
+def change_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
+    """Every condition of every subject, overall and by ability; `from` and `to` bound the difference."""
+    lines: list[tuple[Cell, ...]] = []
+    for probe in probes:
+        for ability in ("", *ABILITIES):
+            lines += [_line(probe.subject, ability or "all", change) for change in compare(probe, names, ability)]
+    note = "Ratio: (condition - control) / control. Stars as in Fig. 3, uncorrected; the interval is of the difference."
+    return Table("changes", "Conditions against the control", COLUMNS, tuple(lines), note)
+
+
+def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
+    paired = change.paired
+    return (
+        subject, change.condition, ability, paired.first, paired.second, change.ratio,
+        paired.interval.low, paired.interval.high, paired.p_value, change.stars,
+        change.p_holm, change.p_benjamini_hochberg, paired.items,
+    )  # fmt: skip
+
+
+def most_moved(probes: Sequence[Probe], names: Sequence[str]) -> Table:
+    """How far each ability moves on average, in either direction (the paper: empathy, concern and influence most)."""
+    lines = []
+    for probe in probes:
+        for ability in ABILITIES:
+            moved = [abs(change.paired.difference) for change in compare(probe, names, ability)]
+            if moved:
+                lines.append((probe.subject, ability, sum(moved) / len(moved), len(moved)))
+    columns = ("subject", "ability", "mean size of the change", "conditions")
+    return Table("moved", "Which abilities the conditions move", columns, tuple(lines))
+
+
+def contrast_table(probes: Sequence[Probe]) -> Table:
+    """The paper's contrasts: the mean over one group of conditions against the mean over another, item by item."""
+    lines: list[tuple[Cell, ...]] = []
+    for contrast in contrasts():
+        for probe in probes:
+            if not all(name in probe.answers for name in (*contrast.first, *contrast.second)):
+                continue
+            shared = [
+                item
+                for item in probe.answers[CONTROL]
+                if all(item in probe.answers[name] for name in (*contrast.first, *contrast.second))
+            ]
+            if not shared:
+                continue
+            one, two = (_means(probe, names, shared) for names in (contrast.first, contrast.second))
+            paired = paired_difference(two, one, [probe.clusters[item] for item in shared])
+            lines.append(
+                (contrast.title, probe.subject, paired.second, paired.first, paired.difference, paired.interval.low,
+                 paired.interval.high, paired.p_value, stars(paired.p_value), len(shared), contrast.paper)
+            )  # fmt: skip
+    corrected = holm([float(str(line[7])) for line in lines]).tolist() if lines else []
+    lines = [(*line[:9], p_value, *line[9:]) for line, p_value in zip(lines, corrected, strict=True)]
+    columns = (
+        "contrast",
+        "subject",
+        "first",
+        "second",
+        "difference",
+        "from",
+        "to",
+        "p",
+        "stars",
+        "p (Holm)",
+        "items",
+        "paper",
+    )
+    return Table("contrasts", "The paper's contrasts", columns, tuple(lines))
+
+
+def _means(probe: Probe, names: Sequence[str], items: Sequence[str]) -> list[float]:
+    return [sum(probe.answers[name][item] for name in names) / len(names) for item in items]
+
+
+def role_table(probes: Sequence[Probe]) -> Table | None:
+    """Change by class of role and type of prompt (Fig. 4c and Extended Data Fig. 3)."""
+    lines: list[tuple[Cell, ...]] = []
+    for probe in probes:
+        groups: dict[tuple[str, str], list[float]] = {}
+        for name, entry in conditions().items():
+            if entry.role and name in probe.answers:
+                for change in compare(probe, [name]):
+                    groups.setdefault((role_class(entry.role), entry.prompt.rpartition("/")[2]), []).append(
+                        change.paired.difference
+                    )
+        lines += [(probe.subject, kind, prompt, sum(v) / len(v), len(v)) for (kind, prompt), v in groups.items()]
+    columns = ("subject", "class of role", "prompt", "mean difference", "roles")
+    return Table("roles", "Roles", columns, tuple(lines)) if lines else None
+
+
+def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
+    """Each factor's mean change by family of models, where several subjects are given."""
+    families = sorted({probe.family for probe in probes})
+    if len(probes) < 2:
+        return None
+    lines: list[tuple[Cell, ...]] = []
+    for family in families:
+        members = [probe for probe in probes if probe.family == family]
+        for factor in dict.fromkeys(conditions()[name].factor for name in names):
+            mine = [name for name in names if conditions()[name].factor == factor]
+            first: list[float] = []
+            second: list[float] = []
+            labels: list[str] = []
+            for probe in members:
+                for item, value in probe.answers[CONTROL].items():
+                    given = [probe.answers[name][item] for name in mine if item in probe.answers[name]]
+                    if given:
+                        first.append(value)
+                        second.append(sum(given) / len(given))
+                        labels.append(probe.clusters[item])
+            if first:
+                paired = paired_difference(first, second, labels)
+                bounds = paired.interval
+                lines.append(
+                    (family, factor, len(members), paired.difference, bounds.low, bounds.high,
+                     paired.p_value, stars(paired.p_value))
+                )  # fmt: skip
+    columns = ("family", "factor", "subjects", "difference", "from", "to", "p", "stars")
+    return Table(
+        "families",
+        "Factors by family of models",
+        columns,
+        tuple(lines),
+        "An item counts once a subject; items are the clusters.",
+    )
+
+
+def change_figure(probes: Sequence[Probe], names: Sequence[str]) -> Figure:
+    """Fig. 3: change ratio with stars, one panel a subject."""
+    bars = [
+        ChangeBar(
+            change.condition, change.ratio or 0.0, change.stars, group=probe.subject,
+            note="" if change.ratio is not None else "the control is 0: no ratio",
+        )
+        for probe in probes
+        for change in compare(probe, names)
+    ]  # fmt: skip
+    caption = "Change ratio against the control; ns p > .05, * .05, ** .01, *** .001, **** .0001, uncorrected."
+    return Figure("changes", "Change under each condition", caption, chart=change_bars(bars, title="change ratio"))
