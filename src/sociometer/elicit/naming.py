@@ -7,8 +7,12 @@ from collections.abc import Sequence
 
 from sociometer.elicit.normal import plain
 
-__all__ = ["Names"]
+__all__ = ["MARK", "Names", "marked_index"]
 
+MARK = "[\ue100-\ue1ff]"
+"""A pattern for the one character that stands for an option's name in a marked text (no reply holds such)."""
+
+_FIRST_MARK = 0xE100
 _SUFFIXES = ("fulness", "iness", "ment", "ness", "ful", "ion", "ing", "ed", "ly", "al", "y", "e", "d", "s")
 
 
@@ -24,10 +28,13 @@ class Names:
             if len(stem) >= 3 and stems.count(stem) == 1 and stem.isascii():
                 self._spellings.setdefault(stem, at)
         forms = sorted(self._spellings, key=len, reverse=True)
-        self.pattern = "(?:" + "|".join(map(_spelled, forms)) + ")" if forms else r"(?!)"
+        self._pattern = re.compile("|".join(map(_spelled, forms)) or r"(?!)", re.IGNORECASE)
 
-    def which(self, name: str) -> int:
-        """Return the index of the option that a match of the pattern names."""
+    def mark(self, text: str) -> str:
+        """Return the plain text with every name replaced by the mark of its option."""
+        return self._pattern.sub(lambda match: chr(_FIRST_MARK + self._which(match[0])), text)
+
+    def _which(self, name: str) -> int:
         folded = name.casefold()
         if folded in self._spellings:
             return self._spellings[folded]
@@ -36,8 +43,13 @@ class Names:
 
     def only(self, text: str) -> int | None:
         """Return the one option that the text names; None where it names none or several."""
-        found = {self.which(match[0]) for match in re.finditer(self.pattern, plain(text), re.IGNORECASE)}
+        found = {self._which(match[0]) for match in self._pattern.finditer(plain(text))}
         return found.pop() if len(found) == 1 else None
+
+
+def marked_index(mark: str) -> int:
+    """Return the index of the option that a mark stands for."""
+    return ord(mark) - _FIRST_MARK
 
 
 def _spelled(form: str) -> str:
