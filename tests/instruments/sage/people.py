@@ -35,7 +35,7 @@ LISTENER = {
 }
 LECTURER = {
     "en": (
-        "Let us look at this rationally. It's important to communicate:\n1. Set clear goals.\n2. Stay positive.\n3. Get some rest.",
+        "Let us look at this rationally. It's important to communicate:\n1. Set goals.\n2. Stay positive.\n3. Rest.",
         "You need to focus on solutions:\n1. Make a list.\n2. Talk to them.\n3. Exercise every day.",
         "Studies show that stress harms your health. You must set boundaries and try to be patient with people.",
         "You should consider a counsellor. Meditation and a journal can help, and it's important to sleep enough.",
@@ -59,7 +59,7 @@ LECTURER = {
         "总之：沟通、计划、休息，你应该都做到。",
     ),
 }  # fmt: skip
-_STOP = frozenset("that this with have what they them were been about which would there from your mine only".split())
+_STOP = frozenset(("that", "this", "with", "have", "what", "they", "them", "were", "been", "about", "which", "would"))
 
 
 class Chair:

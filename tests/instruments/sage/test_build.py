@@ -17,7 +17,14 @@ from sociometer.instruments.sage.items import bundled
 
 from .people import Chair, InTurn, Says
 
-PERSONA = {"name": "Ola", "gender": "woman", "occupation": "baker", "habits": "up at three", "hobbies": ["a", "b", "c"], "style": "dry"}  # fmt: skip
+PERSONA = {
+    "name": "Ola",
+    "gender": "woman",
+    "occupation": "baker",
+    "habits": "up at three",
+    "hobbies": ["a", "b", "c"],
+    "style": "dry",
+}
 SCENE = {"background": "The oven broke.", "goal": "To tell of it.", "details": ["oven", "dough", "Monday"]}
 REACTIONS = {"rises": ["x", "y"], "falls": ["x", "y"], "calm": "c", "uneasy": "u", "raw": "r"}
 OPENING = {"first_words": "The oven. Of all days."}

@@ -38,7 +38,7 @@ def test_table_3_diverges_from_arena_as_the_paper_says():
     scores = {row["model"]: float(row["score"]) for row in rows}
     moved, rho = divergence(scores, {row["model"]: float(row["arena_rank"]) for row in rows})
     places = {each.subject: each for each in moved}
-    assert (places["GPT-4.1"].here, places["GPT-4.1"].there) == (2, 9)
+    assert (places["GPT-4.1"].here, places["GPT-4.1"].stated) == (2, 9)
     assert 0.5 < rho < 0.9
 
 

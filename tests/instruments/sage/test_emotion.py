@@ -19,7 +19,10 @@ def test_within_bounds_the_change_is_simply_added(before, change):
     assert RULES.update(before, change) == min(100, before + change)
 
 
-@pytest.mark.parametrize(("emotion", "name"), [(100, "S"), (99, "A"), (70, "A"), (69, "B"), (40, "B"), (39, "C"), (10, "C"), (9, "F"), (0, "F")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("emotion", "name"),
+    [(100, "S"), (99, "A"), (70, "A"), (69, "B"), (40, "B"), (39, "C"), (10, "C"), (9, "F"), (0, "F")],
+)
 def test_bands_begin_where_the_release_has_them(emotion, name):
     assert band(emotion) == name
 
@@ -40,8 +43,8 @@ def test_the_tenth_reply_is_judged_only_when_asked_for():
 
 @pytest.mark.parametrize(
     "words",
-    ["Goodbye.", "All right, bye!", "Thank you. Good-bye for now.", "算了，再见。", "谢谢你，拜拜～", "Bye-bye, and thanks."],
-)  # fmt: skip
+    ["Goodbye.", "All right, bye!", "Thank you. Good-bye for now.", "算了，再见。", "谢谢，拜拜～", "Bye-bye, thanks."],
+)
 def test_taking_leave_is_a_farewell(words):
     assert says_farewell(words)
 

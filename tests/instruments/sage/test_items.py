@@ -50,8 +50,15 @@ def test_the_eight_official_intentions_are_known(official):
     assert len(scenarios) == 100
     # Table 4
     assert Counter(each.intention for each in scenarios) == {
-        "balance": 12, "advice": 15, "motives": 11, "growth": 13, "praise": 13, "listening": 12, "empathy": 13, "blameless": 11,
-    }  # fmt: skip
+        "balance": 12,
+        "advice": 15,
+        "motives": 11,
+        "growth": 13,
+        "praise": 13,
+        "listening": 12,
+        "empathy": 13,
+        "blameless": 11,
+    }
 
 
 def test_the_hidden_theme_is_cut_from_official_scenes(official):

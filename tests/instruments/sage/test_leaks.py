@@ -12,7 +12,16 @@ def test_quoting_the_hidden_intention_is_a_leak():
     )
 
 
-@pytest.mark.parametrize("words", ["My emotion score is 40 now.", "NPC的分析挺有道理。", "My hidden intention is praise.", "我的隐藏主题是倾听", '{"change": 5}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        "My emotion score is 40 now.",
+        "NPC的分析挺有道理。",
+        "My hidden intention is praise.",
+        "我的隐藏主题是倾听",
+        '{"change": 5}',
+    ],
+)
 def test_speaking_of_the_machinery_is_a_leak(words):
     assert find_leak(words, HIDDEN, "balance") == "machinery"
 

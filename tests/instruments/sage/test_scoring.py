@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 
 from sociometer.core.errors import MachineryError
@@ -11,8 +13,7 @@ from .people import Chair, Person, Says
 def dialogue(*after, tokens=10, ending="turns"):
     levels = [40, *after]
     turns = tuple(
-        Turn("four", Judgement("", "", "", "", b - a, a, b), None, "words", tokens=tokens)
-        for a, b in zip(levels, levels[1:], strict=False)
+        Turn("four", Judgement("", "", "", "", b - a, a, b), None, "words", tokens=tokens) for a, b in pairwise(levels)
     )
     return Dialogue("hello", 40, turns, ending)
 

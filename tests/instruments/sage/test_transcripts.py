@@ -8,10 +8,8 @@ from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of
 
 
 def row(history, final, **more):
-    return {
-        "id": "x", "player": "年龄：30岁", "scene": "事\n####隐藏主题:\n***倾听", "task": "想有人倾听", "emo_point": final,
-        "history": history, **more,
-    }  # fmt: skip
+    known = {"id": "x", "player": "年龄：30岁", "scene": "事\n####隐藏主题:\n***倾听", "task": "想有人倾听"}
+    return {**known, "emo_point": final, "history": history, **more}
 
 
 def says(words, emotion, change=None):

@@ -132,12 +132,13 @@ def contrast(bench: Workbench, options: Settings) -> Result:
     if options.texts("pair"):
         tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
-        moved, rho = comparisons.divergence(comparisons.means(finals), _read_ranks(Path(options.text("ranks"))))
-        rows = tuple((each.subject, each.here, each.there, each.moved) for each in moved)
+        real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
+        moved, rho = comparisons.divergence(comparisons.means(real), _read_ranks(Path(options.text("ranks"))))
+        rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
         note = (
             "too few subjects for a rank correlation" if rho is None else f"Spearman's rho of the two orders: {rho:.2f}"
         )
-        columns = ("subject", "place here", "place there", "gained")
+        columns = ("subject", "place here", "place there", "gained", "rank stated there")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
     return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
 
@@ -295,38 +296,28 @@ def _leniency_rows(
 
 
 def _leaderboard_table(runs: Sequence[StoredRun]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
+    """The runs from best to worst; one with a stand-in has no rank, whatever its score."""
+    ranked: list[tuple[float, tuple[Cell, ...]]] = []
+    unranked: list[tuple[Cell, ...]] = []
     for run in runs:
         task = samples.dialogue_task(run)
         summary = run.summary(task)
         score = summary.measure("sentient")
-        if score is None:
+        if score is None or score.value is None:
             continue
         more = [_value(summary, each) for each in ("success", "failure", "tokens")]
-        stand_in = "stand-in" if run.view(task).stand_ins else ""
-        rows.append(
-            (run.subject, _simulator(run), score.value, *_ends(score.interval), *more,
-             score.items, score.errors, stand_in)
-        )  # fmt: skip
-    ranked = sorted(rows, key=_by_score)
+        cells = (run.subject, _simulator(run), score.value, *_ends(score.interval), *more, score.items, score.errors)
+        if run.view(task).stand_ins:
+            unranked.append((None, *cells, "stand-in: not ranked"))
+        else:
+            ranked.append((score.value, (*cells, "")))
+    ranked.sort(key=lambda entry: -entry[0])
+    rows = [(place, *cells) for place, (_, cells) in enumerate(ranked, 1)]
     columns = (
-        "subject",
-        "simulator",
-        "score",
-        "from",
-        "to",
-        "success",
-        "failure",
-        "tokens",
-        "dialogues",
-        "errors",
+        "rank", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens", "dialogues", "errors",
         "caveat",
-    )
-    return Table("leaderboard", "Sentient leaderboard", columns, tuple(ranked))
-
-
-def _by_score(row: tuple[Cell, ...]) -> float:
-    return -row[2] if isinstance(row[2], float) else 0.0
+    )  # fmt: skip
+    return Table("leaderboard", "Sentient leaderboard", columns, (*rows, *unranked))
 
 
 def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> Table:

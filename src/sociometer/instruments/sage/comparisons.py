@@ -38,12 +38,14 @@ class Leniency(Struct, frozen=True):
 
 
 class Divergence(Struct, frozen=True):
-    """A subject's place here and on another leaderboard."""
+    """A subject's place here and on another leaderboard, both among the subjects that stand on both."""
 
     subject: str
-    here: int
+    here: float
     there: float
     moved: float
+    stated: float
+    """The rank that the other leaderboard states, among all of its own."""
 
 
 def means(scores: Scores) -> dict[str, float]:
@@ -94,11 +96,20 @@ def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> 
 def divergence(scores: Mapping[str, float], ranks: Mapping[str, float]) -> tuple[list[Divergence], float | None]:
     """Where subjects stand here and elsewhere, the largest moves first, and Spearman's rho of the two orders."""
     shared = sorted(set(scores) & set(ranks), key=lambda name: -scores[name])
-    moved = [Divergence(name, place, ranks[name], ranks[name] - place) for place, name in enumerate(shared, 1)]
+    here, there = _places([-scores[name] for name in shared]), _places([ranks[name] for name in shared])
+    moved = [
+        Divergence(name, own, other, other - own, ranks[name])
+        for name, own, other in zip(shared, here, there, strict=True)
+    ]
     rho = None
     if len(shared) >= 3 and len({ranks[name] for name in shared}) > 1 and len({scores[name] for name in shared}) > 1:
         rho = spearman([-scores[name] for name in shared], [ranks[name] for name in shared])[0]
     return sorted(moved, key=lambda each: -abs(each.moved)), rho
+
+
+def _places(values: Sequence[float]) -> list[float]:
+    """The place of each value from the smallest, ties in the middle of theirs."""
+    return [sum(other < value for other in values) + (1 + values.count(value)) / 2 for value in values]
 
 
 def majority(labels: Sequence[str]) -> str | None:

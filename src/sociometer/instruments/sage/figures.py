@@ -60,28 +60,29 @@ def label(run: SummarisedRun) -> str:
 
 
 def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
-    """Score, success and failure with intervals, best first."""
-    rows = []
-    for run in sorted(runs, key=lambda each: -(_value(each, "sentient") or 0.0)):
+    """Score, success and failure with intervals, best first; a run with a stand-in has no rank."""
+    rows: list[tuple[Cell, ...]] = []
+    place = 0
+    for run in sorted(runs, key=lambda each: (bool(each.stand_ins), -(_value(each, "sentient") or 0.0))):
         score = run.summary.measure("sentient")
         if score is None:
             continue
+        place += not run.stand_ins
         low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
-        rows.append(
-            (
-                label(run), score.value, low, high, _value(run, "success"), _value(run, "failure"),
-                _value(run, "tokens"), score.items, score.errors, "stand-in" if run.stand_ins else "",
-            )
-        )  # fmt: skip
+        more = [_value(run, name) for name in ("success", "failure", "tokens")]
+        caveat = "stand-in: not ranked" if run.stand_ins else ""
+        rank = None if run.stand_ins else place
+        rows.append((rank, label(run), score.value, low, high, *more, score.items, score.errors, caveat))
     columns = (
-        "subject", "score", "from", "to", "success", "failure", "tokens a dialogue", "dialogues", "errors", "caveat",
+        "rank", "subject", "score", "from", "to", "success", "failure", "tokens a dialogue", "dialogues", "errors",
+        "caveat",
     )  # fmt: skip
     return Table("leaderboard", "Sentient leaderboard", columns, tuple(rows), note=_caveat(runs))
 
 
 def _dialogue(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
     table = leaderboard_table(runs)
-    order = [str(row[0]) for row in table.rows]
+    order = [str(row[1]) for row in table.rows]
     ranked = sorted(runs, key=lambda run: order.index(label(run)) if label(run) in order else len(order))
     dots = _dots(ranked, "sentient")
     start = (ReferenceLine("start", 40),)

@@ -30,7 +30,7 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
         values["efficiency"] = _PER * (outcome.final - outcome.start) / outcome.tokens
     return Score(
         values=values,
-        facets={"intention": item.intention, "language": item.language, "ending": outcome.ending},
+        facets={"intention": item.intention, "language": item.language},
         unreadable=sum(not turn.reply for turn in outcome.turns),
     )
 

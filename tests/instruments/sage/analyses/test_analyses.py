@@ -10,7 +10,7 @@ from sociometer.instruments.sage.dialogue import Dialogue, Judgement, StoredDial
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.strategies import STRATEGIES
 
-from ..people import Chair, InTurn, Person, Says, emotion_json
+from ..people import Chair, InTurn, Person, Says, emotion_json  # noqa: TID252
 
 SCENARIOS = list(bundled("en"))
 

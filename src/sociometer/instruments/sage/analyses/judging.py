@@ -8,7 +8,7 @@ from msgspec import Struct
 from sociometer.core.conversation import Sampling, assistant, user
 from sociometer.core.errors import MachineryError
 from sociometer.core.forms import Schema
-from sociometer.core.task import Session
+from sociometer.core.task import RunView, Session
 from sociometer.elicit import read_json
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.person import Talk, fenced
@@ -55,6 +55,12 @@ async def ask_judge(
     raise MachineryError(
         f"the judge's {view.task} stayed unreadable after {most + 1} answers ({reason})", "unreadable judge"
     )
+
+
+def stand_in_notes(run: RunView[Any, Any]) -> tuple[str, ...]:
+    """What must be said where a rule stood in for the judge or the simulator."""
+    named = ", ".join(run.stand_ins)
+    return (f"A stand-in took part ({named}): these numbers show that the machinery runs.",) if named else ()
 
 
 def whole_numbers(names: tuple[str, ...], low: int, high: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from sociometer.analysis.grouped import grouped_measures
 from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered, whole_numbers
+from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered, stand_in_notes, whole_numbers
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.person import fenced
@@ -112,7 +112,7 @@ def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
         {"scenario": item.cluster or item.id, "subject": item.subject, **score_.values}
         for item, _, score_ in run.scored()
     ]
-    return Summary(tuple(measures), series={"points": points})
+    return Summary(tuple(measures), notes=stand_in_notes(run), series={"points": points})
 
 
 async def _inventory(item: StoredDialogue, session: Session) -> Inventory:

@@ -10,6 +10,7 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.instruments.sage import person
+from sociometer.instruments.sage.analyses.judging import stand_in_notes
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
 from sociometer.instruments.sage.emotion import direction
 from sociometer.instruments.sage.items import Scenario
@@ -94,5 +95,6 @@ def summarise(run: RunView[Context, Stability]) -> Summary:
             *grouped_measures(run, "stability", by=["half"]),
             *grouped_measures(run, "agrees"),
             *grouped_measures(run, "spread"),
-        )
+        ),
+        notes=stand_in_notes(run),
     )

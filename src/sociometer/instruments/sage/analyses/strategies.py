@@ -8,7 +8,7 @@ from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered
+from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.strategies import (
@@ -103,6 +103,7 @@ def summarise(run: RunView[StoredDialogue, LabelledDialogue]) -> Summary:
     if rate is not None:
         side = "below" if rate < REPETITION_LINE else "not below"
         notes = (f"The repetition rate is {side} the paper's line of {REPETITION_LINE}.",)
+    notes = (*notes, *stand_in_notes(run))
     return Summary(tuple(measures), notes=notes, series={"groups": _groups([reply for _, _, reply in replies])})
 
 
