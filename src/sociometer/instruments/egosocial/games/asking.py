@@ -65,5 +65,6 @@ async def ask_move(
         session.note("fault", role=role, problem=reading.problem, attempt=attempt, legal=legal)
         again = session.prompts.render(f"games/retry-{reading.problem or 'unreadable'}", legal=legal)
         said += [assistant(reply.text[:LONGEST_ECHO]), user(again)]
-    session.note("default", role=role, move="none" if default is None else str(default))
+    if default is not None:
+        session.note("default", role=role, move=str(default))
     return default, faults + Faults(defaulted=True), reply.text

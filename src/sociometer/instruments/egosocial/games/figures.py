@@ -1,4 +1,4 @@
-"""The games' figures: beliefs about the opponent round by round, learning curves, and styles named beside the ceiling."""
+"""The games' figures: beliefs about the opponent round by round, learning curves, styles named beside the ceiling."""
 
 from collections.abc import Iterator, Sequence
 

@@ -6,7 +6,7 @@ from sociometer.core.measure import Figure, Table
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome
-from sociometer.instruments.egosocial.games.holdem.match import Match, MatchOutcome
+from sociometer.instruments.egosocial.games.holdem.match import Match, MatchOutcome, open_board
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, State
 from sociometer.instruments.egosocial.games.holdem.scoring import belief as ideal_belief
@@ -96,7 +96,7 @@ def holdem(item: Match, outcome: MatchOutcome) -> Table:
             belief = f"named {named[number]}; true {item.style}{ideal}"
         elif number in named:
             belief = f"named {named[number]}"
-        rows.append((number, "end", _names(hand.deal.board), "", f"subject {hand.won:+d}", "", belief))
+        rows.append((number, "end", _names(open_board(hand)), "", f"subject {hand.won:+d}", "", belief))
     columns = ("hand", "street", "cards", "player", "action", "chips", "belief")
     return Table("replay", "Limit hold'em, move by move", columns, tuple(rows))
 

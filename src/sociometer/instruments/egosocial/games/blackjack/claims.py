@@ -36,20 +36,18 @@ _NOT_A_TOTAL = (
     r"(?:exceed\w*|over|above|past|below|under|than|to|reach\w*|up to|beyond|until|of|at most|at least|limit|by)\s*$"
 )
 _TOTAL = re.compile(
-    r"(?:total\w*|sum\w*|worth|value[ds]?|add\w* up|count\w*|score|equal\w*|points|hand (?:is|of)|(?:i|i'm|you) (?:have|hold|am at|at|got)|"
-    r"\bat|\bhard|\bsoft|=|makes?|gives? me)"
-    r"(?:\s+(?:is|are|of|to|at|a|an|as|my|hand|now|currently|either|exactly|just|hard|soft|points|value|total|cards|two))*\s*[:=]?\s*\(?"
-    + _NUMBER
-    + r"(?:\s*(?:or|/)\s*"
-    + _NUMBER
-    + r")?",
+    r"(?:total\w*|sum\w*|worth|value[ds]?|add\w* up|count\w*|score|equal\w*|points|hand (?:is|of)|"
+    r"(?:i|i'm|you) (?:have|hold|am at|at|got)|\bat|\bhard|\bsoft|=|makes?|gives? me)"
+    r"(?:\s+(?:is|are|of|to|at|a|an|as|my|hand|now|currently|either|exactly|just|hard|soft|points|value|total|"
+    r"cards|two))*\s*[:=]?\s*\(?" + _NUMBER + r"(?:\s*(?:or|/)\s*" + _NUMBER + r")?",
     re.IGNORECASE,
 )
 _POINTS = re.compile(_NUMBER + r"\s*(?:points?\b|in total|total\b)", re.IGNORECASE)
 _CARD_AFTER = re.compile(r"\s*(?:of (?:hearts|spades|clubs|diamonds)|cards?\b|and (?:an?|my)\b|\+|% )", re.IGNORECASE)
 _SOFT = re.compile(r"\bsoft\b|\bace\b[^.]*\b(?:as|is|at|counts?|worth|counted)\b[^.]*\b(?:11|eleven)\b", re.IGNORECASE)
 _HARD = re.compile(
-    r"\bhard\b|\bno aces?\b|without (?:an )?ace|not (?:a )?soft|\bace\b[^.]*\b(?:as|counts?|worth)\b[^.]*\b(?:1|one)\b(?![^.]*\b11\b)",
+    r"\bhard\b|\bno aces?\b|without (?:an )?ace|not (?:a )?soft|"
+    r"\bace\b[^.]*\b(?:as|counts?|worth)\b[^.]*\b(?:1|one)\b(?![^.]*\b11\b)",
     re.IGNORECASE,
 )
 _BUST = re.compile(r"bust|go(?:ing|es)? over|exceed\w* 21|over 21|past 21|pass(?:ing|es)? 21|above 21", re.IGNORECASE)
@@ -58,17 +56,20 @@ _FRACTION = re.compile(r"\b(\d{1,2})\s*(?:/|of|out of|in)\s*(?:the )?(?:remainin
 _BANDS: tuple[tuple[str, str], ...] = (
     (
         "none",
-        r"\bno (?:\w+ )?(?:risk|chance|danger|way|possibility)|can(?:no|')t (?:possibly )?(?:bust|go over|exceed|pass)|impossible|"
-        r"zero (?:risk|chance)|without (?:any )?(?:risk|busting)|never (?:bust|go over)|will not bust|won't bust|risk[- ]free|safe\b",
+        r"\bno (?:\w+ )?(?:risk|chance|danger|way|possibility)|can(?:no|')t (?:possibly )?(?:bust|go over|exceed|pass)|"
+        r"impossible|zero (?:risk|chance)|without (?:any )?(?:risk|busting)|never (?:bust|go over)|will not bust|"
+        r"won't bust|risk[- ]free|safe\b",
     ),
     (
         "moderate",
-        r"moderate|medium|some (?:risk|chance)|fair(?:ly)? (?:\w+ )?(?:risk|chance)|about (?:even|half)|even chance|coin|roughly half",
+        r"moderate|medium|some (?:risk|chance)|fair(?:ly)? (?:\w+ )?(?:risk|chance)|about (?:even|half)|"
+        r"even chance|coin|roughly half",
     ),
     ("low", r"\blow\b|small|slim|minimal|unlikely|little|slight|not (?:very )?(?:likely|high)|rarely"),
     (
         "high",
-        r"\bhigh|significant|substantial|considerable|likely|large|great|big|strong(?:ly)?|serious|very risky|probabl[ey]|most cards",
+        r"\bhigh|significant|substantial|considerable|likely|large|great|big|strong(?:ly)?|serious|"
+        r"very risky|probabl[ey]|most cards",
     ),
 )
 _RANKS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10}
@@ -81,13 +82,14 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 _HOLD = re.compile(
-    r"\b(?:may|might|could|can|possibl\w+|likely|probably|perhaps|would|hidden|range\w*|anything|anywhere|between|hold\w*|end\w*)\b",
+    r"\b(?:may|might|could|can|possibl\w+|likely|probably|perhaps|would|hidden|range\w*|anything|"
+    r"anywhere|between|hold\w*|end\w*)\b",
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"\b(\d{1,2})\s*(?:to|-|–|and|or|through)\s*(\d{1,2})\b", re.IGNORECASE)
 _DEALER_TOTAL = re.compile(
-    r"(?:total\w*|ha(?:s|ve|ving)|hold\w*|reach\w*|end\w*|mak(?:e|es|ing)|sum\w*|hand|giv\w+|get\w*|of|a)\s+(?:\w+ ){0,3}?"
-    + _NUMBER,
+    r"(?:total\w*|ha(?:s|ve|ving)|hold\w*|reach\w*|end\w*|mak(?:e|es|ing)|sum\w*|hand|giv\w+|get\w*|of|a)\s+"
+    r"(?:\w+ ){0,3}?" + _NUMBER,
     re.IGNORECASE,
 )
 _MUST = re.compile(
@@ -97,7 +99,8 @@ _DRAWS = re.compile(r"\b(?:hit|hits|draw|draws|drawing|take|takes|taking|hitting
 _STANDS = re.compile(r"\b(?:stand|stands|stop|stops|stay|stays|standing)\b", re.IGNORECASE)
 _UNTIL = re.compile(
     r"(?P<how>until|to|reach\w*|below|under|less than|fewer than|before|at least|or more|on|at|with|all|any)?"
-    r"\s*(?:it |they |he |she |has |have |reach\w* |is |a |total |of |at |least |every |any |all |hard |soft )*(?P<number>1[5-9]|2[01])"
+    r"\s*(?:it |they |he |she |has |have |reach\w* |is |a |total |of |at |least |every |any |all |hard |soft )*"
+    r"(?P<number>1[5-9]|2[01])"
     r"(?P<after>\s*(?:or (?:less|lower|below|under|fewer)|and (?:below|under)))?",
     re.IGNORECASE,
 )

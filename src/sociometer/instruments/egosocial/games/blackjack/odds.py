@@ -101,7 +101,7 @@ def _dealer(deck: Deck, open_points: int) -> tuple[float, ...]:
 
 
 def dealer_ends(seen: Sequence[Card], open_card: Card) -> tuple[float, ...]:
-    """Return the chances of the dealer's final 17, 18, 19, 20, 21 and bust, given all seen cards (the open one included)."""
+    """Return the chances of the dealer's final 17 to 21 and bust, given all seen cards (the open one included)."""
     points = points_of(open_card)
     return _dealer(unseen(seen), points)
 

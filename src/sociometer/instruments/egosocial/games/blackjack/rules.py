@@ -1,8 +1,9 @@
 """The rules of blackjack as played here.
 
-One deck of 52 cards; the player holds two cards and sees the dealer's first card; the moves are hit and stand. An ace
-counts 11 unless that would pass 21, then 1. The dealer hits below 17 and stands on every 17. Whoever passes 21 loses, the
-player first; otherwise the higher total wins one stake and equal totals win nothing. There is no double, split or bonus.
+One deck of 52 cards; the player holds two cards and sees the dealer's first card; the moves are hit and stand. An
+ace counts 11 unless that would pass 21, then 1. The dealer hits below 17 and stands on every 17. Whoever passes 21
+loses, the player first; otherwise the higher total wins one stake and equal totals win nothing. There is no double,
+split or bonus.
 """
 
 import random
@@ -37,7 +38,7 @@ class Total(msgspec.Struct, frozen=True):
 
 
 class Deal(msgspec.Struct, frozen=True):
-    """The cards of one hand: two for the player, two for the dealer (the first lies open), and the pile to draw from."""
+    """The cards of one hand: two for the player, two for the dealer (the first lies open), and the pile."""
 
     player: tuple[Card, ...]
     dealer: tuple[Card, Card]

@@ -96,9 +96,12 @@ def _agreement_table(pairs: dict[str, list[tuple[str, str]]]) -> Table:
         if not graded_pairs:
             continue
         found = cohen_kappa([person for person, _ in graded_pairs], [rule for _, rule in graded_pairs])
-        kappa = None if found.value != found.value else round(found.value, 3)
-        low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
-        rows.append((belief, len(graded_pairs), found.observed, kappa, low, high))
+        varied = len({grade for pair in graded_pairs for grade in pair}) > 1
+        bounds = found.interval if varied else None
+        agreed = sum(person == rule for person, rule in graded_pairs) / len(graded_pairs)
+        kappa = round(found.value, 3) if varied else None
+        low, high = (bounds.low, bounds.high) if bounds else (None, None)
+        rows.append((belief, len(graded_pairs), agreed, kappa, low, high))
     return Table(
         "agreement",
         "People and the automatic grade",

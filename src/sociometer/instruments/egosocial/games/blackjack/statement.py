@@ -39,7 +39,8 @@ class _Loose(msgspec.Struct, frozen=True):
 
 
 _LABEL = re.compile(
-    r"[\"'*_#\s{,-]*\b(self[-_ ]?beliefs?|external[-_ ]?beliefs?|(?:my |final )?(?:action|move|decision))\b[\"'*_]*\s*[:=-]+\s*[\"'*_]*",
+    r"[\"'*_#\s{,-]*\b(self[-_ ]?beliefs?|external[-_ ]?beliefs?|(?:my |final )?(?:action|move|decision))\b"
+    r"[\"'*_]*\s*[:=-]+\s*[\"'*_]*",
     re.IGNORECASE,
 )
 _MOVE = re.compile(r"\b(hit|stand|stay|draw|double|split|surrender|fold|call|raise|check)\b", re.IGNORECASE)
@@ -47,7 +48,7 @@ _SAME = {"stay": "stand", "draw": "hit"}
 
 
 def read_statement(text: str) -> Statement:
-    """Return the statement in a reply: from its JSON object, or from its labelled parts; empty where nothing is found."""
+    """Return the statement in a reply, from its JSON object or its labelled parts; empty where nothing is found."""
     reading = read_json(text, _Loose)
     if reading.value is not None and any(
         (reading.value.self_belief, reading.value.external_belief, reading.value.action)
@@ -86,7 +87,7 @@ def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str]:
     return {
         "self_belief": f"My total is a {'soft' if total.soft else 'hard'} {total.points}. "
         f"One more card would bust me with a chance of {exact.bust_risk:.0%}.",
-        "external_belief": f"The dealer's open card is worth {worth}. The dealer must draw until reaching 17 and stand on 17 or "
-        f"more. The dealer will bust with a chance of {exact.dealer_busts:.0%}.",
+        "external_belief": f"The dealer's open card is worth {worth}. The dealer must draw until reaching 17 and "
+        f"stand on 17 or more. The dealer will bust with a chance of {exact.dealer_busts:.0%}.",
         "action": exact.best,
     }

@@ -6,7 +6,7 @@ import msgspec
 
 from sociometer.core.measure import Table as Rows
 from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, load
-from sociometer.instruments.egosocial.games.holdem.simulator import Policy, Tally, random_policy, tally
+from sociometer.instruments.egosocial.games.holdem.simulator import Tally, random_policy, tally
 
 HANDS = 10_000
 HOW = "Each opponent plays the random player, and the other style trained with the same seed; buttons alternate."
@@ -22,14 +22,14 @@ class Character(msgspec.Struct, frozen=True):
 
 
 def characters(hands: int = HANDS, seed: int = 1) -> Iterator[Character]:
-    """Measure every shipped opponent against the random player and against the other style of the same training seed."""
-    for style in STYLES:
-        for training_seed in SEEDS:
-            other = STYLES[1 - STYLES.index(style)]
-            rivals: tuple[tuple[str, Policy], ...] = (("random", random_policy), (other, load(other, training_seed)))
-            for against, rival in rivals:
-                mine, _ = tally([load(style, training_seed), rival], hands, seed)
-                yield Character(style, training_seed, against, mine)
+    """Measure every shipped opponent against the random player and the other style of the same training seed."""
+    for training_seed in SEEDS:
+        nets = [load(style, training_seed) for style in STYLES]
+        both = tally(nets, hands, seed)
+        for place, style in enumerate(STYLES):
+            mine, _ = tally([nets[place], random_policy], hands, seed)
+            yield Character(style, training_seed, "random", mine)
+            yield Character(style, training_seed, STYLES[1 - place], both[place])
 
 
 def table(measured: Iterator[Character]) -> Rows:
@@ -48,7 +48,7 @@ def table(measured: Iterator[Character]) -> Rows:
             round(one.tally.chips_per_hand, 2),
             round(1.96 * one.tally.standard_error, 2),
         )
-        for one in measured
+        for one in sorted(measured, key=lambda one: (one.style, one.against != "random", one.seed))
     )
     return Rows(
         "characters",

@@ -18,7 +18,7 @@ from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, seeds_in
 from sociometer.instruments.egosocial.games.holdem.observation import Observation, observe, story, street_of
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
-from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, Deal, State, new_deal
+from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, Deal, State, new_deal
 
 SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")
@@ -217,7 +217,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             number=number,
             yours=", ".join(cards.names(hand.deal.hole[SUBJECT])),
             theirs=", ".join(cards.names(hand.deal.hole[OPPONENT])),
-            board=", ".join(cards.names(_open_board(hand))) or "none",
+            board=", ".join(cards.names(open_board(hand))) or "none",
             story=told_story(hand),
             result=f"{hand.won:+d}",
         )
@@ -238,9 +238,10 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
     return Naming(len(hands), style, faults)
 
 
-def _open_board(hand: PlayedHand) -> tuple[int, ...]:
+def open_board(hand: PlayedHand) -> tuple[int, ...]:
+    """Return the community cards that lay open when a hand ended."""
     last = hand.moves[-1].street if hand.moves else "preflop"
-    return hand.deal.board[: BOARD_SIZES[("preflop", "flop", "turn", "river").index(last)]]
+    return hand.deal.board[: BOARD_SIZES[STREETS.index(last)]]
 
 
 def read_style(text: str, form: Choice) -> Read[str]:

@@ -1,7 +1,7 @@
 """The ideal observer: it knows every trained policy and computes from the same hands how likely each style is.
 
-Its answer is the ceiling for anybody who saw those hands with the opponent's cards shown. The prior is even over styles,
-and even over training seeds within a style.
+Its answer is the ceiling for anybody who saw those hands with the opponent's cards shown. The prior is even over
+styles, and even over training seeds within a style.
 """
 
 import math

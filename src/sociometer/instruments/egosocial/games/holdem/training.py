@@ -11,11 +11,12 @@ import numpy as np
 from sociometer.instruments.egosocial.games.holdem.collecting import Experience, Memory, Shaping, collect
 from sociometer.instruments.egosocial.games.holdem.features import WIDTH
 from sociometer.instruments.egosocial.games.holdem.net import Layer, Net, save, weight_file
+from sociometer.instruments.egosocial.games.holdem.rivals import sensible_policy
 from sociometer.instruments.egosocial.games.holdem.simulator import random_policy, tally
 
 SHAPINGS = {
-    "aggressive": Shaping(on_raise=2.5, on_call=1.0, on_fold=0.0),
-    "conservative": Shaping(on_raise=0.0, on_call=0.0, on_fold=6.0),
+    "aggressive": Shaping(on_raise=2.0, on_call=0.8, on_fold=0.0),
+    "conservative": Shaping(on_raise=0.0, on_call=0.0, on_fold=5.0),
 }
 # Values are learnt in units of this many chips, so that losses stay near one.
 SCALE = 8.0
@@ -26,7 +27,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     style: str
     seed: int
-    rounds: int = 800
+    rounds: int = 1000
     hands_per_round: int = 512
     updates_per_round: int = 4
     batch: int = 512
@@ -36,9 +37,8 @@ class Plan(msgspec.Struct, frozen=True):
     last_learning_rate: float = 5e-5
     explore_from: float = 1.0
     explore_to: float = 0.08
-    explore_rounds: int = 300
+    explore_rounds: int = 400
     target_every: int = 25
-    rival_every: int = 100
     check_every: int = 100
 
 
@@ -89,7 +89,6 @@ class Trainer:
         self.target.load_state_dict(self.online.state_dict())
         self.optimizer = self.torch.optim.Adam(self.online.parameters(), lr=plan.learning_rate)
         self.memory = Memory(plan.memory)
-        self.rival = self.net()
         self.round = 0
         self.curve: list[Point] = []
         self.losses: list[float] = []
@@ -122,7 +121,7 @@ class Trainer:
         plan = self.plan
         share = min(self.round / plan.explore_rounds, 1.0)
         explore = plan.explore_from + (plan.explore_to - plan.explore_from) * share
-        rival = random_policy if self.round % 2 else self.rival
+        rival = random_policy if self.round % 2 else sensible_policy
         self.memory.add(collect(self.net(), rival, plan.hands_per_round, explore, self.shaping, self.rng))
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
@@ -131,11 +130,9 @@ class Trainer:
         self.round += 1
         if self.round % plan.target_every == 0:
             self.target.load_state_dict(self.online.state_dict())
-        if self.round % plan.rival_every == 0:
-            self.rival = self.net()
 
     def _learning_rate(self) -> float:
-        """Return the rate of this round: it falls evenly once exploring has ended, so that different seeds settle alike."""
+        """Return this round's rate: it falls evenly once exploring has ended, so that different seeds settle alike."""
         plan = self.plan
         done = max(0.0, (self.round - plan.explore_rounds) / max(1, plan.rounds - plan.explore_rounds))
         return plan.learning_rate + (plan.last_learning_rate - plan.learning_rate) * done
@@ -187,8 +184,6 @@ class Trainer:
             arrays |= {f"{part}.{key}": value.numpy() for key, value in module.state_dict().items()}
         for index, moments in self.optimizer.state_dict()["state"].items():
             arrays |= {f"adam.{index}.{key}": np.asarray(value) for key, value in moments.items()}
-        for index, layer in enumerate(self.rival.layers):
-            arrays |= {f"rival.{index}.weight": layer.weight, f"rival.{index}.bias": layer.bias}
         facts = {
             "plan": msgspec.to_builtins(self.plan),
             "round": self.round,
@@ -225,9 +220,6 @@ class Trainer:
             for index in range(len(list(self.online.parameters())))
         }
         self.optimizer.load_state_dict(state)
-        self.rival = Net(
-            tuple(Layer(arrays[f"rival.{index}.weight"], arrays[f"rival.{index}.bias"]) for index in range(3))
-        )
         self.memory.restore({key[7:]: value for key, value in arrays.items() if key.startswith("memory.")})
         self.memory.size, self.memory.next = facts["memory"]
         self.rng.bit_generator.state = facts["rng"]

@@ -100,11 +100,11 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
         mirrored = tuple(one.seen_from_the_other_side() for one in state.rounds)
         theirs, their_faults = await _ask(session, "opponent", mirrored, item, None)
         opponent_faults += their_faults
-        number = theirs.choice if theirs else MIDDLE
+        number = theirs.choice if theirs else _default(session, "opponent", mirrored)
         # The oracle knows what the opponent will choose and answers it as well as one can.
         reply = max(LOWEST, number * FACTOR / (2 - FACTOR))
         mine, faults = await _ask(session, "subject", tuple(state.rounds), item, Guess(number, round(reply, 2)))
-        choice = mine.choice if mine else (played[-1].choice if played else MIDDLE)
+        choice = mine.choice if mine else _default(session, "subject", tuple(state.rounds))
         this = state.apply(choice, number)
         prediction = mine.prediction if mine else None
         played.append(PlayedRound(prediction, choice, number, faults))
@@ -117,6 +117,13 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
             target=shown(this.gold),
         )
     return NumberOutcome(tuple(played), session.identity_of("opponent"), opponent_faults)
+
+
+def _default(session: Session, role: str, rounds: Sequence[Round]) -> float:
+    """Return what stands where no number could be had: the player's last one, 50 to begin with."""
+    number = rounds[-1].mine if rounds else MIDDLE
+    session.note("default", role=role, move=shown(number))
+    return number
 
 
 async def _ask(
@@ -158,7 +165,7 @@ _LABELLED = re.compile(r"\b(predict\w*|choice|choose|chosen)\b[^\d\n-]{0,40}?(-?
 
 
 def read_guess(text: str) -> Read[Guess]:
-    """Return the prediction and the choice in a reply; a number outside 1 to 100 is illegal, a missing one unreadable."""
+    """Return both numbers in a reply; one outside 1 to 100 is illegal, a missing one unreadable."""
     reading = read_json(text, _Answer)
     if reading.value is not None:
         pair = (_number(reading.value.prediction), _number(reading.value.choice))

@@ -31,10 +31,10 @@ def is_right(prediction: float | None, actual: float, tolerance: float = TOLERAN
 def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance: float = TOLERANCE) -> Patterns:
     """Return the patterns in a match.
 
-    Mid-point belief: the first prediction is 50. Strange guess: the first round in which the prediction lies more than two
-    above the opponent's last number, though the opponent has never gone up. Back on track: the
-    first round after a strange guess that opens two right predictions in a row. Always smaller: every prediction lies below
-    the one before it, yet some are wrong. Learnt: the first round from which every prediction is right.
+    Mid-point belief: the first prediction is 50. Strange guess: the first round in which the prediction lies more than
+    two above the opponent's last number, though the opponent has never gone up. Back on track: the first round after
+    a strange guess that opens two right predictions in a row. Always smaller: every prediction lies below the one
+    before it, yet some are wrong. Learnt: the first round from which every prediction is right.
     """
     right = [is_right(guess, number, tolerance) for guess, number in zip(predictions, actual, strict=True)]
     strange = _strange(predictions, actual)

@@ -23,7 +23,7 @@ def patterns_of(outcome: NumberOutcome) -> Patterns:
 
 
 def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
-    """The share of right predictions, their error, the rounds won, and the patterns; an unreadable prediction is wrong."""
+    """The share of right predictions, their error, rounds won and patterns; an unreadable prediction is wrong."""
     rounds = outcome.rounds
     right = [is_right(one.prediction, one.opponent) for one in rounds]
     errors = [abs(one.prediction - one.opponent) for one in rounds if one.prediction is not None]

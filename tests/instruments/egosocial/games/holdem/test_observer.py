@@ -1,0 +1,57 @@
+"""The ideal observer: right when evidence is plain, even when there is none."""
+
+import random
+
+import numpy as np
+import pytest
+
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, load
+from sociometer.instruments.egosocial.games.holdem.observation import CODES
+from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand, best_guess, posterior
+from sociometer.instruments.egosocial.games.holdem.rules import State, new_deal
+from sociometer.instruments.egosocial.games.holdem.simulator import Table
+
+ROW = np.array([0])
+
+
+def play(style, hands, seed, training_seed=0):
+    """Hands of a player who only calls or checks, against the trained opponent of a style."""
+    rng = random.Random(seed)
+    played = []
+    for number in range(hands):
+        state = State(new_deal(rng, number % 2))
+        table = Table.of([state.deal])
+        while not state.over:
+            word = "check" if "check" in state.legal() else "call"
+            if state.actor == 1:
+                chances = load(style, training_seed)(table, ROW)[0]
+                draw = rng.random()
+                word = "fold" if draw < chances[0] else "raise" if draw >= 1 - chances[2] else word
+            table.step(ROW, np.array([CODES[word]]))
+            state.apply(word)
+        played.append(PlayedHand(state.deal, tuple(state.moves), state.payoffs()[0]))
+    return played
+
+
+def test_no_move_of_the_opponent_means_no_evidence():
+    state = State(new_deal(random.Random(1), 0))
+    state.apply("fold")
+    hand = PlayedHand(state.deal, tuple(state.moves), state.payoffs()[0])
+    assert posterior([hand]) == dict.fromkeys(STYLES, 0.5)
+
+
+def test_beliefs_add_up_to_one():
+    for seed in range(10):
+        assert sum(posterior(play("aggressive", 2, seed)).values()) == pytest.approx(1)
+
+
+def test_more_hands_make_the_observer_surer_and_it_is_right_as_often_as_it_expects():
+    expected, right = {}, {}
+    for hands in (1, 4):
+        beliefs = [(style, posterior(play(style, hands, seed, seed % 3))) for style in STYLES for seed in range(24)]
+        expected[hands] = sum(max(belief.values()) for _, belief in beliefs) / len(beliefs)
+        right[hands] = sum(best_guess(belief) == style for style, belief in beliefs) / len(beliefs)
+    assert 0.6 < expected[1] < expected[4] <= 1
+    for hands in (1, 4):
+        # a calibrated observer of 48 matches misses its own expectation by less than four standard errors
+        assert abs(right[hands] - expected[hands]) < 4 * (0.25 / 48) ** 0.5

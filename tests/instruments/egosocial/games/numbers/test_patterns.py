@@ -1,0 +1,82 @@
+"""Patterns of section 5.4 found by rule, on the predictions that the authors published and on worked examples."""
+
+import pytest
+
+from sociometer.instruments.egosocial.games.numbers.patterns import find, first_always_right, is_right
+from sociometer.instruments.egosocial.games.numbers.published import TRUE_NUMBERS, predictions, printed, rows
+
+LEVEL_2 = TRUE_NUMBERS[2]
+
+
+def published(model, level):
+    return [number for number, _ in predictions()[model, level]]
+
+
+def test_every_accuracy_of_table_two_is_recomputed_exactly():
+    found = list(rows())
+    assert len(found) == 27
+    assert all(row.match for row in found)
+    exact = [row for row in found if not row.reason]
+    assert len(exact) == 16
+    assert all("level 3" not in row.what for row in exact)
+
+
+def test_what_was_counted_from_ticks_says_so():
+    ticked = [row for row in rows() if row.reason]
+    assert all("ticks" in row.reason for row in ticked)
+    assert {row.what.split(", ")[1] for row in ticked if "level 3" not in row.what} == {"o1-preview"}
+
+
+def test_table_two_has_all_nine_models():
+    assert len({model for model, _ in printed()}) == 10
+
+
+@pytest.mark.parametrize("model", ["GPT-4-Turbo", "GPT-4o", "Llama3-70b-chat-hf"])
+def test_mid_point_belief_is_found_where_the_first_prediction_is_fifty(model):
+    assert find(published(model, 2), LEVEL_2).mid_point_belief
+
+
+def test_gpt_four_turbo_makes_a_strange_guess_in_the_third_round_of_level_two():
+    """It expects 48 after 50 and 45."""
+    assert find(published("GPT-4-Turbo", 2), LEVEL_2).strange_guess == 3
+
+
+def test_ever_smaller_predictions_that_miss_the_rule_are_found():
+    assert find(published("Llama3-70b-chat-hf", 2), LEVEL_2).always_smaller
+    assert not find(published("GPT-4o", 2), LEVEL_2).always_smaller
+
+
+def test_back_on_track_needs_a_strange_guess_before_it_and_two_right_in_a_row():
+    predicted = [50, 70, 60, 35, 30, 25, 20, 15, 10, 5]
+    found = find(predicted, LEVEL_2)
+    assert (found.strange_guess, found.back_on_track, found.learnt_at) == (2, 4, 4)
+    assert find([50, 45, 40, 35, 30, 25, 20, 15, 10, 5], LEVEL_2).back_on_track is None
+
+
+def test_a_guess_is_not_strange_after_the_opponent_itself_went_up():
+    assert find([50, 52, 60], [50, 55, 60]).strange_guess is None
+
+
+def test_claude_has_learnt_level_one_from_the_sixth_round():
+    assert find(published("Claude-3-5-Sonnet-20240620", 1), TRUE_NUMBERS[1]).learnt_at == 6
+
+
+@pytest.mark.parametrize(
+    ("right", "first"),
+    [([True, True], 1), ([False, True], 2), ([True, False], None), ([False], None), ([], None)],
+)
+def test_the_first_round_from_which_all_is_right(right, first):
+    assert first_always_right(right) == first
+
+
+def test_an_absent_prediction_is_never_right_and_breaks_no_rule():
+    assert not is_right(None, 50)
+    found = find([None] * 10, LEVEL_2)
+    assert not found.mid_point_belief
+    assert found.strange_guess is found.learnt_at is None
+    assert not found.always_smaller
+
+
+@pytest.mark.parametrize(("guess", "right"), [(49.5, True), (50.5, True), (49.4, False)])
+def test_half_a_step_is_near_enough(guess, right):
+    assert is_right(guess, 50) is right

@@ -1,0 +1,43 @@
+"""Number guessing: the target, who wins, and what is refused."""
+
+import pytest
+
+from sociometer.instruments.egosocial.games.numbers.rules import IllegalMove, Round, State, clamp, shown
+
+
+def test_the_target_is_four_fifths_of_the_average():
+    assert Round(50, 40).gold == pytest.approx(36)
+
+
+def test_the_nearer_player_wins_and_with_two_that_is_the_lower_number():
+    assert Round(40, 50).winner == 1
+    assert Round(50, 40).winner == -1
+    assert Round(50, 50).winner == 0
+
+
+def test_a_round_seen_from_the_other_side_has_the_other_winner():
+    one = Round(30, 60)
+    assert one.seen_from_the_other_side() == Round(60, 30)
+    assert one.seen_from_the_other_side().winner == -one.winner
+
+
+@pytest.mark.parametrize("number", [0, 0.99, 100.01, -5, float("nan"), float("inf")])
+def test_a_number_outside_the_range_is_refused(number):
+    with pytest.raises(IllegalMove, match="choose from 1 to 100"):
+        State(1).apply(number, 50)
+
+
+def test_a_match_ends_after_its_rounds():
+    state = State(1)
+    state.apply(1, 100)
+    assert state.over
+    with pytest.raises(IllegalMove, match="all 1 rounds"):
+        state.apply(1, 1)
+
+
+def test_numbers_are_shown_with_at_most_two_decimals():
+    assert [shown(number) for number in (50.0, 36.666, 7.5)] == ["50", "36.67", "7.5"]
+
+
+def test_clamping_reaches_the_nearest_legal_number():
+    assert [clamp(number) for number in (-3, 42, 400)] == [1, 42, 100]

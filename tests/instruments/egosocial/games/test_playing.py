@@ -1,0 +1,166 @@
+"""Matches played to the end by all kinds of players: an oracle, a guesser, a cheat, a model in the other chair."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from sociometer.core.errors import UsageError
+from sociometer.instruments.egosocial.games import cards
+
+TASKS = ("blackjack", "numbers", "holdem")
+CHEAT = {
+    "blackjack": '{"self_belief": "My total is 21.", "external_belief": "The dealer has 5.", "action": "peek"}',
+    "numbers": '{"prediction": 50, "choice": 1000}',
+    "holdem": '{"action": "steal the pot"}',
+}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_whoever_always_cheats_plays_to_the_end_by_the_default_and_every_fault_is_counted(task, script, play):
+    played = play(task, script(CHEAT[task]))
+    outcome, score = played.episode.outcome, played.episode.score
+    faults = {
+        "blackjack": lambda: [decision.faults for decision in outcome.decisions],
+        "numbers": lambda: [one.faults for one in outcome.rounds],
+        "holdem": lambda: [outcome.subject_faults],
+    }[task]()
+    assert all(fault.defaulted for fault in faults)
+    assert score.values["faults"] == 2
+    notes = [event for event in played.events if getattr(event, "kind", "") == "fault"]
+    assert notes
+    assert {note.facts["problem"] for note in notes} <= {"illegal", "unreadable"}
+    assert sum(getattr(event, "kind", "") == "default" for event in played.events) >= 1
+
+
+def test_the_cheats_default_moves_are_the_stated_ones(script, play):
+    assert [d.action for d in play("blackjack", script(CHEAT["blackjack"])).episode.outcome.decisions] == ["stand"]
+    assert {one.choice for one in play("numbers", script(CHEAT["numbers"])).episode.outcome.rounds} == {50}
+    moves = play("holdem", script(CHEAT["holdem"])).episode.outcome.hands[0].moves
+    assert {move.action for move in moves if move.player == 0} <= {"check", "fold"}
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_second_reply_with_a_legal_move_counts_and_the_first_fault_is_kept(task, script, play):
+    good = {
+        "blackjack": '{"self_belief": "My total is 15.", "external_belief": "", "action": "stand"}',
+        "numbers": '{"prediction": 50, "choice": 40}',
+        "holdem": lambda request: "A" if "A. " in request.messages[1].content else "fold",
+    }[task]
+    subject = script("???", good)
+    played = play(task, subject)
+    again = subject.asked[1].messages
+    assert again[-2].content == "???"
+    assert "legal moves are" in again[-1].content
+    assert played.episode.score.values["faults"] > 0
+    assert not any(getattr(event, "kind", "") == "default" for event in played.events)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_oracle_reaches_the_top_and_the_guesser_does_not(task, baseline, rehearsal):
+    few = {"deals": 12, "matches": 12}
+    assert rehearsal(baseline("oracle"), **few).summarise(task).measure("accuracy").value == 1
+    assert rehearsal(baseline("random"), **few).summarise(task).measure("accuracy").value < 0.95
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_no_word_to_a_model_gives_away_what_it_should_find_out(task, script, rehearsal, first_item):
+    subject = script(CHEAT[task])
+    show = rehearsal(subject, opponents=("level-2",))
+    item = first_item(task, show)
+    asyncio.run(show.play(task, item))
+    texts = "\n".join(message.content for request in subject.asked for message in request.messages).lower()
+    if task == "numbers":
+        assert "level" not in texts
+        assert "arithmetic" not in texts
+    if task == "holdem":
+        before = [r for r in subject.asked if "what you may do" in r.messages[1].content.lower()]
+        shown = "\n".join(message.content for request in before for message in request.messages)
+        for card in item.deals[0].hole[1]:
+            assert cards.name(card) not in shown
+        assert item.style not in shown.lower()
+
+
+def test_the_opponent_is_never_shown_the_subjects_cards(script, baseline, rehearsal, first_item):
+    opponent = script('{"action": "call"}', name="other-model")
+    show = rehearsal(baseline("random"), opponent)
+    item = first_item("holdem", show)
+    asyncio.run(show.play("holdem", item))
+    for request in opponent.asked:
+        assert request.messages[0].content.count("you are player 1") == 1
+        hand = next(line for line in request.messages[1].content.splitlines() if line.startswith("Your cards"))
+        assert hand == "Your cards: " + ", ".join(cards.names(item.deals[0].hole[1]))
+
+
+def test_both_players_choose_numbers_without_seeing_the_others(script, play):
+    subject = script('{"prediction": 12, "choice": 34}')
+    opponent = script('{"prediction": 56, "choice": 78}', name="other-model")
+    played = play("numbers", subject, opponent, rounds=2)
+    assert "78" not in subject.asked[0].messages[1].content
+    assert "34" not in opponent.asked[0].messages[1].content
+    assert "your opponent chose 78" in subject.asked[1].messages[1].content
+    assert "you chose 78, your opponent chose 34" in opponent.asked[1].messages[1].content
+    assert [one.opponent for one in played.episode.outcome.rounds] == [78, 78]
+
+
+@pytest.mark.parametrize("task", ["numbers", "holdem"])
+def test_another_model_in_the_chair_is_named_and_its_numbers_are_not_called_the_papers(task, baseline, rehearsal):
+    show = rehearsal(baseline("random"), baseline("random"), matches=2, opponents=("level-1",))
+    run = show.play_all(task)
+    summary = show.instrument.task(task).summarise(run)
+    assert any("do not compare with the paper" in note for note in summary.notes)
+    facets = [score.facets for _, _, score in run.scored()]
+    assert all(facet == {"opponent": "random"} for facet in facets)
+    if task == "holdem":
+        assert summary.measure("accuracy").value is None
+        assert summary.measure("chips_per_hand").value is not None
+
+
+def test_a_cheating_opponent_falls_back_to_the_default_too_and_is_counted_apart(script, baseline, play):
+    played = play("numbers", baseline("oracle"), script("I refuse.", name="sulk"), rounds=3)
+    outcome = played.episode.outcome
+    assert outcome.opponent_faults.unreadable == 6
+    assert [one.opponent for one in outcome.rounds] == [50, 50, 50]
+    assert played.episode.score.values["faults"] == 0
+
+
+def test_asking_after_each_hand_gives_accuracy_by_hands_seen(baseline, rehearsal):
+    show = rehearsal(baseline("oracle"), matches=4, hands=3, ask="each")
+    summary = show.summarise("holdem")
+    by_hands = [m for m in summary.measures if m.name == "accuracy" and "hands" in m.group]
+    assert [m.group["hands"] for m in by_hands] == ["1", "2", "3"]
+    assert all(m.value == 1 for m in by_hands)
+    ceilings = [m.value for m in summary.measures if m.name == "ceiling" and "hands" in m.group]
+    assert all(0.5 <= value <= 1 for value in ceilings)
+
+
+def test_the_same_deals_meet_every_subject_and_more_hands_keep_the_first_ones(baseline, rehearsal):
+    short, long = (
+        list(show.instrument.task("holdem").items(show.source()))
+        for show in (rehearsal(baseline("random"), matches=4), rehearsal(baseline("oracle"), matches=4, hands=3))
+    )
+    assert [item.deals[0] for item in short] == [item.deals[0] for item in long]
+    assert {item.style for item in short[:2]} == {item.style for item in short[2:]} == {"aggressive", "conservative"}
+
+
+@pytest.mark.parametrize("setting", [{"deals": 0}, {"rounds": 0}, {"matches": 0}, {"hands": 0}])
+def test_a_setting_that_leaves_nothing_to_play_is_refused(setting, baseline, rehearsal):
+    show = rehearsal(baseline("random"), **setting)
+    task = {"deals": "blackjack", "rounds": "numbers"}.get(next(iter(setting)), "holdem")
+    with pytest.raises(UsageError, match="must be 1 or more"):
+        list(show.instrument.task(task).items(show.source()))
+
+
+def test_every_claim_is_stored_with_its_verdict(baseline, play):
+    outcome = play("blackjack", baseline("oracle")).episode.outcome
+    again = msgspec.json.decode(msgspec.json.encode(outcome), type=type(outcome))
+    claims = again.decisions[0].grade.claims
+    assert claims
+    assert {one.verdict for one in claims} == {"right"}
+
+
+def test_rounds_lost_to_refusals_are_not_right_and_stay_in_the_score(baseline, rehearsal):
+    summary = rehearsal(baseline("refuse"), opponents=("level-1",)).summarise("numbers")
+    assert summary.measure("accuracy").value == 0
+    assert summary.measure("accuracy").unreadable == 10
+    assert summary.measure("absolute_error").value is None

@@ -1,0 +1,70 @@
+"""Golden playthroughs: whole games as text, so that any change of a rule or a prompt is a readable diff.
+
+Set SOCIOMETER_WRITE_PLAYTHROUGHS=1 to write them anew, then read the diff.
+"""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from sociometer.core.transcript import Asked
+from sociometer.instruments.egosocial.games.replay import as_text, replay
+
+FOLDER = Path(__file__).with_name("playthroughs")
+STEP_DOWN = '{"prediction": 45, "choice": 30}'
+
+
+def blackjack_player(request):
+    hand = next(line for line in request.messages[1].content.splitlines() if line.startswith("Your cards"))
+    if len(request.messages) > 2:
+        return '{"self_belief": "", "external_belief": "", "action": "stand"}'
+    move = "hit" if hand.count(" of ") == 2 else "double"
+    return (
+        f'{{"self_belief": "My total is 12.", "external_belief": "The dealer must draw until 17.", "action": "{move}"}}'
+    )
+
+
+def holdem_player(request):
+    words = request.messages[-1].content
+    if "style of play" in words:
+        return "(A)"
+    return '{"action": "check"}' if "check" in words.rpartition("What you may do:")[2] else '{"action": "call"}'
+
+
+GAMES = {
+    "blackjack-two-decisions": ("blackjack", blackjack_player, {"deals": 3}, 2),
+    "numbers-level-3": ("numbers", lambda request: STEP_DOWN, {"opponents": ("level-3",), "rounds": 4}, 0),
+    "numbers-cheat": ("numbers", lambda request: '{"prediction": 0, "choice": 0}', {"rounds": 2}, 0),
+    "holdem-one-hand": ("holdem", holdem_player, {"matches": 2}, 1),
+    "holdem-two-hands": ("holdem", holdem_player, {"matches": 2, "hands": 2, "ask": "each"}, 0),
+}
+
+
+def written(events, figure):
+    """A transcript as text: what was newly said to whom, what came back, what was noted, and the replay."""
+    lines, told = [], set()
+    for event in events:
+        if isinstance(event, Asked):
+            new = [message for message in event.messages if (event.role, message) not in told]
+            lines += [f"[{message.role} to {event.role}] {message.content}" for message in new]
+            told |= {(event.role, message) for message in new}
+            lines.append(f"[{event.role}] {event.reply.text}")
+        else:
+            facts = ", ".join(f"{key}: {value}" for key, value in event.facts.items())
+            lines.append(f"({event.kind}) {facts}")
+    return "\n".join([*lines, "", as_text(figure), ""])
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_playthrough_is_as_recorded(name, script, rehearsal):
+    task, player, settings, place = GAMES[name]
+    show = rehearsal(script(player), **settings)
+    item = list(show.instrument.task(task).items(show.source()))[place]
+    played = asyncio.run(show.play(task, item))
+    text = written(played.events, replay(item, played.episode.outcome))
+    path = FOLDER / f"{name}.txt"
+    if os.environ.get("SOCIOMETER_WRITE_PLAYTHROUGHS"):
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text
