@@ -97,4 +97,5 @@ def _parts(text: str) -> list[str]:
     markers = [match.end() for match in _FINAL.finditer(text)][-3:]
     paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
     lines = [line for line in text.splitlines() if line.strip()]
-    return [text[at:] for at in reversed(markers)] + paragraphs[-1:] + lines[-1:] + [text]
+    parts = [*(text[at:] for at in reversed(markers)), *paragraphs[-1:], *lines[-1:], text]
+    return list(dict.fromkeys(parts))

@@ -13,6 +13,7 @@ from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.instruments.seceu.play import Allocated
 
+DRAWN_ITEMS = 3
 HERE, PRINTED, LINE = "measured here", "published", "for comparison"
 DENSITY_NOTE = (
     "The grey hill is no histogram of people: it is the slope of the percentile curve, smoothed over ±{window}, "
@@ -127,6 +128,8 @@ def _profiles(run: SummarisedRun) -> Figure | None:
     profiles: list[dict[str, Any]] = run.summary.series.get("profiles", [])
     if not profiles:
         return None
+    if len(profiles) > 2 * DRAWN_ITEMS:
+        profiles = profiles[:DRAWN_ITEMS] + profiles[-DRAWN_ITEMS:]
     whose = "people" if "norm" in run.summary.series else "key"
     dots = [
         Dot(f"{profile['scenario']} · {option}", points, group=group, note=profile["story"])

@@ -11,7 +11,7 @@ from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.measures import method_measures, overall_measures
 from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.standing import Standing, hedger, stand
+from sociometer.instruments.seceu.standing import Standing, by_place, hedger, stand
 from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
 
 SHOWN_ITEMS = 5
@@ -106,6 +106,7 @@ def notes(
                 f"EQ estimated from {shown.items} of {len(norm.standards)} items, "
                 "by their difference from people's mean distances on the same items."
             )
+    said += _place_note(run, even, norm)
     if len(standings) > 1:
         said.append(_choice_note(run.settings.text("prompting"), standings, shown))
     said += [
@@ -114,6 +115,19 @@ def notes(
         if standing.failed
     ]
     return said
+
+
+def _place_note(run: RunView[Scenario, Allocated], even: Standing, norm: Norm | None) -> list[str]:
+    """Where the order of the options gives their strength away, and the options were shown in that order."""
+    unread = by_place(even, norm)
+    if run.settings.flag("shuffle") or unread.score >= even.score:
+        return []
+    first = sum(answer.standard[0] == max(answer.standard) for answer in even.answers)
+    earned = f"an EQ of {unread.eq:.0f}" if unread.eq is not None else f"a distance of {unread.score:.2f}"
+    return [
+        f"Writing 4, 3, 2, 1 down the list without reading earns {earned}: the first feeling is the strongest in "
+        f"{first} of {even.items} items. --shuffle takes this away."
+    ]
 
 
 def _choice_note(prompting: str, standings: Sequence[Standing], shown: Standing) -> str:

@@ -13,6 +13,7 @@ from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.instruments.seceu.play import Allocated
 
+BY_PLACE = (4.0, 3.0, 2.0, 1.0)
 SMALLEST_PATTERN = 10
 SMALLEST_SPREAD = 0.05  # standard scores are printed to two decimals: less spread than this is their rounding
 
@@ -75,6 +76,12 @@ def hedger(standing: Standing, norm: Norm | None) -> Standing:
     """Return where someone stands who spreads the points evenly over the same scenarios."""
     flat = tuple(_answer(answer, (TOTAL / len(answer.options),) * len(answer.options)) for answer in standing.answers)
     return _standing("even allocation", flat, norm, 0, (), 1.0)
+
+
+def by_place(standing: Standing, norm: Norm | None) -> Standing:
+    """Return where someone stands who writes 4, 3, 2, 1 down the list of options without reading anything."""
+    listed = tuple(_answer(answer, BY_PLACE) for answer in standing.answers)
+    return _standing("4, 3, 2, 1 unread", listed, norm, 0, (), evenness(BY_PLACE))
 
 
 def silent(standing: Standing, norm: Norm | None) -> Standing:

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments.seceu.norm import Norm, band
-from sociometer.instruments.seceu.standing import Answered, Standing, silent
+from sociometer.instruments.seceu.standing import Answered, Standing, by_place, silent
 
 _PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
 _NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people below", "similarity", "p", "less similar")
 
 
 def results_table(standings: Sequence[Standing], even: Standing, norm: Norm | None) -> Table:
-    """Return one row for each way of prompting, then what hedging and silence earn on the same items."""
-    lines = [*standings, even, silent(even, norm)]
+    """Return a row for each way of prompting, then what hedging, going by place and silence earn on the same items."""
+    lines = [*standings, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
         rows = tuple(_plain_row(standing) for standing in lines)
-        return Table("results", "Distance to the key, beside hedging and silence", _PLAIN, rows)
+        return Table("results", "Distance to the key, beside answers that read nothing", _PLAIN, rows)
     rows = tuple(_normed_row(standing, norm) for standing in lines)
     columns = (*_NORMED, "mechanism", "evenness", "null answers")
     note = (
@@ -25,7 +25,7 @@ def results_table(standings: Sequence[Standing], even: Standing, norm: Norm | No
     )
     if norm.evenness is not None:
         note += f" Single people have {norm.evenness:.2f}."
-    return Table("results", "EQ on the human norm, beside hedging and silence", columns, rows, note)
+    return Table("results", "EQ on the human norm, beside answers that read nothing", columns, rows, note)
 
 
 def items_table(standing: Standing, norm: Norm | None, shown: int) -> Table:

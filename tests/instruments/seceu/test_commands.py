@@ -1,0 +1,130 @@
+"""Norms and analyses from the command line, on a store of their own."""
+
+import csv
+import json
+
+import pytest
+
+from sociometer.cli.main import main
+from sociometer.core.errors import DataError
+from sociometer.instruments.seceu.contrasts import published_subjects, read_properties
+
+
+@pytest.fixture
+def sociometer(tmp_path, monkeypatch, capsys):
+    """Runs a command and gives its exit code and what it printed."""
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words):
+        monkeypatch.setattr("sys.argv", ["sociometer", *words])
+        try:
+            code = main()
+        except SystemExit as stopped:
+            code = stopped.code
+        printed = capsys.readouterr()
+        return int(code or 0), printed.out, printed.err
+
+    return call
+
+
+def take_test(sociometer, subject="baseline/random", seed="0"):
+    code, out, _ = sociometer("run", "seceu", "--model", subject, "--seed", seed, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, tmp_path):
+    for seed in ("0", "1"):
+        take_test(sociometer, seed=seed)
+        assert sociometer("norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")[0] == 0
+    with (tmp_path / "people.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert len(rows) == 2
+    columns = list(rows[0])
+    more = [{**rows[at % 2], "person": f"p{at}", **_turned(rows[at % 2], columns, at)} for at in range(12)]
+    with (tmp_path / "many.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        writer.writeheader()
+        writer.writerows(more)
+    code, out, err = sociometer(
+        *("norms", "build", "--responses", "many.csv", "--instrument", "seceu"),
+        *("--to", "norm.json", "--sample", "guessers"),
+    )
+    assert code == 0, err
+    assert "Cronbach's alpha" in out
+    assert "Left out" in out
+    code, out, _ = sociometer("run", "seceu", "--model", "baseline/even", "--norm", "norm.json", "--json")
+    assert code == 0
+    assert '"eq"' in out
+    code, out, _ = sociometer("norms", "show", "--instrument", "seceu", "--file", "norm.json")
+    assert code == 0
+    assert "guessers" in out
+
+
+def _turned(row, columns, by):
+    """The same points with each scenario's options turned by some places: another person's answers."""
+    stems = {column.rpartition("_")[0] for column in columns[3:]}
+    return {f"{stem}_{place}": row[f"{stem}_{(place + by) % 4 + 1}"] for stem in stems for place in range(1, 5)}
+
+
+def test_a_person_is_added_once(sociometer):
+    take_test(sociometer)
+    assert sociometer("norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")[0] == 0
+    code, _, err = sociometer("norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")
+    assert code == 2
+    assert "already stands" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("build",), "needs --responses"),
+        (("show",), "needs --file"),
+        (("add",), "needs --to"),
+        (("build", "--responses", "gone.csv"), "cannot be opened"),
+    ],
+)
+def test_norms_says_what_it_needs(sociometer, words, message):
+    code, _, err = sociometer("norms", *words, "--instrument", "seceu")
+    assert code == 2
+    assert message in err
+
+
+def test_reliability_needs_ten_distinct_subjects(sociometer):
+    take_test(sociometer, "baseline/first")
+    code, out, _ = sociometer("analyse", "seceu", "last")
+    assert code == 0
+    assert "too few distinct subjects: 1" in out
+
+
+def test_the_papers_models_are_contrasted_by_training(sociometer):
+    code, out, _ = sociometer("analyse", "seceu", "--published")
+    assert code == 0
+    assert "rlhf" in out
+    assert "106.8" in out
+
+
+def test_analyse_needs_something_to_analyse(sociometer):
+    code, _, err = sociometer("analyse", "seceu")
+    assert code == 2
+    assert "--published" in err
+
+
+def test_fifteen_models_of_table_1_completed_the_test():
+    assert len(published_subjects()) == 15
+
+
+def test_a_models_file_gives_sizes_dates_and_kinds(tmp_path):
+    path = tmp_path / "models.csv"
+    path.write_text("model,size_billion,launched,sft\nmine,7,2024-07-01,yes\nother,,,\n")
+    found = read_properties(path)
+    assert found["mine"].size_billion == 7
+    assert found["mine"].launched == pytest.approx(2024.5, abs=0.01)
+    assert found["mine"].kinds == {"sft": "yes"}
+    path.write_text("model,size_billion\nmine,big\n")
+    with pytest.raises(DataError, match=r"models\.csv:2: size_billion 'big'"):
+        read_properties(path)
+    path.write_text("name\nmine\n")
+    with pytest.raises(DataError, match="column 'model'"):
+        read_properties(path)

@@ -1,0 +1,55 @@
+"""Figures draw, place the subject among people and published models, and say what the hill is."""
+
+import pytest
+import vl_convert
+
+from sociometer.analysis.charts.theme import themed
+from sociometer.core.measure import Summary
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.seceu.figures import beside, figures
+from sociometer.instruments.seceu.hills import eq_hill, similarity_hill
+
+
+def summarised(rehearse, subject, data=(), **settings):
+    made = rehearse(subject, data, **settings)
+    return SummarisedRun(subject[-4:], "feelings", subject, {}, made.summarise("feelings"))
+
+
+def test_every_chart_draws_on_bundled_items(rehearse):
+    made = figures([summarised(rehearse, "baseline/even"), summarised(rehearse, "baseline/random", prompting="all")])
+    assert {"distances", "profiles-even", "results-even"} <= {figure.name for figure in made}
+    for figure in made:
+        if figure.chart is not None:
+            assert "<svg" in vl_convert.vegalite_to_svg(themed(figure.chart, "light", 600))
+
+
+def test_the_subject_stands_among_people_and_published_models(rehearse, official_data):
+    made = {figure.name: figure for figure in figures([summarised(rehearse, "baseline/even", [official_data])])}
+    for name in ("eq-among-people", "similarity-among-people"):
+        svg = vl_convert.vegalite_to_svg(themed(made[name].chart, "light", 600))
+        assert "baseline/even" in svg
+        assert "GPT-4" in svg
+        assert "even allocation" in svg
+        assert "no histogram" in made[name].caption
+
+
+def test_the_hills_are_densities_of_everyone(rehearse, official_data):
+    norm = summarised(rehearse, "baseline/even", [official_data]).summary.series["norm"]
+    for hill in (eq_hill(norm), similarity_hill(norm)):
+        step = hill[1].x - hill[0].x
+        assert sum(point.density for point in hill) * step == pytest.approx(1, abs=0.03)
+        assert all(point.density >= 0 for point in hill)
+
+
+def test_nothing_is_drawn_of_nothing(rehearse):
+    assert figures([]) == ()
+    empty = SummarisedRun("x", "feelings", "nobody", {}, Summary(()))
+    assert figures([empty])[0].name == "distances"
+
+
+def test_a_transcript_has_its_points_beside_it(rehearse):
+    run = rehearse("40, 30, 10, 20").play_all("feelings")
+    item, outcome, _ = next(iter(run.scored()))
+    table = beside(item, outcome).table
+    assert table.rows[0][:3] == (item.options[0], 40.0, 4.0)
+    assert "scaled" in table.note

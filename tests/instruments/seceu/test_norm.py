@@ -1,0 +1,105 @@
+"""EQ, percentiles and bands follow the paper's formula and tables."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.seceu.norm import (
+    band,
+    distance,
+    evenness,
+    norm_of,
+    published_norm,
+    published_pairs,
+    published_rows,
+    read_norm,
+)
+
+NORM = published_norm([], [], [])
+
+
+@pytest.mark.parametrize(("score", "eq"), [(3.5, 87), (2.01, 114), (2.5, 105), (3.72, 83), (2.46, 106)])
+def test_an_eq_of_table_1_follows_from_its_score(score, eq):
+    assert round(NORM.eq(score)) == eq
+
+
+def test_the_mean_score_is_an_eq_of_100_and_one_deviation_is_15_points():
+    assert NORM.eq(2.79) == pytest.approx(100)
+    assert NORM.eq(2.79 - 0.822) == pytest.approx(115)
+    assert NORM.score_of(NORM.eq(3.1)) == pytest.approx(3.1)
+
+
+def test_an_eq_of_100_stands_at_44_percent_not_at_50():
+    assert NORM.percent_below(2.78) == pytest.approx(43.5, abs=0.6)
+
+
+def test_a_printed_percentile_is_met_where_one_is_printed():
+    for row in published_rows("table_1"):
+        if row["score"]:
+            assert NORM.percent_below(float(row["score"])) == pytest.approx(float(row["percent"]), abs=0.6)
+            assert NORM.percent_less_similar(float(row["similarity"])) == pytest.approx(
+                float(row["similarity_percent"]), abs=0.6
+            )
+
+
+def test_about_twenty_five_pairs_are_printed():
+    assert 20 <= len(published_pairs("score", "percent")) <= 30
+    assert 20 <= len(published_pairs("similarity", "similarity_percent")) <= 30
+
+
+@given(st.floats(0, 14), st.floats(0, 14))
+def test_a_nearer_score_never_stands_above_fewer_people(one, two):
+    better, worse = min(one, two), max(one, two)
+    assert NORM.percent_below(better) >= NORM.percent_below(worse) - 1e-9
+    assert 0 <= NORM.percent_below(one) <= 100
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1))
+def test_a_more_similar_pattern_never_stands_above_fewer_people(one, two):
+    assert NORM.percent_less_similar(max(one, two)) >= NORM.percent_less_similar(min(one, two)) - 1e-9
+
+
+@pytest.mark.parametrize(("eq", "word"), [(117, "expert"), (115, "normal"), (85, "normal"), (84.9, "poor")])
+def test_bands_are_the_papers(eq, word):
+    assert band(eq) == word
+
+
+def test_one_deviation_below_the_mean_similarity_is_another_mechanism():
+    assert NORM.different_below == 0.033
+
+
+def test_the_peoples_standard_error_of_measurement_is_3_7_points():
+    assert NORM.error_of_measurement == pytest.approx(3.67, abs=0.01)
+
+
+def test_evenness_runs_from_one_feeling_to_all_alike():
+    assert evenness((10, 0, 0, 0)) == 0
+    assert evenness((2.5, 2.5, 2.5, 2.5)) == pytest.approx(1)
+    assert evenness((5, 5, 0, 0)) == pytest.approx(0.5)
+    assert evenness((0, 0, 0, 0)) is None
+
+
+@given(st.lists(st.floats(0, 10), min_size=4, max_size=4), st.permutations(range(4)))
+def test_distance_does_not_depend_on_the_order_of_options(points, order):
+    standard = (4.0, 3.0, 2.0, 1.0)
+    there = distance([points[at] for at in order], [standard[at] for at in order])
+    assert there == pytest.approx(distance(points, standard))
+
+
+def test_a_norm_survives_its_file(tmp_path):
+    import msgspec
+
+    path = tmp_path / "norm.json"
+    path.write_bytes(msgspec.json.encode(NORM))
+    assert read_norm(path) == NORM
+    assert norm_of(msgspec.to_builtins(NORM)) == NORM
+
+
+def test_what_is_no_norm_file_is_refused(tmp_path):
+    path = tmp_path / "norm.json"
+    path.write_text("{}")
+    with pytest.raises(DataError, match="norms build"):
+        read_norm(path)
+    with pytest.raises(DataError, match="cannot be opened"):
+        read_norm(tmp_path / "gone.json")

@@ -1,0 +1,177 @@
+"""Norms of one's own, on simulated people whose parameters are known."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sociometer.core.errors import DataError, UsageError
+from sociometer.instruments.seceu.norming import build_norm, exclusions
+from sociometer.instruments.seceu.responses import Person, read_people, write_people
+
+SCENARIOS = tuple(f"s{number:02}" for number in range(20))
+
+
+def simulate(people, seed, spread=0.5, scenarios=SCENARIOS):
+    """People around known standards; each has a steadiness of their own, which makes some better throughout."""
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet(np.full(4, 3.0), size=len(scenarios)) * 10
+    steadiness = np.exp(rng.normal(3.0, spread, size=people))
+    answers = [
+        Person(
+            f"p{at}",
+            {
+                name: tuple((10 * rng.dirichlet(row / 10 * steady + 0.01)).tolist())
+                for name, row in zip(scenarios, truth, strict=True)
+            },
+            "female" if at % 2 else "male",
+            20.0 + at % 9,
+        )
+        for at, steady in enumerate(steadiness)
+    ]
+    return truth, answers
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_norm_finds_the_standards_that_people_were_drawn_around(seed):
+    truth, people = simulate(200, seed)
+    made = build_norm(people, SCENARIOS, name="sim", sample="")
+    found = np.array([made.norm.standards[name] for name in SCENARIOS])
+    assert np.abs(found - truth).max() < 0.9
+    assert np.abs(found - truth).mean() < 0.2
+    assert found.sum(axis=1) == pytest.approx(10)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.integers(0, 10_000))
+def test_people_have_a_mean_eq_of_100_with_a_deviation_of_15_on_their_own_norm(seed):
+    _, people = simulate(60, seed)
+    made = build_norm(people, SCENARIOS, name="sim", sample="")
+    eqs = [made.norm.eq(value) for value in made.scores.values()]
+    assert np.mean(eqs) == pytest.approx(100)
+    assert np.std(eqs, ddof=1) == pytest.approx(15)
+    assert np.mean(list(made.norm.template.values())) == pytest.approx(made.norm.mean)
+
+
+def test_alpha_rises_with_how_much_people_differ():
+    alike = build_norm(simulate(300, 1, spread=0.0)[1], SCENARIOS, name="a", sample="").norm.alpha
+    apart = build_norm(simulate(300, 1, spread=0.8)[1], SCENARIOS, name="b", sample="").norm.alpha
+    assert alike < 0.35
+    assert apart > 0.85
+
+
+def test_percentiles_are_the_peoples_own():
+    made = build_norm(simulate(400, 2)[1], SCENARIOS, name="sim", sample="")
+    scores = sorted(made.scores.values())
+    for rank in (40, 200, 360):
+        worse = 100 * (len(scores) - rank) / len(scores)
+        assert made.norm.percent_below(scores[rank]) == pytest.approx(worse, abs=1.5)
+
+
+def test_similarity_leaves_the_person_out_of_the_template():
+    """With two people, each is compared with the other alone: the correlations must be equal."""
+    _, people = simulate(12, 3)
+    made = build_norm(people, SCENARIOS, name="sim", sample="")
+    table = np.array(
+        [
+            [np.linalg.norm(np.subtract(person.answers[name], made.norm.standards[name])) for name in SCENARIOS]
+            for person in people
+        ]
+    )
+    others = np.delete(table, 4, axis=0).mean(axis=0)
+    assert made.similarities["p4"] == pytest.approx(np.corrcoef(table[4], others)[0, 1])
+
+
+def test_a_sex_difference_is_tested_as_in_the_paper():
+    made = build_norm(simulate(100, 4)[1], SCENARIOS, name="sim", sample="")
+    assert (made.sex.females, made.sex.males) == (50, 50)
+    assert 0 <= made.sex.p_value <= 1
+    assert np.sign(made.sex.t) == np.sign(made.sex.male_mean - made.sex.female_mean)
+
+
+def test_the_same_four_numbers_throughout_are_left_out():
+    _, people = simulate(30, 5)
+    lazy = Person("lazy", dict.fromkeys(SCENARIOS, (2.5, 2.5, 2.5, 2.5)))
+    gone = Person("gone", dict(list(people[0].answers.items())[:10]))
+    made = build_norm([*people, lazy, gone], SCENARIOS, name="sim", sample="")
+    assert {entry.person for entry in made.excluded} == {"lazy", "gone"}
+    assert made.norm.people == 30
+    assert exclusions([gone], SCENARIOS, most_missing=0.5) == []
+
+
+def test_a_few_gaps_are_borne():
+    _, people = simulate(30, 6)
+    gappy = Person("gappy", dict(list(people[0].answers.items())[1:]))
+    made = build_norm([*people, gappy], SCENARIOS, name="sim", sample="")
+    assert made.norm.people == 31
+    assert "gappy" in made.scores
+
+
+def test_experts_are_placed_on_the_norm_and_do_not_count_in_it():
+    truth, people = simulate(100, 7)
+    wise = Person("wise", {name: tuple(row.tolist()) for name, row in zip(SCENARIOS, truth, strict=True)})
+    made = build_norm([*people, wise], SCENARIOS, name="sim", sample="", experts=["wise"])
+    assert made.norm.people == 100
+    assert made.experts[0].percent_below > 95
+    with pytest.raises(UsageError, match="no person 'nobody'"):
+        build_norm(people, SCENARIOS, name="sim", sample="", experts=["nobody"])
+
+
+def test_a_ceiling_is_seen():
+    _, people = simulate(40, 8)
+    same = [Person(person.name, {**person.answers, "s00": (10.0, 0.0, 0.0, 0.0)}) for person in people]
+    same[0] = Person("p0", {**people[0].answers, "s00": (0.0, 10.0, 0.0, 0.0)})
+    made = build_norm(same, SCENARIOS, name="sim", sample="")
+    assert made.spreads[0].concern == "ceiling"
+
+
+def test_too_few_people_make_no_norm():
+    with pytest.raises(UsageError, match="at least 10"):
+        build_norm(simulate(9, 9)[1], SCENARIOS, name="sim", sample="")
+
+
+def test_people_survive_their_file(tmp_path):
+    _, people = simulate(12, 10)
+    path = tmp_path / "people.csv"
+    path.write_text(write_people(SCENARIOS, people), encoding="utf-8")
+    scenarios, again = read_people(path)
+    assert scenarios == SCENARIOS
+    assert [person.name for person in again] == [person.name for person in people]
+    assert again[3].answers["s05"] == pytest.approx(people[3].answers["s05"])
+    assert again[3].sex == people[3].sex
+
+
+def rows(tmp_path, *lines):
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["person,sex,age,x_1,x_2,x_3,x_4", *lines]), encoding="utf-8")
+    return path
+
+
+def test_answers_that_share_out_another_sum_count_as_missing(tmp_path):
+    path = rows(tmp_path, "ann,F,20,4,3,2,1", "bo,男,,5,5,5,5", "cy,m,31,,,,", "di,w,,5,5,,0")
+    _, people = read_people(path)
+    assert people[0].answers == {"x": (4, 3, 2, 1)}
+    assert (people[1].answers, people[1].invalid, people[1].sex) == ({}, 1, "male")
+    assert (people[2].answers, people[2].invalid) == ({}, 0)
+    assert people[3].answers == {"x": (5, 5, 0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["ann,f,20,many,3,2,1"], r"people\.csv:2: x holds .* points are numbers"),
+        (["ann,f,old,4,3,2,1"], r"people\.csv:2: age 'old' is no number"),
+        (["ann,f,20,4,3,2,1", "ann,f,20,4,3,2,1"], r"people\.csv:3: person 'ann' stands twice"),
+    ],
+)
+def test_a_bad_row_is_refused_by_its_line(tmp_path, lines, message):
+    with pytest.raises(DataError, match=message):
+        read_people(rows(tmp_path, *lines))
+
+
+def test_a_file_without_scenarios_is_refused(tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("person,x_1,x_2\nann,1,2\n")
+    with pytest.raises(DataError, match="four columns"):
+        read_people(path)
