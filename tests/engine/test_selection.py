@@ -18,11 +18,6 @@ def test_another_seed_draws_another_sample():
     assert list(select(ITEMS, 20, seed=1)) != list(select(ITEMS, 20, seed=2))
 
 
-def test_items_of_one_cluster_are_drawn_together():
-    clusters = [item.cluster for item in select(ITEMS, 20, seed=3)]
-    assert len(set(clusters)) == 10
-
-
 def test_a_limit_beyond_the_items_gives_all():
     assert list(select(ITEMS, 1000, seed=0)) == ITEMS
 

@@ -68,7 +68,7 @@ def _row(row: ComparedMeasure) -> tuple[Cell, ...]:
         round(paired.p_value, 5),
         round(row.p_holm, 5),
         round(row.p_benjamini_hochberg, 5),
-        round(paired.effect, 3),
+        None if paired.effect is None else round(paired.effect, 3),
         "–" if row.detectable is None else amount(row.detectable, row.unit),
         paired.items,
         paired.clusters,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from sociometer.analysis.candidates import beside_the_subject
 from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_lines
 from sociometer.cli.chosen import chosen_runs
 from sociometer.cli.opening import open_engine
@@ -41,7 +42,12 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
             line.items,
             line.unreadable,
             line.errors,
-            "; ".join((*(f"stand-in: {name}" for name in line.stand_ins), *([line.note] if line.note else []))),
+            "; ".join(
+                (
+                    *(f"stand-in: {name}" for name in beside_the_subject(line.stand_ins)),
+                    *([line.note] if line.note else []),
+                )
+            ),
         )
         for line in lines
     )

@@ -10,7 +10,7 @@ from sociometer.cli.options import cap_options, caps, json_option, store_option,
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.progress import Progress
 from sociometer.cli.run import exit_code
-from sociometer.cli.summaries import played_json, summary_table
+from sociometer.cli.summaries import headline_table, played_json
 
 
 def _resume(run: str, in_flight: int | None, quiet: bool, store: Path | None, as_json: bool, **values: Any) -> int:
@@ -19,8 +19,7 @@ def _resume(run: str, in_flight: int | None, quiet: bool, store: Path | None, as
         if as_json:
             print_json(played_json(played))
         else:
-            for task in played.run.tasks:
-                print_table(summary_table(played.run, task))
+            print_table(headline_table(played.run))
         return exit_code([played])
 
 

@@ -16,7 +16,7 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.progress import Progress
-from sociometer.cli.summaries import played_json, summary_table
+from sociometer.cli.summaries import headline_table, played_json
 from sociometer.core.card import Card
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Table
@@ -111,8 +111,7 @@ def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
         print_json([played_json(one) for one in played])
     else:
         for one in played:
-            for task in one.run.tasks:
-                print_table(summary_table(one.run, task))
+            print_table(headline_table(one.run))
     return exit_code(played)
 
 

@@ -8,14 +8,35 @@ from sociometer.engine.engine import Played
 from sociometer.engine.stored import Stored
 
 
+def headline_table(run: Stored) -> Table:
+    """The overall measures of all tasks of a run; `show` has the rest."""
+    rows = [
+        (task, *row[:1], *row[2:])
+        for task in run.tasks
+        for row in measure_rows(measure for measure in run.summary(task).measures if not measure.group)
+    ]
+    return Table(
+        name=run.id,
+        title=f"{run.instrument} · {run.subject}  ({run.id})",
+        columns=("task", MEASURE_COLUMNS[0], *MEASURE_COLUMNS[2:]),
+        rows=tuple(rows),
+        note=" ".join([*_caveats(run), f"By group, with tables and notes: sociometer show {run.id}"]),
+    )
+
+
+def _caveats(run: Stored) -> list[str]:
+    caveats = []
+    if run.record.status != "finished":
+        caveats.append(f"This run is {run.record.status}: the numbers cover only what was played.")
+    if run.stand_ins:
+        caveats.append(f"Stand-ins, not the real thing: {', '.join(run.stand_ins)}.")
+    return caveats
+
+
 def summary_table(run: Stored, task: str) -> Table:
     """The measures of one task of a run."""
     summary = run.summary(task)
-    notes = list(summary.notes)
-    if run.stand_ins:
-        notes.insert(0, f"Stand-ins, not the real thing: {', '.join(run.stand_ins)}.")
-    if run.record.status != "finished":
-        notes.insert(0, f"This run is {run.record.status}: the numbers cover only what was played.")
+    notes = [*_caveats(run), *summary.notes]
     return Table(
         name=f"{run.id}/{task}",
         title=f"{run.instrument} · {task} · {run.subject}  ({run.id})",

@@ -12,7 +12,7 @@ AnyItem = TypeVar("AnyItem", bound=Item)
 
 
 def select(items: Iterable[AnyItem], limit: int | None, seed: int) -> Iterable[AnyItem]:
-    """The items, or `limit` of them drawn by a seeded order of their clusters, so that pairs stay together.
+    """The items, or `limit` of them drawn by a seeded order of their ids, in the order they came.
 
     Holds no more than `limit` items at once.
     """
@@ -21,7 +21,7 @@ def select(items: Iterable[AnyItem], limit: int | None, seed: int) -> Iterable[A
     heap: list[tuple[int, int, AnyItem]] = []
     for position, item in enumerate(items):
         rank = int.from_bytes(
-            hashlib.blake2b(f"{seed}/{item.cluster or item.id}".encode(), digest_size=8).digest(), "big"
+            hashlib.blake2b(f"{seed}/{item.id}".encode(), digest_size=8).digest(), "big"
         )
         entry = (-rank, -position, item)
         if len(heap) < limit:

@@ -44,9 +44,13 @@ class Stored:
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
-        """Who played a role in place of the real thing."""
+        """Who played a role in place of the real thing; a baseline as the subject stands for nobody but itself."""
         seats = self.record.manifest.seats.items()
-        return tuple(f"{role}: {seat.spec}" for role, seat in seats if seat.identity.stand_in)
+        return tuple(
+            f"{role}: {seat.spec}"
+            for role, seat in seats
+            if seat.identity.stand_in and not (role == "subject" and seat.identity.wire == "baseline")
+        )
 
     def view(self, task: str = "") -> RunView[Any, Any]:
         verbs = self._task(task)
