@@ -73,3 +73,12 @@ def test_a_conversion_with_other_options_than_the_release_is_refused(official, t
     (tmp_path / "c.jsonl").write_text(json.dumps(line))
     with pytest.raises(DataError, match="1 options converted"):
         scenes("tombench", {"converted": str(tmp_path / "c.jsonl")}, (official,))
+
+
+def test_a_lived_account_changes_only_what_you_are_told():
+    whole, own = (scenes("generated", {"stories": 8, "account": account}) for account in ("whole", "lived"))
+    for one, two in zip(whole, own, strict=True):
+        assert one.tellings[0] == two.tellings[0]
+        assert one.tellings[1].question == two.tellings[1].question
+        assert one.tellings[1].answer == two.tellings[1].answer
+    assert sum(one.tellings[1].story != two.tellings[1].story for one, two in zip(whole, own, strict=True)) > 20

@@ -24,7 +24,7 @@ def tomi(source: Source) -> Iterator[Scene]:
     """ToMi's official questions of one split, in both persons."""
     split = source.settings.text("split")
     questions = read_archive(source.path(TOMI), split)
-    return tomi_scenes(questions, split, source.settings.text("selection"))
+    return tomi_scenes(questions, split, source.settings.text("selection"), source.settings.text("account"))
 
 
 def generated(source: Source) -> Iterator[Scene]:
@@ -40,7 +40,7 @@ def generated(source: Source) -> Iterator[Scene]:
         )
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    return generated_scenes(source.seed, settings.whole("stories"), level)
+    return generated_scenes(source.seed, settings.whole("stories"), level, settings.text("account"))
 
 
 def counterfactual(source: Source) -> Iterator[Scene]:

@@ -8,7 +8,17 @@ from sociometer.instruments.egosocial.stories.wording import (
     question_text,
     sentence,
 )
-from sociometer.instruments.egosocial.stories.world import Enter, Move, Place, Question, Remark, Tell, Unwatch, Watch
+from sociometer.instruments.egosocial.stories.world import (
+    Enter,
+    Move,
+    Place,
+    Question,
+    Remark,
+    Sight,
+    Tell,
+    Unwatch,
+    Watch,
+)
 
 OURS = Wording("came into", "left", "put", "into", stop_after_remarks=True, spaces=True)
 
@@ -39,6 +49,9 @@ def test_official_sentences_in_both_persons(event, third, first):
         (Watch("Uma", "loft"), "You began to watch the loft through a crack, unnoticed by anybody."),
         (Unwatch("Uma", "loft"), "You stopped watching the loft."),
         (Remark("Uma", "hates", "loft"), "You hate the loft."),
+        (Sight((), ()), "Nobody else was there."),
+        (Sight(("Ravi",), (("gloves", "hat_box"),)), "Ravi was there. The gloves were in the hat box."),
+        (Sight(("Ravi", "Wei", "Noor"), ()), "Ravi, Wei and Noor were there."),
     ],
 )
 def test_our_own_sentences_agree_in_number_and_person(event, first):

@@ -19,6 +19,8 @@ from sociometer.instruments.egosocial.stories.world import (
     Move,
     Place,
     Question,
+    Remark,
+    Sight,
     Story,
     Tell,
     Unwatch,
@@ -87,6 +89,22 @@ def seen_by(events: Sequence[Event], person: str, rooms: dict[str, str], presume
                 # The newcomer looks around in front of everybody, so all of them know that all of them know.
                 for thing, box in world.things_in(event.room):
                     learn(Place(thing, box))
+    return known
+
+
+def lived(story: Story, person: str) -> list[Event | Sight]:
+    """The story as one person lived it: what they saw, were told and found, and the remarks, which everybody knows."""
+    world = _State(story.rooms)
+    known: list[Event | Sight] = []
+    for event in story.events:
+        before = world.rooms_before(person)
+        world.apply(event)
+        told = isinstance(event, Tell) and person in (event.teller, event.listener)
+        if told or isinstance(event, Remark) or _witnesses(event, person, before, story.rooms):
+            known.append(event)
+        if isinstance(event, Enter | Watch) and event.person == person:
+            others = tuple(name for name in world.present(event.room) if name != person)
+            known.append(Sight(others, tuple(world.things_in(event.room))))
     return known
 
 

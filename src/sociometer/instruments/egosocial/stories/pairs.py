@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.stories.agreement import check
 from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
-from sociometer.instruments.egosocial.stories.minds import Oracle
+from sociometer.instruments.egosocial.stories.minds import Oracle, lived
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion
 from sociometer.instruments.egosocial.stories.wording import OFFICIAL, Wording, question_text, story_text
 from sociometer.instruments.egosocial.stories.world import Move, Question, Story
@@ -33,7 +33,9 @@ def names_left(text: str, name: str) -> bool:
     return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
-def tomi_scenes(questions: Iterable[TomiQuestion], split: str, selection: str) -> Iterator[Scene]:
+def tomi_scenes(
+    questions: Iterable[TomiQuestion], split: str, selection: str, account: str = "whole"
+) -> Iterator[Scene]:
     """Official questions as scenes: all of them, or those the authors of EgoSocialArena keep."""
     for asked in questions:
         if selection == "authors" and not asked.selected:
@@ -50,10 +52,11 @@ def tomi_scenes(questions: Iterable[TomiQuestion], split: str, selection: str) -
             right=verdict.corrected,
             official=asked.answer,
             facets={"story type": asked.story_type, **facets},
+            account=account,
         )
 
 
-def generated_scenes(seed: int, stories: int, level: Difficulty) -> Iterator[Scene]:
+def generated_scenes(seed: int, stories: int, level: Difficulty, account: str = "whole") -> Iterator[Scene]:
     """Fresh stories from a seed, story types in turn; the same seed gives the same scenes, whatever their number."""
     for number in range(stories):
         rng = random.Random(f"egosocial story {number} of seed {seed} at {level}")
@@ -65,9 +68,16 @@ def generated_scenes(seed: int, stories: int, level: Difficulty) -> Iterator[Sce
             if right is None:
                 raise ValueError(f"{story}: the story does not settle {question}")
             kind = question.kind if question.order == 0 else f"order{question.order}"
-            facets = {"story type": made.story_type}
             yield _scene(
-                f"{story}-{kind}", story, made.story, question, made.wording, right=right, official=None, facets=facets
+                f"{story}-{kind}",
+                story,
+                made.story,
+                question,
+                made.wording,
+                right=right,
+                official=None,
+                facets={"story type": made.story_type},
+                account=account,
             )
 
 
@@ -89,22 +99,26 @@ def _scene(
     right: str,
     official: str | None,
     facets: dict[str, str],
+    account: str,
 ) -> Scene:
     ego = ego_of(story, question)
     shown, position = arranged(story.containers_of(question.thing), right, name)
     options = tuple(option.replace("_", " ") for option in shown) if wording.spaces else shown
     key = None if official is None else shown.index(official)
+    own = lived(story, ego) if account == "lived" else story.events
+    # What happened out of "your" sight needs a word in the prompt, unless it is left out of the account.
+    prompts = ("question", "question") if official is not None else ("world_third", f"world_{account}")
     tellings = tuple(
         Telling(
             person,
-            story_text(story, you, wording),
+            story_text(told, you, wording),
             question_text(question, you, wording),
             options,
             position,
             key,
-            prompt="question" if official is not None else f"world_{person}",
+            prompt=prompt,
         )
-        for person, you in (("third", None), ("first", ego))
+        for person, told, you, prompt in (("third", story.events, None, prompts[0]), ("first", own, ego, prompts[1]))
     )
     order = question.kind if question.order == 0 else str(question.order)
     if question.order:

@@ -1,5 +1,7 @@
 """The sentences of a story and its questions, in the third person or with one person as "you"."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from sociometer.instruments.egosocial.stories.world import (
@@ -10,7 +12,7 @@ from sociometer.instruments.egosocial.stories.world import (
     Place,
     Question,
     Remark,
-    Story,
+    Sight,
     Tell,
     Unwatch,
     Watch,
@@ -34,9 +36,11 @@ OFFICIAL = Wording()
 """ToMi's own wording: names with underscores, no stop after a remark."""
 
 
-def sentence(event: Event, ego: str | None = None, wording: Wording = OFFICIAL) -> str:
+def sentence(event: Event | Sight, ego: str | None = None, wording: Wording = OFFICIAL) -> str:
     """One event as a sentence; the person called `ego` becomes "you"."""
-    if isinstance(event, Enter):
+    if isinstance(event, Sight):
+        text = _sight(event, wording)
+    elif isinstance(event, Enter):
         text = f"{_subject(event.person, ego)} {wording.enters} the {event.room}."
     elif isinstance(event, Exit):
         text = f"{_subject(event.person, ego)} {wording.exits} the {event.room}."
@@ -57,14 +61,22 @@ def sentence(event: Event, ego: str | None = None, wording: Wording = OFFICIAL) 
     return _readable(text, wording)
 
 
+def _sight(event: Sight, wording: Wording) -> str:
+    *most, last = event.people or ("Nobody else",)
+    names = f"{', '.join(most)} and {last}" if most else last
+    seen = [f"{names} {'were' if most else 'was'} there."]
+    seen += [f"The {thing} {_were(thing, wording)} in the {box}." for thing, box in event.things]
+    return " ".join(seen)
+
+
 def _remark(event: Remark, ego: str | None, wording: Wording) -> str:
     verb = event.verb.removesuffix("s") if event.person == ego else event.verb
     return f"{_subject(event.person, ego)} {verb} the {event.thing}" + ("." if wording.stop_after_remarks else "")
 
 
-def story_text(story: Story, ego: str | None = None, wording: Wording = OFFICIAL) -> str:
-    """The whole story, one sentence a line."""
-    return "\n".join(sentence(event, ego, wording) for event in story.events)
+def story_text(events: Iterable[Event | Sight], ego: str | None = None, wording: Wording = OFFICIAL) -> str:
+    """The story, one event a line."""
+    return "\n".join(sentence(event, ego, wording) for event in events)
 
 
 def question_text(question: Question, ego: str | None = None, wording: Wording = OFFICIAL) -> str:

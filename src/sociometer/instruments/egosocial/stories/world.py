@@ -65,6 +65,13 @@ class Remark(msgspec.Struct, frozen=True, tag=True):
     thing: str
 
 
+class Sight(msgspec.Struct, frozen=True, tag=True):
+    """What somebody who comes in, or looks in, finds: who is there, and what lies where."""
+
+    people: tuple[str, ...]
+    things: tuple[tuple[str, str], ...]
+
+
 Event = Enter | Exit | Place | Move | Tell | Watch | Unwatch | Remark
 
 
