@@ -58,6 +58,13 @@ def test_groups_are_judged_apart_and_named():
     assert "on empathy the data cannot tell: they would show" in found.sentence
 
 
+def test_a_facet_of_the_answer_divides_nothing():
+    one = [{"ability": "tact", "picked": "right" if place % 2 else "wrong"} for place in range(24)]
+    two = [{"ability": "tact", "picked": "wrong" if place % 2 else "right"} for place in range(24)]
+    (found,) = compare([sitting("A", [0, 1] * 12, facets=one), sitting("B", [1, 0] * 12, facets=two)])
+    assert [row.group for row in found.measures] == [{}]
+
+
 def test_a_stated_margin_brings_equivalence_and_the_items_needed():
     rng = np.random.default_rng(2)
     base = rng.normal(50, 10, 200)

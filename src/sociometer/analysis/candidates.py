@@ -75,9 +75,21 @@ def shared_items(tables: Sequence[Mapping[str, ItemValue]]) -> SharedItems:
         tuple(names),
         tuple(first[name].cluster for name in names),
         values.reshape(len(names), len(tables)),
-        tuple(first[name].facets for name in names),
+        _common_facets(tables, names),
         tuple(len(table) - len(names) for table in tables),
     )
+
+
+def _common_facets(tables: Sequence[Mapping[str, ItemValue]], names: Sequence[str]) -> tuple[dict[str, str], ...]:
+    """Facets of the items themselves: those that depend on the answer differ between runs and divide nothing."""
+    first = tables[0]
+    facets = {facet for name in names for facet in first[name].facets}
+    fixed = {
+        facet
+        for facet in facets
+        if all(table[name].facets.get(facet) == first[name].facets.get(facet) for table in tables for name in names)
+    }
+    return tuple({facet: level for facet, level in first[name].facets.items() if facet in fixed} for name in names)
 
 
 def why_not_comparable(

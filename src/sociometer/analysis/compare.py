@@ -227,7 +227,9 @@ def _draft(
             two.append(second)
             items.append(name)
             clusters.append(shared.clusters[place])
-    paired = paired_difference(one, two, clusters, items=items, level=terms.level)
+    paired = paired_difference(
+        one, two, clusters, items=items, level=terms.level, binary=None if measure.unit == "share" else False
+    )
     discordant = float(np.square(np.subtract(two, one)).mean())
     return _Draft(measure, group, paired, discordant)
 

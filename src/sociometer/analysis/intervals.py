@@ -51,6 +51,7 @@ def clustered_mean_interval(
     clusters: Labels | None = None,
     *,
     items: Labels | None = None,
+    binary: bool | None = None,
     level: float = 0.95,
     draws: int = DRAWS,
     seed: int = SEED,
@@ -60,11 +61,12 @@ def clustered_mean_interval(
 
     Without `clusters` (or with the empty label) an item is its own cluster; without `items` every value is
     its own item. Repeats of one item (equal labels in `items`) are averaged first and never count as new
-    items. Assumes that clusters, not values, were sampled independently. Values that are all 0 or 1 (or
-    False, True) are treated as binary.
+    items. Assumes that clusters, not values, were sampled independently. Values that are all 0 or 1 are
+    taken as right or wrong unless `binary` says otherwise (distances may happen to be all 0).
     """
     array = np.asarray(values, dtype=np.float64)
-    binary = bool(np.isin(array, (0.0, 1.0)).all())
+    if binary is None:
+        binary = bool(np.isin(array, (0.0, 1.0)).all())
     means, labels = item_means(array, clusters, items)
     codes, count = cluster_codes(labels, means.size)
     if count < minimum_clusters:

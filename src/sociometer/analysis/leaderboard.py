@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import Candidate, item_values, shared_items, why_not_comparable
+from sociometer.analysis.candidates import Candidate, beside_the_subject, item_values, shared_items, why_not_comparable
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.ranking import rank_intervals
 from sociometer.core.card import MeasureCard
@@ -38,10 +38,9 @@ class Leaderboard(Struct, frozen=True):
 
 def leaderboard(candidates: Sequence[Candidate], measure: str = "") -> Leaderboard:
     """Rank runs of one task on the items all of them scored; stand-ins have no place on it."""
-    real = [candidate for candidate in candidates if not candidate.view.stand_ins]
-    left_out = [
-        f"{c.label}: played with a stand-in ({', '.join(c.view.stand_ins)})" for c in candidates if c not in real
-    ]
+    stand_ins = {candidate.label: beside_the_subject(candidate.view.stand_ins) for candidate in candidates}
+    real = [candidate for candidate in candidates if not stand_ins[candidate.label]]
+    left_out = [f"{name}: played with a stand-in ({', '.join(used)})" for name, used in stand_ins.items() if used]
     kept: list[Candidate] = []
     for candidate in real:
         reason = why_not_comparable(kept[0], candidate) if kept else ""

@@ -47,7 +47,10 @@ class McNemar(Struct, frozen=True):
 
 
 class PairedDifference(Struct, frozen=True):
-    """Second minus first on the same items; `effect` is the mean difference over its standard deviation."""
+    """Second minus first on the same items.
+
+    `effect` is the mean difference over its standard deviation, None where all items differ by the same.
+    """
 
     items: int
     clusters: int
@@ -56,7 +59,7 @@ class PairedDifference(Struct, frozen=True):
     difference: float
     interval: Interval
     p_value: float
-    effect: float
+    effect: float | None
     standard_error: float
     binary: bool
     mcnemar: McNemar | None = None
@@ -68,6 +71,7 @@ def paired_difference(
     clusters: Labels | None = None,
     *,
     items: Labels | None = None,
+    binary: bool | None = None,
     level: float = 0.95,
     draws: int = DRAWS,
     seed: int = SEED,
@@ -76,14 +80,16 @@ def paired_difference(
     """Compare two subjects' values of the same items, in the same order.
 
     Repeats of one item (equal labels in `items`) are averaged first. Assumes clusters to be independent,
-    nothing about the values within one. The p-value is of the sign-flip permutation test by cluster.
+    nothing about the values within one. Values that are all 0 or 1 are taken as right or wrong unless `binary`
+    says otherwise. The p-value is of the sign-flip permutation test by cluster.
     """
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != two.shape:
         raise ValueError(f"paired values must match: {one.size} of the first, {two.size} of the second")
     if one.size == 0:
         raise ValueError("there are no items to compare; the two subjects share none")
-    binary = bool(np.isin(one, (0.0, 1.0)).all() and np.isin(two, (0.0, 1.0)).all())
+    if binary is None:
+        binary = bool(np.isin(one, (0.0, 1.0)).all() and np.isin(two, (0.0, 1.0)).all())
     differences, labels = item_means(two - one, clusters, items)
     codes, count = cluster_codes(labels, differences.size)
     spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
@@ -98,7 +104,7 @@ def paired_difference(
         difference=mean,
         interval=_interval(differences, codes, count, binary, level, draws, seed, minimum_clusters),
         p_value=sign_flip_test(differences, labels, draws=draws, seed=seed),
-        effect=mean / spread if spread > 0 else 0.0,
+        effect=mean / spread if spread > 0 else None if mean else 0.0,
         standard_error=math.sqrt(_variance(differences, codes, count, binary)) if count > 1 else float("nan"),
         binary=binary,
         mcnemar=mcnemar(*discordant) if once else None,

@@ -195,6 +195,13 @@ def _drawing(figure: Figure) -> str:
     return clean_svg(figure.svg)
 
 
+def _heads(table: Table) -> list[tuple[str, bool]]:
+    """Column names, and whether the column holds numbers."""
+    cells = [[row[place] for row in table.rows if place < len(row)] for place in range(len(table.columns))]
+    numeric = [any(is_number(v) for v in column) and all(v is None or is_number(v) for v in column) for column in cells]
+    return list(zip(table.columns, numeric, strict=True))
+
+
 def _rows(table: Table) -> list[list[tuple[str, bool]]]:
     return [[(cell(value), is_number(value)) for value in row] for row in table.rows]
 
@@ -238,5 +245,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"drawing": _drawing, "rows": _rows, "amount": number, "span": span, "chance": p_text}
+    environment.filters |= {
+        "drawing": _drawing,
+        "rows": _rows,
+        "heads": _heads,
+        "amount": number,
+        "span": span,
+        "chance": p_text,
+    }
     return environment

@@ -39,9 +39,10 @@ def density_chart(
     top = max((point.density for point in curve), default=1.0) or 1.0
     ordered = sorted(marks, key=lambda mark: mark.x)
     ends = [point.x for point in curve] + [mark.x for mark in marks]
+    ends += [end for mark in marks for end in (mark.low, mark.high) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     floor = HILL + ROW * len(ordered)
-    x: Spec = {"field": "x", "type": "quantitative", "title": title or None}
+    x: Spec = {"field": "x", "type": "quantitative", "title": title or None, "axis": {"grid": False}}
     x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
     color: Spec = {"field": "kind", "type": "nominal", "title": None}
     height = {"domain": [0, top], "range": [HILL, 0], "nice": False}

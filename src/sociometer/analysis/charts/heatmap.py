@@ -7,6 +7,10 @@ from msgspec import Struct
 from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of
 
 
+SHORT = 6
+"""Names of columns up to this length stand upright."""
+
+
 class Cell(Struct, frozen=True):
     """One cell; `mark` is added after the number (stars), `note` shows on hovering."""
 
@@ -40,7 +44,10 @@ def heat_map(
     text = f"datum.value == null ? '' : format(datum.value, '{number_format(unit)}') + datum.mark"
     position = {
         "y": nominal("row", rows),
-        "x": {**nominal("column", columns), "axis": {"labelAngle": -35}},
+        "x": {
+            **nominal("column", columns),
+            "axis": {"labelAngle": 0 if max(map(len, columns), default=0) <= SHORT else -35},
+        },
     }
     tooltip = [
         {"field": "row", "title": "row"},

@@ -52,7 +52,8 @@ def interval_chart(
     crowded = several and len(labels) < len(dots)
     y = nominal("label", labels)
     shared: Spec = {"y": y}
-    shape: Spec = {**nominal("group", groups), "legend": None}
+    # the same title as the colour's, so that Vega-Lite makes one legend of both
+    shape: Spec = {**nominal("group", groups), "title": group_title or None}
     if several:
         if crowded:
             y["scale"]["paddingInner"] = 0.35

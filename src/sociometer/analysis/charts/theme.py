@@ -87,7 +87,7 @@ def theme(mode: Mode = "light") -> Spec:
         "mark": {"color": categories[0]},
         "text": {"color": ink["text"], "fontSize": 12},
         "rule": {"color": ink["soft"]},
-        "point": {"size": 70, "filled": True},
+        "point": {"size": 70, "filled": True, "opacity": 1},
         "line": {"strokeWidth": 2.2},
         "style": _styles(ink, ramps),
     }
