@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from sociometer.analysis.grouped import Row, grouped_measures, mean_measure, rows
 from sociometer.core.measure import Interval, Measure
 from sociometer.core.task import RunView
@@ -12,28 +14,30 @@ from sociometer.instruments.seceu.standing import Standing
 FACETS = ("context", "direction")
 
 
-def overall_measures(run: RunView[Any, Any], shown: Standing | None, norm: Norm | None) -> Iterator[Measure]:
+def overall_measures(
+    run: RunView[Any, Any], shown: Standing | None, even: Standing | None, norm: Norm | None
+) -> Iterator[Measure]:
     """Yield the measures without a group, and the means by context and direction."""
     several = len({row.facets.get("prompting") for row in rows(run, "distance")}) > 1
     distances = grouped_measures(run, "distance", by=FACETS)
-    yield _around(distances[0], shown if not several else None)
+    yield _around(distances[0], shown if not several else None, even)
     yield from distances[1:]
     yield from grouped_measures(run, "profile", by=FACETS)
     yield from grouped_measures(run, "evenness")
     yield from grouped_measures(run, "null")
-    if shown is not None and norm is not None:
-        yield from _places(shown, norm, {}, distances[0])
+    if shown is not None and even is not None and norm is not None:
+        yield from _places(shown, even, norm, {}, distances[0])
 
 
-def method_measures(run: RunView[Any, Any], standing: Standing, norm: Norm | None) -> Iterator[Measure]:
+def method_measures(run: RunView[Any, Any], standing: Standing, even: Standing, norm: Norm | None) -> Iterator[Measure]:
     """Yield the measures of one way of prompting."""
     group = {"prompting": standing.method}
     mine = _mean_of(run, "distance", group)
-    yield _around(mine, standing)
+    yield _around(mine, standing, even)
     for value in ("profile", "evenness", "null"):
         yield _mean_of(run, value, group)
     if norm is not None:
-        yield from _places(standing, norm, group, mine)
+        yield from _places(standing, even, norm, group, mine)
 
 
 def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
@@ -41,28 +45,19 @@ def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measu
     return mean_measure(value, members, group)
 
 
-def _around(measure: Measure, standing: Standing | None) -> Measure:
-    """The mean distance with the interval that the standing gives it."""
-    if standing is None or measure.value is None:
+def _around(measure: Measure, standing: Standing | None, even: Standing | None) -> Measure:
+    """The mean distance with the interval that the standing gives it, beside what hedging has."""
+    if measure.value is None or even is None:
         return measure
-    return Measure(
-        measure.name,
-        measure.value,
-        measure.group,
-        standing.interval,
-        measure.items,
-        measure.clusters,
-        measure.unreadable,
-        measure.errors,
-        measure.note,
-    )
+    interval = measure.interval if standing is None else standing.interval
+    return msgspec.structs.replace(measure, interval=interval, note=f"spreading evenly has {even.score:.2f}")
 
 
-def _places(standing: Standing, norm: Norm, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
+def _places(standing: Standing, even: Standing, norm: Norm, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
     """EQ, percentiles and pattern similarity; a failed test has none."""
     failed = f"FAILED: {standing.nulls:g} of {standing.items} answers hold no allocation" if standing.failed else ""
     eq = None if standing.failed else standing.eq
-    word = failed or (band(standing.eq) if standing.eq is not None else "")
+    word = failed or beside_eq(standing, even, norm)
 
     def measure(name: str, value: float | None, interval: Interval | None, note: str) -> Measure:
         return Measure(name, value, group, interval, standing.items, standing.items, mean.unreadable, mean.errors, note)
@@ -83,6 +78,16 @@ def _places(standing: Standing, norm: Norm, group: dict[str, str], mean: Measure
         None,
         failed,
     )
+
+
+def beside_eq(standing: Standing, even: Standing, norm: Norm) -> str:
+    """Return what must stand beside an EQ: its band, what hedging earns, and people's error of measurement."""
+    said = [band(standing.eq)] if standing.eq is not None else []
+    if even.eq is not None:
+        said.append(f"spreading evenly earns {even.eq:.0f}")
+    if norm.error_of_measurement is not None:
+        said.append(f"people's standard error of measurement {norm.error_of_measurement:.1f}")
+    return "; ".join(said)
 
 
 def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> str:

@@ -48,9 +48,9 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     standings = standings_of(run, norm)
     even = hedger(standings[0], norm) if standings else None
     shown = headline(standings, run.settings.text("prompting"))
-    measures = list(overall_measures(run, shown, norm))
-    if len(standings) > 1:
-        measures += [measure for standing in standings for measure in method_measures(run, standing, norm)]
+    measures = list(overall_measures(run, shown, even, norm))
+    if len(standings) > 1 and even is not None:
+        measures += [measure for standing in standings for measure in method_measures(run, standing, even, norm)]
     tables = [results_table(standings, even, norm)] if even is not None else []
     if shown is not None:
         tables += [items_table(shown, norm, SHOWN_ITEMS), repairs_table(Counter(shown.readings))]
