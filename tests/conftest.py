@@ -12,6 +12,9 @@ from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 
+# Tests run beside each other: a model that takes every core for itself slows all of them down.
+os.environ.setdefault("SOCIOMETER_THREADS", "1")
+
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
 
 

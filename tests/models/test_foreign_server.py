@@ -18,6 +18,7 @@ import sys, xllamacpp
 params = xllamacpp.CommonParams()
 params.model.path = sys.argv[1]
 params.verbosity, params.n_ctx, params.n_parallel, params.warmup, params.port = -1, 1024, 1, False, 0
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 params.api_keys = ["right-key-for-the-test"]
 server = xllamacpp.Server(params)
 print(server.listening_address, flush=True)

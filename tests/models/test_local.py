@@ -10,7 +10,7 @@ import pytest
 from sociometer.core.conversation import Request, Sampling, user
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.forms import Schema
-from sociometer.models.local import chat_body
+from sociometer.models.local import _threads, chat_body
 from sociometer.models.pull import PULLABLE
 from sociometer.models.registry import resolve
 
@@ -118,6 +118,22 @@ def test_without_the_extra_the_extra_is_named(embedded_model, monkeypatch):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     with pytest.raises(UsageError, match=r"sociometer\[local\]"):
         resolve("local/smollm2-135m")
+
+
+@pytest.mark.parametrize("wrong", ["0", "many", "-1"])
+def test_a_wrong_number_of_threads_is_told(monkeypatch, wrong):
+    monkeypatch.setenv("SOCIOMETER_THREADS", wrong)
+    with pytest.raises(UsageError, match=f"SOCIOMETER_THREADS is '{wrong}'"):
+        _threads()
+
+
+def test_a_busy_machine_gets_half_the_threads(monkeypatch):
+    monkeypatch.delenv("SOCIOMETER_THREADS", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    monkeypatch.setattr("os.getloadavg", lambda: (9.0, 0.0, 0.0), raising=False)
+    assert _threads() == 2
+    monkeypatch.setattr("os.getloadavg", lambda: (1.0, 0.0, 0.0), raising=False)
+    assert _threads() == 0
 
 
 def test_options_are_sent_only_where_set():

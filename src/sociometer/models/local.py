@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import contextlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -183,12 +184,31 @@ def _load(path: Path, *, embedding: bool) -> Any:
     params.n_ctx = _CONTEXT_TOKENS
     params.warmup = False
     params.fit_params = False
+    threads = _threads()
+    if threads:
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     if embedding:
         params.embedding = True
         params.pooling_type = llama.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         params.n_batch = params.n_ubatch = 2048
         params.n_ctx = 2048
     return llama.Server(params)
+
+
+def _threads() -> int:
+    """How many threads to use, from SOCIOMETER_THREADS; 0 leaves it to llama.cpp, which takes every core.
+
+    On a machine that is already busy its threads wait for each other in a loop: half as many are then faster, and use a
+    third of the time. The replies are the same.
+    """
+    chosen = os.environ.get("SOCIOMETER_THREADS", "")
+    if chosen:
+        if not chosen.isdigit() or not int(chosen):
+            raise UsageError(f"SOCIOMETER_THREADS is '{chosen}'; it must be a whole number of 1 or more.")
+        return int(chosen)
+    cores = os.cpu_count() or 1
+    busy = hasattr(os, "getloadavg") and os.getloadavg()[0] > cores
+    return max(1, cores // 2) if busy else 0
 
 
 @atexit.register
