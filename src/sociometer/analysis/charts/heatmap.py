@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of
 
-
 SHORT = 6
 """Names of columns up to this length stand upright."""
 

@@ -1,0 +1,140 @@
+"""compare, leaderboard, profile, reliability, reproduce, report and plot, on a small store of real runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sociometer.cli.main import run_command
+
+SUBJECTS = ("baseline/random", "baseline/oracle", "baseline/first")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three baselines on forty questions of SESI and the scenarios of SECEU."""
+    path = tmp_path_factory.mktemp("store") / "runs.db"
+    for subject in SUBJECTS:
+        for name, limit in (("sesi", "40"), ("seceu", "12")):
+            arguments = ["run", name, "--model", subject, "--limit", limit, "--store", str(path), "--json"]
+            assert run_command(arguments) == 0
+    return path
+
+
+@pytest.fixture
+def call(store, capsys):
+    """Runs a command on the store; gives the exit code and what it printed."""
+
+    def run(*arguments: str) -> tuple[int, str]:
+        capsys.readouterr()
+        code = run_command([*arguments, "--store", str(store)])
+        captured = capsys.readouterr()
+        return code, captured.out + captured.err
+
+    return run
+
+
+def _runs(call, instrument: str) -> dict[str, str]:
+    _, text = call("runs", "--json")
+    return {run["subject"]: run["run"] for run in json.loads(text) if run["instrument"] == instrument}
+
+
+def test_compare_says_who_is_better_and_gates_on_worse(call):
+    runs = _runs(call, "sesi")
+    worse = (runs["baseline/oracle"], runs["baseline/random"])
+    code, text = call("compare", *worse)
+    assert code == 0
+    assert "baseline/random is worse than baseline/oracle by" in text
+    assert call("compare", *worse, "--fail-if", "worse")[0] == 1
+    assert call("compare", *worse[::-1], "--fail-if", "worse")[0] == 0
+
+
+def test_compare_as_json_holds_the_whole_comparison(call):
+    runs = _runs(call, "seceu")
+    code, text = call("compare", runs["baseline/oracle"], runs["baseline/first"], "--margin", "0.5", "--json")
+    (found,) = json.loads(text)
+    assert code == 0
+    assert found["measures"][0]["verdict"] == "worse"
+    assert found["measures"][0]["needed"] > 1
+    assert found["measures"][0]["paired"]["interval"]["low"] > 0
+
+
+def test_compare_of_two_instruments_is_refused_with_the_next_step(call):
+    one, two = _runs(call, "sesi")["baseline/first"], _runs(call, "seceu")["baseline/first"]
+    code, text = call("compare", one, two)
+    assert code == 2
+    assert "no two of the runs given are of one task" in text
+    assert call("compare", one)[0] == 2
+
+
+def test_leaderboard_gives_ranges_of_ranks(call):
+    code, text = call("leaderboard", "sesi", "--json")
+    (board,) = json.loads(text)
+    assert code == 0
+    assert board["standings"][0]["subject"] == "baseline/oracle"
+    assert board["standings"][0]["ranks"]["high"] == 1
+    assert "rank, 95 %" in call("leaderboard", "sesi")[1]
+    assert "no measure 'speed'" in call("leaderboard", "sesi", "--measure", "speed")[1]
+
+
+def test_profile_gives_one_number_only_when_asked_and_then_with_a_warning(call):
+    code, text = call("profile", "baseline/first")
+    assert code == 0
+    assert "SECEU" in text and "SESI" in text
+    assert "One number" not in text
+    asked = call("profile", "baseline/first", "--overall")[1]
+    assert "It is NOT justified: 3 subjects cannot show" in asked
+    assert json.loads(call("profile", "baseline/first", "--json")[1])["overall"] is None
+    assert "unknown subject 'baseline/frist'; did you mean 'baseline/first'?" in call("profile", "baseline/frist")[1]
+
+
+def test_reliability_says_that_three_subjects_are_too_few(call):
+    code, text = call("reliability", "sesi")
+    assert code == 0
+    assert "too few distinct subjects: 3" in text
+    (found,) = json.loads(call("reliability", "sesi", "--json")[1])
+    assert found["subjects"] == list(SUBJECTS)
+
+
+def test_report_writes_one_page_about_all_runs(call, tmp_path):
+    out = tmp_path / "page" / "report.html"
+    code, text = call("report", "all", "--out", str(out))
+    assert code == 0
+    assert f"wrote {out}" in text
+    page = out.read_text(encoding="utf-8")
+    assert all(subject in page for subject in SUBJECTS)
+    assert len(page) < 5_000_000
+    assert not list(out.parent.glob("*.part"))
+
+
+def test_plot_lists_the_figures_and_draws_one(call, tmp_path):
+    code, text = call("plot", "--json")
+    names = [row[0] for row in json.loads(text)["tables"][0]["rows"]]
+    assert code == 0
+    assert "profile" in names
+    assert any(name.startswith("sesi/") for name in names)
+    out = tmp_path / "figure.svg"
+    assert call("plot", "profile", "--out", str(out))[0] == 0
+    assert out.read_text(encoding="utf-8").startswith("<svg")
+    assert call("plot", "profile")[0] == 2
+    assert "unknown picture format '.gif'" in call("plot", "profile", "--out", str(tmp_path / "figure.gif"))[1]
+
+
+def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):
+    assert run_command(["report", "--store", str(tmp_path / "empty.db")]) == 2
+    assert "Start one with: sociometer run" in capsys.readouterr().err
+
+
+def test_reproduce_shows_the_published_figures_and_their_reasons(capsys, official_data):
+    assert run_command(["reproduce", "seceu", "--data", str(official_data), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["reproduced"]
+    differing = [figure for figure in found["figures"]["seceu"] if not figure["match"]]
+    assert differing and all(figure["reason"] for figure in differing)
+    assert run_command(["reproduce", "seceu", "--data", str(official_data), "--mismatches"]) == 0
+    assert "known difference" in capsys.readouterr().out
+
+
+def test_reproduce_of_an_unknown_instrument_names_the_known_ones(capsys):
+    assert run_command(["reproduce", "sesy"]) == 2
+    assert "did you mean 'sesi'?" in capsys.readouterr().err
