@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from sociometer.core.conversation import Identity, Reply, Usage
-from sociometer.core.errors import DataError, MachineryError, StoreError, UsageError
+from sociometer.core.errors import DataError, MachineryError, Stopped, StoreError, UsageError
 from sociometer.core.task import Instrument
 from sociometer.core.transcript import Asked
 from sociometer.core.workbench import FinishedEpisode
@@ -204,6 +204,21 @@ def test_a_bug_in_an_instrument_is_an_error_of_its_own_kind(store, monkeypatch):
     monkeypatch.setattr(task, "play", broken)
     played = engine.run(config())
     assert dict(played.tally.failed) == {"instrument error": 4}
+
+
+def test_a_player_who_stops_leaves_a_run_that_can_be_resumed(store):
+    left = [2]
+
+    def fail(number, request):
+        return Stopped("the person left") if number > left[0] else None
+
+    server = Server(fail=fail)
+    engine = engine_with(store, server)
+    played = engine.run(config(in_flight=1))
+    assert (played.ending.status, played.ending.reason) == ("stopped", "the person left")
+    left[0] = 100
+    assert engine.resume(played.run.id).ending.status == "finished"
+    assert not engine.stored(played.run.id).failures()
 
 
 def test_rescoring_needs_no_model_and_gives_the_same_numbers(store):

@@ -24,6 +24,8 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
 
     def of(self, usage: Usage) -> float | None:
         """The cost of a reply, or None where the server did not report its tokens."""
+        if self.input == self.output == 0:
+            return 0.0
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1e6

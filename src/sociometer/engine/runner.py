@@ -130,7 +130,9 @@ class Runner:
             if isinstance(error, StoreError):
                 self._desk.stop(Stopped("the store failed"))
                 raise error from None
-            if not isinstance(error, Stopped):
+            if isinstance(error, Stopped):
+                self._desk.stop(error)
+            else:
                 self._fail(job, session, error)
         else:
             self._finish(job, session, outcome)

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable
 
-from sociometer.core.conversation import Identity, Message, Reply, Request
+from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
 from sociometer.core.errors import Stopped
 from sociometer.core.forms import Allocation, Choice, Form, Schema
 from sociometer.models.rule import RulePlayer
 from sociometer.models.turn import Turns
 
+_NO_TOKENS = Usage(0, 0)
 ReadLine = Callable[[str], str]
 """Shows a prompt and gives a line; raises EOFError at the end of input."""
 
@@ -29,7 +30,7 @@ class Human(RulePlayer):
 
     async def answer(self, request: Request) -> Reply:
         """What the person typed; the end of input stops the run cleanly."""
-        return Reply(await self._turns.run(lambda: self._ask(request)))
+        return Reply(await self._turns.run(lambda: self._ask(request)), usage=_NO_TOKENS)
 
     async def close(self) -> None:
         """Stops listening."""
