@@ -138,12 +138,19 @@ def test_numbers_are_shown_in_their_unit():
         ("<rect fill='url(https://example.com/x)' width='3'/>", "example.com"),
         ("<foreignObject><p>hello</p></foreignObject>", "foreignObject"),
         ("<style>@import 'x'</style>", "style"),
+        ("<style>.a { fill: url(https://example.com/x) }</style>", "style"),
+        ("<style>.a { fill: u\\72l(https://example.com/x) }</style>", "style"),
     ],
 )
 def test_a_drawing_keeps_only_what_draws(drawing, gone):
     cleaned = clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{drawing}<circle r="2"/></svg>')
     assert gone not in cleaned
     assert "circle" in cleaned
+
+
+def test_a_drawing_keeps_a_style_sheet_that_loads_nothing():
+    drawing = '<svg xmlns="http://www.w3.org/2000/svg"><style>.a { fill: teal }</style><circle class="a" r="2"/></svg>'
+    assert ".a { fill: teal }" in clean_svg(drawing)
 
 
 def test_a_drawing_with_entities_or_of_another_kind_is_refused():

@@ -7,7 +7,18 @@ from sociometer.core.errors import DataError
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _SHAPES = ("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan")
-_OTHERS = ("title", "desc", "defs", "marker", "clipPath", "linearGradient", "radialGradient", "stop", "pattern")
+_OTHERS = (
+    "title",
+    "desc",
+    "defs",
+    "marker",
+    "clipPath",
+    "linearGradient",
+    "radialGradient",
+    "stop",
+    "pattern",
+    "style",
+)
 _ELEMENTS = frozenset((*_SHAPES, *_OTHERS))
 _PLACES = ("d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "dx", "dy", "width", "height", "points")
 _PAINT = ("fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap")
@@ -41,10 +52,16 @@ def _clean(element: ElementTree.Element) -> None:
         if name not in _ATTRIBUTES or _OUTSIDE.search(element.attrib[name]):
             del element.attrib[name]
     for child in list(element):
-        if not isinstance(child.tag, str) or _local(child.tag) not in _ELEMENTS:
+        style = isinstance(child.tag, str) and _local(child.tag) == "style"
+        if not isinstance(child.tag, str) or _local(child.tag) not in _ELEMENTS or (style and _reaches_out(child)):
             element.remove(child)
         else:
             _clean(child)
+
+
+def _reaches_out(style: ElementTree.Element) -> bool:
+    """Whether a style sheet could load something; a page shows drawings in a shadow root, so that it styles no more."""
+    return len(style) > 0 or bool(_OUTSIDE.search(style.text or "")) or "\\" in (style.text or "")
 
 
 def _local(tag: str) -> str:

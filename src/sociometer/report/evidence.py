@@ -92,11 +92,22 @@ def choose(
     rest = list(range(len(episodes)))
     Random(seed).shuffle(rest)
     found: dict[int, set[str]] = {}
-    lists = (best[:each], worst[:each], unreadable[:each], failed[:each], rest[:each])
+    lists = (best, worst, unreadable, failed, rest)
     for kind, places in zip(KINDS, lists, strict=True):
-        for place in places:
+        for place in _distinct(episodes, places)[:each]:
             found.setdefault(place, set()).add(kind)
     return found
+
+
+def _distinct(episodes: Sequence[Episode[Any, Any]], places: Sequence[int]) -> list[int]:
+    """The same places, one episode of every item first: repeats of one item show little that is new."""
+    seen: set[str] = set()
+    first, again = [], []
+    for place in places:
+        item = episodes[place].item.id
+        (again if item in seen else first).append(place)
+        seen.add(item)
+    return first + again
 
 
 def _value(episode: Episode[Any, Any], value: str) -> float:

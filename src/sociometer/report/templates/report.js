@@ -164,7 +164,9 @@
     if (figure.svg) {
       const drawing = new DOMParser().parseFromString(figure.svg, "image/svg+xml").documentElement;
       const frame = element("div", "drawing scroll");
-      frame.append(document.importNode(drawing, true));
+      const shadow = frame.attachShadow({ mode: "open" });
+      shadow.append(element("style", "", "svg { max-width: none; height: auto; }"), document.importNode(drawing, true));
+      shadow.lastChild.style.width = `${Math.round(drawing.viewBox.baseVal.width * 0.8) || 480}px`;
       aside.append(frame);
     } else if (figure.table) {
       const frame = element("div", "scroll");
