@@ -80,7 +80,8 @@ class LocalPlayer:
         body = chat_body(request)
         received = await self._run(lambda: self._model.chat(body))
         try:
-            reply = read_completion(received)
+            # No server stands between us and the model: where it says nothing, nothing is its answer.
+            reply = read_completion(received, may_be_empty=True)
         except msgspec.DecodeError:
             raise self._refused(received) from None
         return msgspec.structs.replace(reply, served_model=self._identity.name)

@@ -95,6 +95,7 @@ _counted = msgspec.json.Decoder(_Counted | None).decode
 _tokens = msgspec.json.Decoder(_Tokens | None).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _UNKNOWN_USAGE = Usage()
+_DEFAULT = Sampling()
 
 
 class OpenAIPlayer:
@@ -165,9 +166,6 @@ def chat_body(name: str, request: Request, preset: Preset) -> ChatBody:
     return body
 
 
-_DEFAULT = Sampling()
-
-
 def response_format(form: Schema) -> dict[str, Any]:
     """The schema as an option; `strict` only where it fulfils what strictness asks for."""
     named: dict[str, Any] = {"name": form.name, "schema": form.schema}
@@ -176,7 +174,7 @@ def response_format(form: Schema) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": named}
 
 
-def read_completion(received: bytes) -> Reply:
+def read_completion(received: bytes, *, may_be_empty: bool = False) -> Reply:
     """The reply in a chat completion; a MachineryError where nothing was said, a DecodeError where it is none."""
     completion = _completion(received)
     if not completion.choices:
@@ -188,10 +186,10 @@ def read_completion(received: bytes) -> Reply:
     reasoning = said.reasoning_content or said.reasoning or thought
     if not reasoning:
         text, reasoning = split_reasoning(text)
-    if not text.strip():
-        if not said.refusal:
-            raise nothing_said(finish, reasoning)
+    if said.refusal and not text.strip():
         text, finish = said.refusal, "refusal"
+    elif not may_be_empty and not text.strip():
+        raise nothing_said(finish, reasoning)
     logprobs = () if option.logprobs == b"null" else _read_logprobs(option.logprobs)
     return Reply(text, reasoning, _read_usage(completion.usage), finish, completion.model or "", logprobs)
 
