@@ -5,7 +5,15 @@ from collections import Counter
 import msgspec
 import pytest
 
-from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, is_utterance, lint, lint_tree, pair_twins, reachable
+from sociometer.instruments.socialeval.lint import (
+    MEANINGS,
+    cyclic,
+    is_utterance,
+    lint,
+    lint_tree,
+    pair_twins,
+    reachable,
+)
 
 
 def kinds(tree):

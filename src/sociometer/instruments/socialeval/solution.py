@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 
 from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Node, Tree
@@ -68,6 +70,7 @@ def _mean(odds: list[Odds]) -> Odds:
     )
 
 
+@lru_cache(maxsize=1024)
 def solve(tree: Tree) -> Solution:
     """Solve a tree by backward induction over the choices left, so that even a faulty, cyclic file has a value."""
     nodes = tree.by_id()
@@ -116,4 +119,3 @@ def departure(tree: Tree, solution: Solution, taken: tuple[tuple[int, int], ...]
 def regret(solution: Solution, level: int) -> float:
     """How far below the best level a walk ended, in goal levels (an open ending counts as not reached)."""
     return float(max(solution.best, GOAL_NOT) - max(level, GOAL_NOT))
-

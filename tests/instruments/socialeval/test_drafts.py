@@ -1,0 +1,185 @@
+"""What a draft is held to, part by part, and how a builder's faults are sent back to it."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from sociometer.core.conversation import Identity, Reply
+from sociometer.engine.rehearsal import Rehearsal
+from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments.socialeval.build import BuildPart
+from sociometer.instruments.socialeval.drafts import (
+    STAGES,
+    Asked,
+    Brief,
+    Characters,
+    Dialogue,
+    Draft,
+    DraftChoice,
+    DraftLine,
+    DraftNode,
+    Scene,
+    Skeleton,
+    Translated,
+    Utterances,
+    parts_of,
+    problems,
+    schema_of,
+    texts_of,
+)
+from sociometer.instruments.socialeval.worldtree import Person
+
+BRIEF = Brief("last-ferry", "cooperation", "a pier", "both get home", ("teamwork skill",))
+PEOPLE = Characters((Person("Ida", "rows", "has a key", "get home"), Person("Tom", "waits", "is late", "get home")))
+
+
+def skeleton(goals=(0, 1, 0, 0, 1, 2), **changed):
+    """Five episodes in a row, each with a way on and a way out; the last way on leads to the last ending."""
+    nodes = [
+        DraftNode(
+            number,
+            f"episode {number}",
+            (
+                DraftChoice(number + 1 if number < 4 else 15, "teamwork skill", "on"),
+                DraftChoice(changed.get("out", 10 + number), changed.get("ability", "capacity for trust"), "out"),
+            ),
+        )
+        for number in range(changed.get("episodes", 5))
+    ]
+    return Skeleton((*nodes, *(DraftNode(10 + i, f"end {i}", goal=goal) for i, goal in enumerate(goals))))
+
+
+@pytest.fixture
+def draft():
+    whole = Draft(BRIEF, PEOPLE, Scene("A pier."), skeleton())
+    said = Dialogue((DraftLine("", "Rain."), DraftLine("Tom", "What now?")))
+    return msgspec.structs.replace(
+        whole,
+        dialogue=dict.fromkeys(parts_of("dialogue", whole), said),
+        choices={key: Utterances(("Row!", "Wait.")) for key in parts_of("choices", whole)},
+        distractors={key: Asked("Which?", ("a", "b", "c")) for key in parts_of("distractors", whole)},
+    )
+
+
+BEGUN = Draft(BRIEF, PEOPLE)
+
+
+def found(part, draft=BEGUN):
+    return problems("skeleton", "all", part, draft)
+
+
+def test_a_sound_skeleton_may_stand():
+    assert found(skeleton()) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [
+        (skeleton((2, 0, 0, 0, 0, 2)), "a random walk succeeds in 53%; it must stay below 30%"),
+        (skeleton((0, 1, 0, 0, 1, 1)), "no walk reaches an ending with goal 2"),
+        (skeleton((2, 2, 2, 2, 2, 2)), "every walk reaches the goal; some must fail"),
+        (skeleton((0, 1, 0, 0, None, 2)), "node 14 is an ending without a goal level"),
+        (skeleton(out=77), "node 0 leads to 77, which is not there"),
+        (skeleton(out=0), "a walk can come back to 0"),
+        (skeleton(out=10), "no walk comes to 11, 12, 13, 14"),
+        (skeleton(ability="charm"), "'charm' is none of the 32 abilities"),
+        (skeleton(episodes=4), "there are 4 episodes with choices; 5 to 8 are needed"),
+        (Skeleton(()), "the story begins at node 0"),
+    ],
+)
+def test_a_faulty_skeleton_is_told_its_fault(part, problem):
+    assert any(problem in sentence for sentence in found(part)), found(part)
+
+
+def test_abilities_the_brief_wants_must_be_shown():
+    wanting = Draft(msgspec.structs.replace(BRIEF, abilities=("artistic skill",)), PEOPLE)
+    assert "no choice shows artistic skill, which the brief asks for" in found(skeleton(), wanting)
+
+
+@pytest.mark.parametrize(
+    ("stage", "key", "part", "problem"),
+    [
+        ("characters", "all", Characters((Person("Ida"),)), "two to four are needed"),
+        ("characters", "all", Characters((Person("Ida"), Person("Ida"))), "a name of their own"),
+        ("characters", "all", Characters((Person("Ida"), Person("Tom"))), "needs a goal and something that only they"),
+        ("scene", "all", Scene("  "), "the scene is empty"),
+        ("dialogue", "0", Dialogue((DraftLine("Zed", "Hi"),)), "unknown speakers Zed; allowed: Ida, Tom"),
+        ("dialogue", "0", Dialogue(()), "nothing is said"),
+        ("choices", "0", Utterances(("Row!",)), "exactly 2 are needed"),
+        ("choices", "0", Utterances(("Row!", "Row! ")), "two texts are the same"),
+        ("distractors", "0.1", Asked("Which?", ("a", "b", "Row!")), "two texts are the same"),
+        ("distractors", "0.1", Asked(" ", ("a", "b", "c")), "the question is empty"),
+        ("translation", "10", Translated(("下雨了。",)), "exactly 2 are needed"),
+        ("translation", "10", Translated(("下雨了。", "What now?")), "not Chinese: 'What now?'"),
+    ],
+)
+def test_a_faulty_part_is_told_its_fault(draft, stage, key, part, problem):
+    assert any(problem in sentence for sentence in problems(stage, key, part, draft))
+
+
+def test_sound_parts_may_stand(draft):
+    assert problems("characters", "all", PEOPLE, draft) == []
+    for stage in ("dialogue", "choices", "distractors"):
+        for key, part in getattr(draft, stage).items():
+            assert problems(stage, key, part, draft) == []
+    assert len(texts_of(draft, "people")) == 9
+    assert len(texts_of(draft, "0")) == 2 + 2 + 2 * 4
+    assert problems("translation", "10", Translated(("下雨了。", "怎么办？")), draft) == []
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_has_a_closed_schema(stage):
+    schema = schema_of(stage, 3)
+    assert schema["required"]
+    assert schema["additionalProperties"] is False
+
+
+class Builder:
+    """Gives its replies one after the other and remembers what it was asked."""
+
+    journaled = False
+    identity = Identity("test", "builder")
+
+    def __init__(self, *replies):
+        self.replies = list(replies)
+        self.seen = []
+
+    async def answer(self, request):
+        self.seen.append(request.messages)
+        return Reply(self.replies.pop(0))
+
+    async def embed(self, texts):
+        return ()
+
+    async def close(self):
+        pass
+
+
+def write(builder, attempts=3):
+    part = BuildPart(id="x", stage="skeleton", key="all", draft=Draft(BRIEF, PEOPLE, Scene("A pier.")))
+    folder = folder_of("socialeval")
+    show = Rehearsal(load_folder("socialeval"), folder, {"builder": builder}, {"attempts": attempts})
+    return asyncio.run(show.play("build", part)).episode
+
+
+def as_text(part):
+    return msgspec.json.encode(part).decode()
+
+
+def test_a_fault_is_sent_back_with_its_sentence_and_the_mended_part_is_taken():
+    builder = Builder(
+        "Once upon a time", as_text(skeleton((2, 2, 2, 2, 2, 2))), "```json\n" + as_text(skeleton()) + "```"
+    )
+    episode = write(builder)
+    assert (episode.outcome.attempts, episode.outcome.problems) == (3, ())
+    assert msgspec.json.decode(episode.outcome.text, type=Skeleton) == skeleton()
+    assert episode.score.values["accepted"] == 1.0
+    assert "does not fit the form" in builder.seen[1][-1].content
+    assert "every walk reaches the goal" in builder.seen[2][-1].content
+
+
+def test_after_the_last_attempt_the_problems_stand_in_the_outcome():
+    episode = write(Builder(*[as_text(skeleton((2, 2, 2, 2, 2, 2)))] * 2), attempts=2)
+    assert episode.outcome.problems == ("every walk reaches the goal; some must fail",)
+    assert episode.score.values == {"accepted": 0.0, "attempts": 2.0}

@@ -1,0 +1,71 @@
+"""Figures from the summaries of several subjects."""
+
+import msgspec
+import pytest
+
+from sociometer.core.task import SummarisedRun
+from sociometer.engine.rehearsal import Rehearsal
+from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments.socialeval.figures import beside, figures, parameters
+from sociometer.models.registry import ModelOptions, resolve
+
+
+def rehearsal(subject):
+    player = resolve(f"baseline/{subject}", ModelOptions())
+    return Rehearsal(load_folder("socialeval"), folder_of("socialeval"), {"subject": player})
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return [
+        SummarisedRun(f"r{i}-{task}", task, name, {"parameters": size}, rehearsal(name).summarise(task))
+        for i, (name, size) in enumerate((("random", 1.0), ("oracle", 70.0), ("longest", 7.0)))
+        for task in ("goals", "abilities")
+    ]
+
+
+def test_every_figure_holds_exactly_one_kind_of_picture_and_survives_json(runs):
+    found = figures(runs)
+    names = [figure.name for figure in found]
+    assert len(set(names)) == len(names)
+    for figure in found:
+        assert sum((figure.chart is not None, figure.table is not None, bool(figure.svg))) == 1
+        msgspec.json.encode(figure)
+    assert {"goals-by-category", "goal-levels", "goals-published", "prosocial-gap", "scale", "abilities"} <= set(names)
+
+
+def test_ours_stand_beside_the_papers_people(runs):
+    table = next(figure.table for figure in figures(runs) if figure.name == "goals-published")
+    assert ("Human (avg)", "zh", 64.9, 55.0, 51.3, 61.8, 153, "the paper") in table.rows
+    assert ("oracle", "en", 100.0, 100.0, 100.0, 100.0, 7, "this run") in table.rows
+
+
+def test_scale_needs_three_sizes(runs):
+    assert not [figure for figure in figures(runs[:4]) if figure.name == "scale"]
+    caption = next(figure.caption for figure in figures(runs) if figure.name == "scale")
+    assert "3 models" in caption
+
+
+@pytest.mark.parametrize(
+    ("subject", "settings", "size"),
+    [
+        ("vllm/Qwen2.5-72B-Instruct", {}, 72.0),
+        ("ollama/llama3.1:8b", {}, 8.0),
+        ("openai/gpt-4o", {}, None),
+        ("vllm/phi-3.5b-x", {"parameters": 4.2}, 4.2),
+        ("local/smollm2-135m", {}, None),
+    ],
+)
+def test_parameters_come_from_the_setting_or_the_name(runs, subject, settings, size):
+    assert parameters(msgspec.structs.replace(runs[0], subject=subject, settings=settings)) == size
+
+
+def test_beside_a_walk_stands_its_tree():
+    import asyncio
+
+    show = rehearsal("oracle")
+    for task in ("goals", "abilities"):
+        item = next(iter(show.instrument.task(task).items(show.source())))
+        figure = beside(item, asyncio.run(show.play(task, item)).episode.outcome)
+        assert figure.svg if task == "goals" else figure.table.rows[0][1:] == (True, 3)
+    assert beside(None, None) is None

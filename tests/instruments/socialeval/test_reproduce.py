@@ -1,0 +1,47 @@
+"""What the paper prints and what its own rows give."""
+
+import pytest
+
+from sociometer.instruments.socialeval.published.reproduce import rows, table, weighted
+
+
+def test_overall_rates_are_the_tree_weighted_means_but_for_three_cells(source):
+    found = [row for row in rows(source()) if "overall" in row.what]
+    assert len(found) == 18
+    wrong = {(row.what, row.printed, round(row.recomputed, 1)) for row in found if not row.match}
+    assert wrong == {
+        ("Human (avg), goal achieved overall (zh)", 61.8, 61.4),
+        ("DeepSeek-V3, goal achieved overall (zh)", 46.4, 45.8),
+        ("DeepSeek-V3, goal achieved overall (en)", 44.8, 44.2),
+    }
+    assert all(row.reason for row in found if not row.match)
+
+
+def test_a_row_worked_by_hand():
+    row = {"prosocial_zh": "54.3", "proself_zh": "32.2", "antisocial_zh": "28.0"}
+    assert weighted(row, "zh") == pytest.approx((107 * 54.3 + 26 * 32.2 + 20 * 28.0) / 153)
+
+
+def test_the_gaps_the_text_names_come_from_the_table_but_for_one(source):
+    found = {row.what: row for row in rows(source()) if row.where == "Text on the findings"}
+    assert [row.match for row in found.values()] == [False, True, True, True]
+    assert found["people's prosocial minus antisocial rate (zh)"].recomputed == 13.6
+
+
+def test_released_counts_are_recomputed_where_the_files_are(source, official_folder):
+    found = {
+        row.what: (row.printed, row.recomputed)
+        for row in rows(source(official_folder))
+        if row.where == "Released files"
+    }
+    assert found == {
+        "spellings of abilities": (138, 138),
+        "choices that name no ability": (51, 51),
+        "choice nodes without choices": (3, 3),
+    }
+
+
+def test_published_tables_are_complete():
+    assert len(table("goals")) == 9
+    assert len(table("abilities")) == 8
+    assert all(value for row in table("abilities") for value in row.values())

@@ -1,0 +1,186 @@
+"""Scores worked by hand, summaries, and the findings as tables."""
+
+import pytest
+
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, RunView
+from sociometer.instruments.socialeval import scoring
+from sociometer.instruments.socialeval.items import AbilityQuestion, TreeItem
+from sociometer.instruments.socialeval.play import Answer, Step, Vote, Walk
+from sociometer.instruments.socialeval.worldtree import Person
+
+
+def step(node, picked):
+    return Step(node, (Vote((0, 1, 2), picked, "bare"),), picked)
+
+
+def walk(*steps, last, level):
+    return Walk(tuple(steps), last, level, "ending")
+
+
+@pytest.fixture
+def forked(draw, at):
+    """At 0 the first choice keeps the goal, the second favours others and gives it up."""
+
+    def make(**fields):
+        root = at(0, 1, 2, abilities=("leadership skill", "capacity for trust"), stances=((1, -1), (0, 1)))
+        end = at(1, 3, 4, abilities=("goal regulation", "persuasive skill"), stances=((1, -1), (1, -1)))
+        return draw(root, end, at(2, goal=0), at(3, goal=2), at(4, goal=1), **fields)
+
+    return make
+
+
+def item_of(tree):
+    return TreeItem(id=tree.id, cluster=tree.twin, tree=tree)
+
+
+def run_of(task, pairs):
+    episodes = [
+        Episode(item, repeat, outcome, task(item, outcome), None) for repeat, (item, outcome) in enumerate(pairs)
+    ]
+    return RunView(lambda: iter(episodes), Settings({}), subject="test")
+
+
+def test_a_walk_to_the_goal_has_no_regret(forked):
+    item = item_of(forked())
+    values = scoring.score_walk(item, walk(step(0, 0), step(1, 0), last=3, level=2)).values
+    assert (values["achieved"], values["regret"], values["left"]) == (1, 0, 0)
+    assert values["random"] == 0.25
+    assert values["best"] == 1.0
+    assert values["prosocial_loss"] == 0.0
+    assert "left_step" not in values
+
+
+def test_a_walk_that_leaves_the_best_path_has_its_step_and_regret(forked):
+    item = item_of(forked())
+    values = scoring.score_walk(item, walk(step(0, 0), step(1, 1), last=4, level=1)).values
+    assert (values["partly"], values["regret"], values["left_step"]) == (1, 1, 2)
+
+
+def test_a_prosocial_choice_that_gives_the_goal_up_is_counted_where_it_offers_itself(forked):
+    item = item_of(forked())
+    assert scoring.prosocial_losses(item, walk(step(0, 1), last=2, level=0)) == (1, 1)
+    assert scoring.prosocial_losses(item, walk(step(0, 0), step(1, 1), last=4, level=1)) == (0, 1)
+
+
+def test_levels_of_a_score_add_up_to_one(forked):
+    item = item_of(forked())
+    for level in (-1, 0, 1, 2):
+        values = scoring.score_walk(item, walk(step(0, 1), last=2, level=level)).values
+        assert values["achieved"] + values["partly"] + values["missed"] + values["open"] == 1
+
+
+def many_trees(forked, count, orientation, language, goal):
+    for number in range(count):
+        item = item_of(forked(orientation=orientation, name=f"{number}", language=language))
+        outcome = walk(step(0, 0), step(1, 0), last=3, level=2) if goal(number) else walk(step(0, 1), last=2, level=0)
+        yield item, outcome
+
+
+def test_fewer_than_ten_trees_say_so_and_ten_have_an_interval(forked):
+    pairs = list(many_trees(forked, 10, "cooperation", "en", lambda n: n < 5))
+    pairs += many_trees(forked, 9, "conflict", "en", lambda n: n < 3)
+    summary = scoring.summarise_walks(run_of(scoring.score_walk, pairs))
+    assert summary.measure("achieved", category="prosocial").value == 0.5
+    assert not summary.measure("achieved", category="prosocial").interval.too_few
+    assert summary.measure("achieved", category="antisocial").interval.too_few
+    assert summary.measure("achieved").value == pytest.approx(8 / 19)
+    goals = next(table for table in summary.tables if table.name == "goals")
+    row = next(row for row in goals.rows if row[0] == "conflict")
+    assert row[3] == "too few trees (9)"
+
+
+def test_trees_weigh_the_same_whatever_their_walks(forked):
+    item, other = item_of(forked(name="a")), item_of(forked(name="b"))
+    won, lost = walk(step(0, 0), step(1, 0), last=3, level=2), walk(step(0, 1), last=2, level=0)
+    run = run_of(scoring.score_walk, [(item, won), (item, won), (item, won), (other, lost)])
+    assert scoring.summarise_walks(run).measure("achieved").value == 0.5
+
+
+def test_prosocial_preference_stands_beside_peoples(forked):
+    pairs = list(many_trees(forked, 12, "assistance", "zh", lambda n: n < 9))
+    pairs += many_trees(forked, 10, "induction", "zh", lambda n: n < 2)
+    summary = scoring.summarise_walks(run_of(scoring.score_walk, pairs))
+    gap = summary.measure("prosocial_gap", language="zh")
+    assert gap.value == pytest.approx(0.75 - 0.2)
+    assert gap.interval.low < 0.55 < gap.interval.high
+    table = next(table for table in summary.tables if table.name == "prosocial")
+    assert table.rows[0][1:] == (0.55, f"{gap.interval.low:.3f} to {gap.interval.high:.3f}", 0.136)
+    assert summary.measure("prosocial_loss").value == pytest.approx((3 + 8) / 22)
+
+
+def test_departures_name_the_ability_of_the_better_choice(forked):
+    pairs = list(many_trees(forked, 3, "negotiation", "en", lambda n: n == 0))
+    table = scoring.summarise_walks(run_of(scoring.score_walk, pairs)).tables[1]
+    assert ("left at step", "1", 2) in table.rows
+    assert ("kept to a best path", "", 1) in table.rows
+    assert ("better choice would have shown", "leadership skill", 2) in table.rows
+
+
+def test_languages_are_compared_over_pairs_of_trees(forked):
+    pairs = list(many_trees(forked, 12, "altruism", "en", lambda n: False))
+    pairs += many_trees(forked, 12, "altruism", "zh", lambda n: n < 8)
+    table = next(t for t in scoring.summarise_walks(run_of(scoring.score_walk, pairs)).tables if t.name == "languages")
+    trees, english, chinese, differing, _, p_value, effect = table.rows[0]
+    assert (trees, english, chinese, differing, effect) == (12, 0.0, 0.6667, 8, 1.0)
+    assert p_value < 0.01
+
+
+def question(name, abilities=("persuasive skill",), language="en", cluster="t"):
+    return AbilityQuestion(
+        id=name,
+        cluster=cluster,
+        language=language,
+        orientation="conflict",
+        category="antisocial",
+        abilities=abilities,
+        people=(Person("A"),),
+        scene="",
+        lines=(),
+        question="?",
+        options=("right", "x", "y", "z"),
+    )
+
+
+def answer(*picks):
+    votes = tuple(Vote((3, 2, 1, 0), pick, "bare") for pick in picks)
+    first = max(picks, key=picks.count)
+    return Answer(votes, first)
+
+
+def test_an_answer_counts_by_its_majority_and_unreadable_votes_are_counted():
+    score = scoring.score_answer(question("a"), answer(0, 0, None))
+    assert score.values == {"correct": 1.0, "single": pytest.approx(2 / 3), "chance": 0.25}
+    assert score.unreadable == 1
+    assert score.facets["dimension"] == "social engagement"
+
+
+def test_a_question_with_two_abilities_counts_for_both():
+    pairs = [
+        (question("a", ("persuasive skill", "anger management")), answer(0, 0, 0)),
+        (question("b", ("persuasive skill",)), answer(1, 1, 1)),
+        (question("c", ("none of the 32 for certain",)), answer(1, 1, 1)),
+    ]
+    summary = scoring.summarise_answers(run_of(scoring.score_answer, pairs))
+    assert summary.measure("accuracy", ability="persuasive skill").value == 0.5
+    assert summary.measure("accuracy", ability="anger management").value == 1.0
+    assert summary.measure("accuracy", dimension="emotional resilience").items == 1
+    assert summary.measure("accuracy", ability="none of the 32 for certain").value == 0.0
+    assert summary.measure("accuracy").value == pytest.approx(1 / 3)
+    assert any("no question for 30 of the 32" in note for note in summary.notes)
+
+
+def test_position_bias_counts_where_the_picked_option_stood():
+    pairs = [(question(f"q{i}"), answer(3, 3, 3)) for i in range(20)]
+    summary = scoring.summarise_answers(run_of(scoring.score_answer, pairs))
+    assert summary.tables[0].rows[0] == ("A", 60, 0, 15.0)
+    assert summary.tables[0].rows[3][2] == 60
+    assert any("100% of the answers are A" in note for note in summary.notes)
+
+
+def test_a_run_without_a_readable_answer_has_a_summary():
+    summary = scoring.summarise_answers(
+        run_of(scoring.score_answer, [(question("a"), Answer((Vote((0, 1, 2, 3), None, "none"),), None))])
+    )
+    assert summary.measure("accuracy").value == 0.0
+    assert "no answer could be read." in summary.notes
