@@ -102,7 +102,8 @@ def choose(
 def _distinct(episodes: Sequence[Episode[Any, Any]], places: Sequence[int]) -> list[int]:
     """The same places, one episode of every item first: repeats of one item show little that is new."""
     seen: set[str] = set()
-    first, again = [], []
+    first: list[int] = []
+    again: list[int] = []
     for place in places:
         item = episodes[place].item.id
         (again if item in seen else first).append(place)
