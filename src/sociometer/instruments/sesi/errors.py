@@ -129,7 +129,7 @@ def write_sheet(sample: Iterable[WrongAnswer]) -> str:
 
 def _plain(text: str) -> str:
     """A cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in "=+-@\t" else text
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
 
 
 def read_labels(path: Path) -> dict[str, str]:

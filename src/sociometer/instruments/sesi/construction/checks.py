@@ -112,11 +112,9 @@ def flags(items: Sequence[Question]) -> list[Flag]:
         if len({text.lower() for text in item.options}) < 4:
             found.append(Flag(item.id, "two options are the same"))
         own = _shingles(item.situation)
-        found += [
-            Flag(item.id, f"situation nearly the same as that of {other}")
-            for other, theirs in shingles
-            if own and len(own & theirs) / len(own | theirs) > 0.6
-        ]
+        alike = (other for other, theirs in shingles if own and len(own & theirs) / len(own | theirs) > 0.6)
+        if (first := next(alike, None)) is not None:
+            found.append(Flag(item.id, f"situation nearly the same as that of {first}"))
         shingles.append((item.id, own))
     return list(dict.fromkeys(found))
 

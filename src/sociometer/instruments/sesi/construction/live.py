@@ -22,7 +22,7 @@ def reddit(site: str = "") -> Any:
     if missing:
         raise UsageError(f"set {' and '.join(missing)} in the environment (an app of type 'script' on reddit.com).")
     site = site or os.environ.get("SOCIOMETER_REDDIT_URL", "")
-    places = {"reddit_url": site, "oauth_url": site} if site else {}
+    places: dict[str, Any] = {"reddit_url": site, "oauth_url": site} if site else {}
     return praw.Reddit(
         client_id=keys["REDDIT_CLIENT_ID"],
         client_secret=keys["REDDIT_CLIENT_SECRET"],

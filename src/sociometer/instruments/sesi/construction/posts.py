@@ -18,7 +18,7 @@ TOP = 5
 _GONE = {"[removed]", "[deleted]", ""}
 _LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
 _UPDATE = re.compile(r"\b(?:update|edit)\s*(?:#?\d+|:|-|\]|\))", re.IGNORECASE)
-_TLDR = re.compile(r"\btl\s*[;:,/]?\s*dr\b\s*[:;,.\-–—*]*\s*", re.IGNORECASE)
+_TLDR = re.compile(r"\btl\s*[;:,/]?\s*dr\b[\s:;,.\-–—*]*", re.IGNORECASE)
 
 
 class Comment(Struct, frozen=True):

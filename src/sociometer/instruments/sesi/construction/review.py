@@ -32,7 +32,7 @@ def review_sheet(items: Sequence[Question], flags: Sequence[Flag]) -> str:
             "",
             "",
         ]
-        writer.writerow([f"'{cell}" if cell[:1] in "=+-@\t" else cell for cell in cells])
+        writer.writerow([f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell for cell in cells])
     return out.getvalue()
 
 

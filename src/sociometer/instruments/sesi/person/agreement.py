@@ -21,7 +21,7 @@ def _words(text: str) -> frozenset[str]:
 _OBJECTS = _words(
     """
     to that a an the his her him them it if whether how why what their your my this these those someone
-    something in on about for with like as more less no any all being
+    something in on about for with like as more less no any all being at from over hard so out
     """
 )
 _STARTS_CLAUSE = _words(
@@ -51,7 +51,7 @@ def verbs_of(words: Sequence[Token], first: int, at: int, skip: set[int]) -> dic
 
 def inverted(words: Sequence[Token], at: int) -> dict[int, str]:
     """The auxiliary before its subject in a question: "Is the person" -> "Are you"."""
-    if at >= 0 and words[at].low in AUXILIARIES and words[at].low != "am":
+    if at >= 0 and words[at].low in AUXILIARIES:
         before = words[at - 1] if at else None
         joined = _STARTS_CLAUSE | {"and", "or", "but"}
         if before is None or before.text in ",?.;:" or before.low in joined:

@@ -22,6 +22,7 @@ from sociometer.instruments.sesi.person.words import (
     PARTNER,
     PLURAL,
     PRONOUNS,
+    SINGULAR,
     THINGS,
     TITLES,
 )
@@ -47,16 +48,10 @@ class Token(Struct, frozen=True):
     text: str
     start: int
     end: int
-
-    @property
-    def low(self) -> str:
-        """The word in small letters, without a possessive ending."""
-        return re.sub(r"['’]s$", "", self.text.lower())
-
-    @property
-    def possessive(self) -> bool:
-        """Whether it ends in 's."""
-        return bool(re.search(r"['’]s$", self.text))
+    low: str
+    """The word in small letters, without a possessive ending."""
+    possessive: bool
+    """Whether it ends in 's."""
 
 
 class Mention(Struct, frozen=True):
@@ -96,7 +91,12 @@ class Cast(Struct, frozen=True):
 
 def tokens(text: str) -> list[Token]:
     """The words and marks of a text."""
-    return [Token(match[0], match.start(), match.end()) for match in TOKEN.finditer(text)]
+    found = []
+    for match in TOKEN.finditer(text):
+        word = match[0]
+        owns = word.endswith(("'s", "’s"))
+        found.append(Token(word, match.start(), match.end(), word[:-2].lower() if owns else word.lower(), owns))
+    return found
 
 
 def sentence_starts(text: str) -> list[int]:
@@ -118,7 +118,7 @@ def mentions(
             continue
         if noun in PLURAL and noun not in THINGS and not (noun == "friends" and words[at - 1].low in FRIENDLY):
             found.append(Mention("many", at, token.start, token.end, noun))
-        elif noun in MALE | FEMALE | EITHER and not _describes(words, at, found):
+        elif noun in SINGULAR and not _describes(words, at, found):
             gender = (
                 "m" if noun in MALE else "f" if noun in FEMALE else _marked(text, token.end) or _adjective(words, at)
             )

@@ -116,7 +116,9 @@ def _pronoun(words: Sequence[Token], at: int) -> str:
     word = words[at].text.lower().replace("’", "'")
     if word in ("he's", "she's"):
         following = words[at + 1].low if at + 1 < len(words) else ""
-        return "you've" if following in ("been", "had", "always", "never") or following.endswith("ed") else "you're"
+        second = words[at + 2].low if at + 2 < len(words) else ""
+        done = following.endswith("ed") and second in ("to", "that", "a", "the", "his", "her", "him")
+        return "you've" if following in ("been", "had", "become", "done", "gotten") or done else "you're"
     return _FORMS[case_of(words, at)]
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sociometer.instruments.sesi.person.cast import Cast, Mention, Token, sentence_starts
 from sociometer.instruments.sesi.person.words import (
+    ADVERBS,
     AFTER_OBJECT,
     AUXILIARIES,
     CHILDREN,
@@ -395,35 +396,40 @@ def _actor(field: Field, at: int) -> Mention | None:
     return None
 
 
+def _asks(words: Sequence[Token], at: int) -> bool:
+    """Whether an auxiliary opens a question or its clause, so that its subject follows: "should the person"."""
+    if at < 0 or (words[at].low not in MODALS and words[at].low not in AUXILIARIES):
+        return False
+    return at == 0 or not words[at - 1].text[0].isalnum() or words[at - 1].low in CLAUSE
+
+
 def acts(field: Field, mention: Mention) -> bool:
     """Whether a verb follows the mention, which makes it a subject."""
     if mention.possessive or mention.at < 0:
         return False
+    following = _after(field, mention)
+    if following[:1] == ["who"] or following[:2] == [",", "who"]:
+        return True
     first = next((i for i, token in enumerate(field.words) if token.end > mention.start), mention.at)
     while first > 0 and field.words[first - 1].low in ("her", "his", "their", "the", "a", "old", "best", "older"):
         first -= 1
     if first > 0 and field.words[first - 1].low in PREPOSITIONS:
         return False
-    if first > 0 and (
-        field.words[first - 1].low in MODALS or field.words[first - 1].low in ("does", "is", "has", "was")
-    ):
+    if _asks(field.words, first - 1):
         return True
-    following = [token.low for token in field.words[mention.at + 1 : mention.at + 10]]
-    if following[:1] == ["("]:
-        following = following[following.index(")") + 1 :] if ")" in following else []
-    while following and (
-        following[0] in ("also", "often", "always", "never", "still", "then", ",", "who") or following[0].endswith("ly")
-    ):
+    aside = following[:1] == [","]
+    while following and (following[0] in ADVERBS or following[0] == "," or following[0].endswith("ly")):
         following.pop(0)
-    if not following:
+    if not following or (aside and following[0].endswith("ing")):
         return False
     word = following[0]
-    finite = (
-        word in AUXILIARIES
-        or word in MODALS
-        or word in SPEECH
-        or word in PAST
-        or word == "to"
-        or word.endswith(("ed", "ing"))
-    )
-    return finite or (word.endswith("s") and word.isalpha() and len(word) > 3)
+    known = word in AUXILIARIES or word in MODALS or word in SPEECH or word in PAST or word == "to"
+    return known or word.endswith(("ed", "ing")) or (word.endswith("s") and word.isalpha() and len(word) > 3)
+
+
+def _after(field: Field, mention: Mention) -> list[str]:
+    """The words after a mention, past a bracket such as an age."""
+    following = [token.low for token in field.words[mention.at + 1 : mention.at + 10]]
+    if following[:1] == ["("]:
+        return following[following.index(")") + 1 :] if ")" in following else []
+    return following

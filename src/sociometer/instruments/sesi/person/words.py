@@ -39,7 +39,8 @@ MALE = _words(_MALE)
 FEMALE = _words(_FEMALE)
 EITHER = _words(_EITHER)
 PLURAL = _words(_PLURAL)
-PEOPLE = MALE | FEMALE | EITHER | PLURAL
+SINGULAR = MALE | FEMALE | EITHER
+PEOPLE = SINGULAR | PLURAL
 LETTING = _words(
     """
     let lets letting make makes making made watch watching

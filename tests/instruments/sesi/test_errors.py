@@ -1,0 +1,101 @@
+"""Error causes: a seeded sample, a judge's verdicts, people's labels of the same sample, and their agreement."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from sociometer.cli.main import run_command
+from sociometer.core.errors import DataError
+from sociometer.engine.rehearsal import Rehearsal
+from sociometer.instruments import folder_of, load
+from sociometer.instruments.sesi import errors, items
+from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.scripted import Line, Scripted
+
+FOUND = list(items.read_bundled(items.BUNDLED))
+
+
+def wrong(count=50, seed=0):
+    show = Rehearsal(load("sesi"), folder_of("sesi"), {"subject": resolve("baseline/first", ModelOptions())})
+    return errors.sample_wrong(show.play_all("questions"), count, seed)
+
+
+def test_the_sample_is_seeded_and_holds_only_wrong_answers():
+    assert wrong() == wrong()
+    assert wrong(seed=1) != wrong()
+    assert len(wrong()) == 50
+    assert len(wrong(1000)) == 75
+    assert all(entry.right != entry.picked for entry in wrong())
+
+
+def judged(reply, count=10):
+    sample = wrong(count)
+    show = Rehearsal(load("sesi"), folder_of("sesi"), {"judge": Scripted([Line(reply, match=".")])})
+    return show.summarise("errors", sample)
+
+
+def test_the_judges_causes_become_shares_with_intervals():
+    summary = judged('{"reason": "Too nice.", "cause": "superficially friendly"}', 20)
+    share = summary.measure("share", cause="superficially friendly", subject="random") or summary.measure(
+        "share", cause="superficially friendly"
+    )
+    assert share.value == 1.0
+    assert share.interval.low > 0.7
+    assert summary.measure("share", cause="sidestepping").value == 0.0
+
+
+def test_an_unreadable_verdict_is_in_no_share_and_counted():
+    summary = judged("I could not say.")
+    assert summary.measure("share", cause="other").value is None
+    assert "10 verdicts" in summary.notes[0]
+
+
+def test_a_sheet_goes_out_and_comes_back(tmp_path):
+    sample = wrong(6)
+    rows = list(csv.DictReader(io.StringIO(errors.write_sheet(sample))))
+    assert [row["id"] for row in rows] == [entry.id for entry in sample]
+    for number, row in enumerate(rows):
+        row["cause"] = ["other", "Sidestepping", ""][number % 3]
+    path = tmp_path / "sheet.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, errors.SHEET)
+        writer.writeheader()
+        writer.writerows(rows)
+    labels = errors.read_labels(path)
+    assert len(labels) == 4
+    assert set(labels.values()) == {"other", "sidestepping"}
+
+
+def test_an_unknown_cause_is_refused_by_line(tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text("id,cause\na,rude\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"sheet\.csv:2"):
+        errors.read_labels(path)
+
+
+def test_kappa_of_people_and_judge_is_worked_by_hand():
+    """Observed .75, expected .5 x .25 + .5 x .75 = .5, so kappa = .5."""
+    people = {"a": "other", "b": "other", "c": "sidestepping", "d": "sidestepping"}
+    judge = {"a": "other", "b": "sidestepping", "c": "sidestepping", "d": "sidestepping"}
+    assert errors.agreement(people, judge).value == pytest.approx(0.5)
+    assert errors.agreement(people, {"z": "other"}) is None
+
+
+def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    assert run_command(["run", "sesi", "--model", "baseline/first", "--quiet"]) == 0
+    sheet = tmp_path / "sheet.csv"
+    assert run_command(["analyse", "sesi", "last", "--sample", "12", "--sheet", str(sheet), "--quiet"]) == 0
+    text = sheet.read_text(encoding="utf-8").splitlines()
+    filled = [text[0], *(line + "other" for line in text[1:])]
+    sheet.write_text("\n".join(filled) + "\n", encoding="utf-8")
+    script = tmp_path / "judge.jsonl"
+    script.write_text(json.dumps({"match": ".", "reply": '{"reason": "r", "cause": "other"}'}) + "\n")
+    capsys.readouterr()
+    run = ["analyse", "sesi", "last", "--sample", "12", "--role", f"judge=scripted/{script}", "--labels", str(sheet)]
+    assert run_command([*run, "--json", "--quiet"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert {table["name"] for table in result["tables"]} == {"causes", "people"}
+    assert any("Cohen's kappa" in note for note in result["notes"])

@@ -1,0 +1,100 @@
+"""A question is asked as the paper asks it, in one or several orders, and scored by exact match."""
+
+import asyncio
+
+import pytest
+
+from sociometer.core.errors import UsageError
+from sociometer.engine.rehearsal import Rehearsal
+from sociometer.instruments import folder_of, load
+from sociometer.instruments.sesi import items
+from sociometer.instruments.sesi.conditions import conditions
+from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.scripted import Line, Scripted
+
+FOUND = list(items.read_bundled(items.BUNDLED))
+
+
+def rehearse(subject, **settings):
+    player = resolve(subject, ModelOptions()) if isinstance(subject, str) else subject
+    return Rehearsal(load("sesi"), folder_of("sesi"), {"subject": player}, settings)
+
+
+def asked(show, item):
+    return next(e for e in asyncio.run(show.play("questions", item)).events if hasattr(e, "messages"))
+
+
+def test_the_control_shows_instruction_situation_question_and_lettered_options():
+    text = asked(rehearse("baseline/first"), FOUND[0]).messages[-1].content
+    places = [text.index(part) for part in (FOUND[0].situation, FOUND[0].question, *FOUND[0].options)]
+    assert places == sorted(places)
+    assert "A" in text
+
+
+@pytest.mark.parametrize("name", [name for name in conditions() if name not in ("control", "second-person")])
+def test_every_condition_has_words_that_stand_before_the_control_prompt(name):
+    control = asked(rehearse("baseline/first"), FOUND[0]).messages[-1].content
+    text = asked(rehearse("baseline/first", condition=name), FOUND[0]).messages[-1].content
+    assert text.endswith(control)
+    assert len(text) > len(control) + 10
+    assert "{" not in text
+
+
+def test_an_unknown_condition_is_refused_with_the_nearest():
+    with pytest.raises(UsageError, match="did you mean 'boredom'"):
+        rehearse("baseline/first", condition="bordom").play_all("questions", FOUND[:1])
+
+
+def test_a_free_reply_is_read_into_a_letter():
+    item = FOUND[0]
+    letter = "ABCD"[item.answer]
+    show = rehearse(Scripted([f"Well, considering all of it, the best comment is {letter}."]))
+    score = asyncio.run(show.play("questions", item)).episode.score
+    assert score.values == {"correct": 1.0}
+    assert score.facets["ability"] == item.ability
+
+
+def test_an_unreadable_reply_is_wrong_and_counted():
+    summary = rehearse(Scripted([Line("Hard to say.", match=".")])).summarise("questions", FOUND[:10])
+    measure = summary.measure("accuracy")
+    assert (measure.value, measure.unreadable, measure.items) == (0.0, 10, 10)
+
+
+def test_with_several_orders_the_majority_counts_and_a_position_bias_earns_chance():
+    show = rehearse("baseline/first", orders=4)
+    run = show.play_all("questions", FOUND[:20])
+    for _, answer, score in run.scored():
+        assert len(answer.votes) == 4
+        assert sorted(vote.picked for vote in answer.votes) == [0, 1, 2, 3]
+        assert score.unreadable == 1, "each option once is a tie, which is no answer"
+
+
+def test_accuracy_comes_overall_by_ability_and_by_category_with_intervals():
+    summary = rehearse("baseline/oracle").summarise("questions")
+    assert summary.measure("accuracy").value == 1.0
+    assert summary.measure("accuracy").interval.low > 0.9
+    for ability in items.ABILITIES:
+        assert summary.measure("accuracy", ability=ability).items == 20
+    assert summary.measure("accuracy", category="consciousness").items == 40
+    assert summary.measure("accuracy", category="facility").items == 60
+
+
+def test_position_bias_and_blind_baselines_are_shown():
+    tables = {table.name: table for table in rehearse("baseline/first").summarise("questions").tables}
+    assert tables["positions"].rows[0][:2] == ("A", 100)
+    assert "p = " in tables["positions"].note
+    assert dict(tables["baselines"].rows) == {
+        "any option": 0.25, "the longest option": 0.26, "the shortest option": 0.25
+    }  # fmt: skip
+    assert sum(row[1] for row in tables["kinds"].rows) == 100
+
+
+def test_bundled_results_say_that_they_are_not_the_papers():
+    assert any("not the paper's" in note for note in rehearse("baseline/first").summarise("questions").notes)
+
+
+def test_second_person_plays_converted_items():
+    show = rehearse("baseline/first", condition="second-person")
+    item = next(iter(load("sesi").task("questions").items(show.source())))
+    assert item.situation.startswith("You")
+    assert "A person" not in asked(show, item).messages[-1].content

@@ -1,0 +1,99 @@
+"""Probes compare each condition with the control on the same items, with p-values worked out by hand."""
+
+import json
+
+import pytest
+
+from sociometer.cli.main import run_command
+from sociometer.instruments.sesi import probing
+from sociometer.instruments.sesi.conditions import conditions
+from sociometer.instruments.sesi.probing import Probe
+
+
+def made(control, other, name="boredom", abilities=None):
+    items = [f"i{n}" for n in range(len(control))]
+    return Probe(
+        "m", "f",
+        {"control": dict(zip(items, control, strict=True)), name: dict(zip(items, other, strict=True))},
+        {item: (abilities or ["empathy"] * len(items))[n] for n, item in enumerate(items)},
+        {item: item for item in items},
+    )  # fmt: skip
+
+
+def test_ten_items_lost_and_none_won_give_the_sign_test_p():
+    change = probing.compare(made([1.0] * 10 + [0.0] * 10, [0.0] * 20), ["boredom"])[0]
+    assert change.paired.p_value == pytest.approx(2 / 2**10)
+    assert change.ratio == pytest.approx(-1.0)
+    assert change.stars == "**"
+
+
+def test_no_ratio_is_given_where_the_control_is_zero():
+    change = probing.compare(made([0.0] * 12, [1.0] * 12), ["boredom"])[0]
+    assert change.ratio is None
+
+
+def test_conditions_with_other_items_are_compared_on_the_shared_ones_and_still_corrected():
+    probe = made([1.0] * 12, [0.0] * 12)
+    probe.answers["anxiety"] = {f"i{n}": 1.0 for n in range(6)}
+    first, second = probing.compare(probe, ["boredom", "anxiety"])
+    assert (first.paired.items, second.paired.items) == (12, 6)
+    assert first.p_holm == pytest.approx(2 * first.paired.p_value)
+
+
+def test_the_table_has_every_ability():
+    table = probing.change_table(
+        [made([1.0] * 4, [0.0] * 4, abilities=["empathy", "empathy", "concern", "concern"])], ["boredom"]
+    )
+    assert {row[2] for row in table.rows} == {"all", "empathy", "concern"}
+
+
+def test_families_come_from_the_name_unless_given():
+    assert probing.family_of("openai/gpt-4o", {}) == "gpt"
+    assert probing.family_of("openai/gpt-4o", {"openai/gpt-4o": "GPT"}) == "GPT"
+    assert probing.family_of("local/smollm2-135m", {}) == "smollm"
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+
+    def call(*words):
+        code = run_command([*words, "--quiet"])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_known_p(cli, tmp_path):
+    """It answers B, right for 25 of the 100 bundled items; told that it is dull it says nothing: p = 2 / 2^25."""
+    script = tmp_path / "script.jsonl"
+    script.write_text(
+        json.dumps({"match": "^Your social intelligence is low", "reply": "Hm."})
+        + "\n"
+        + json.dumps({"match": ".", "reply": "B"})
+        + "\n"
+    )
+    code, out, err = cli("probe", "sesi", "--model", f"scripted/{script}", "--factor", "intelligence", "--json")
+    assert code == 0, err
+    tables = {table["name"]: table for table in json.loads(out)["tables"]}
+    row = next(r for r in tables["changes"]["rows"] if r[1] == "intelligence-low" and r[2] == "all")
+    found = dict(zip(tables["changes"]["columns"], row, strict=True))
+    assert (found["control"], found["accuracy"], found["change ratio"]) == (0.25, 0.0, -1.0)
+    assert found["p"] == pytest.approx(2 / 2**25)
+    assert found["stars"] == "****"
+    contrast = next(r for r in tables["contrasts"]["rows"] if "Stated high" in r[0])
+    assert contrast[4] == pytest.approx(0.25)
+
+
+def test_all_probes_run_to_the_end(cli):
+    code, out, err = cli("probe", "sesi", "--model", "baseline/longest", "--limit", "5", "--json")
+    assert code == 0, err
+    tables = {table["name"]: table for table in json.loads(out)["tables"]}
+    assert {row[1] for row in tables["changes"]["rows"]} == set(conditions()) - {"control"}
+    assert len(tables["contrasts"]["rows"]) == 10
+
+
+def test_probe_without_a_subject_says_what_to_give(cli):
+    code, _, err = cli("probe", "sesi")
+    assert code == 2
+    assert "--model" in err
