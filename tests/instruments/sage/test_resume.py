@@ -43,7 +43,14 @@ class Handler(BaseHTTPRequestHandler):
             return
         prompt = json.loads(body)["messages"][-1]["content"]
         said = reply_json("And the slippers?") if "words (all texts)" in prompt else emotion_json(1)
-        answer = {"id": "1", "object": "chat.completion", "created": 0, "model": "person", "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}}  # noqa: E501
+        answer = {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "person",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
         sent = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

@@ -1,0 +1,207 @@
+"""The instrument's own commands as a user meets them."""
+
+import csv
+import json
+
+import pytest
+
+from sociometer.cli.main import run_command
+from sociometer.instruments.sage.items import read_built
+
+from .test_build import OPENING, PERSONA, REACTIONS, SCENE
+from .test_transcripts import replies, row, says, write
+
+TALK = [
+    says("开头", 40),
+    replies("我听着，慢慢说。"),
+    says("嗯", 50, 10),
+    replies("你应该沟通。"),
+    says("再见", 45, -5),
+]
+OTHER = [says("开头", 40), replies("你应该冷静。"), says("唉", 32, -8), replies("别难过。"), says("再见", 30, -2)]
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words, code=0):
+        got = run_command([str(word) for word in words])
+        out, err = capsys.readouterr()
+        assert got == code, err
+        return json.loads(out) if "--json" in words else out + err
+
+    return call
+
+
+def released(folder, history, final):
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [{**row(history, final), "id": f"id-{number}"} for number in range(12)]
+    return write(folder, *rows)
+
+
+@pytest.fixture
+def imported(cli, tmp_path):
+    """Two models' dialogues under one simulator, and the first model's under another: three runs."""
+    one = cli("import", "sage", released(tmp_path / "strict_based_simulator", TALK, 45), "--json")
+    two = cli(
+        "import", "sage", released(tmp_path / "strict_based_simulator", OTHER, 30), "--subject", "other", "--json"
+    )
+    three = cli("import", "sage", released(tmp_path / "kind_based_simulator", TALK, 45), "--json")
+    return [found["tables"][0]["rows"][0][0] for found in (one, two, three)]
+
+
+def tables(found):
+    shown = {}
+    for table in found["tables"]:
+        shown[table["name"]] = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    return shown
+
+
+def test_imported_dialogues_are_runs_like_any_other(cli, imported):
+    first, second, _ = imported
+    listed = cli("runs", "--json")
+    assert {each["subject"] for each in listed} == {"some-model", "other"} and len(listed) == 3
+    assert "45" in cli("show", first)
+    assert "开头" in cli("show", first, "id-3")
+    cli("compare", first, second, "--json")
+    cli("rescore", first)
+
+
+def test_a_file_that_breaks_the_protocol_is_refused_and_nothing_is_stored(cli, tmp_path):
+    path = write(tmp_path, row(TALK, 45), row(TALK, 44))
+    assert ":2: emo_point 44" in cli("import", "sage", path, code=2)
+    assert cli("runs", "--json") == []
+    assert "no such file" in cli("import", "sage", tmp_path / "absent.jsonl", code=2)
+
+
+def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):
+    first, second, _ = imported
+    words = ("analyse", "sage", first, second, "--what", "strategies", "--what", "coordinate", "--role", "judge=cues")
+    found = cli(*words, "--json")
+    shown = tables(found)
+    shares = {
+        (each["subject"], each["of"]): each["value"] for each in shown["strategies"] if each["measure"] == "share"
+    }
+    assert shares["some-model", "D-2"] == 0.5 and shares["other", "D-2"] == 0
+    assert any("stand-in" in note for note in found["notes"])
+    assert len([each for each in shown["coordinate"] if each["measure"] == "solution"]) == 2
+    count = len(cli("runs", "--json"))
+    cli(*words, "--json")
+    assert len(cli("runs", "--json")) == count, "the same command again makes no new run"
+
+
+def test_relationship_correlates_on_two_levels(cli, imported, tmp_path):
+    first, second, _ = imported
+    script = tmp_path / "judge.jsonl"
+    lines = [
+        {"match": "ratings", "reply": json.dumps({"ratings": [4, 4, 3] * 4})},
+        {"match": "flow", "reply": json.dumps({"flow": 4, "attentiveness": 4, "depth": 4})},
+    ]
+    script.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = cli(
+        "analyse", "sage", first, second, "--what", "relationship", "--role", f"judge=scripted/{script}", "--json"
+    )
+    shown = tables(found)
+    assert {each["level"] for each in shown["levels"]} == {"over models", "over dialogues within scenarios"}
+    assert all(each["Pearson"] is None for each in shown["levels"]), "nothing varies, so nothing correlates"
+    assert next(each for each in shown["relationship"] if each["measure"] == "relationship")["value"] == 60
+
+
+def test_rejudging_and_stability_before_another_simulator(cli, imported):
+    first = imported[0]
+    words = ("--what", "rejudge", "--what", "stability", "--contexts", "5", "--judgements", "3")
+    found = cli("analyse", "sage", first, *words, "--role", "simulator=appraisal", "--json")
+    shown = tables(found)
+    assert shown["rejudge"][0]["items"] == 12
+    assert next(each for each in shown["stability"] if each["measure"] == "stability")["value"] == 1
+
+
+def test_simulators_are_compared_and_calibrated(cli, imported):
+    shown = tables(cli("simulators", "sage", *imported, "--json"))
+    assert shown["agreement"][0]["Spearman"] is None and shown["agreement"][0]["subjects"] == 1
+    assert shown["leniency"][0]["kinder by"] == 0
+    assert len(shown["calibrated"]) == 3
+    assert "there are: strict, kind" in cli("simulators", "sage", *imported, "--reference", "mild", code=2)
+
+
+def test_contrast_ranks_pairs_and_diverges(cli, imported, tmp_path):
+    (tmp_path / "ranks.csv").write_text("subject,rank\nother,1\nsome-model,2\n")
+    words = ("contrast", "sage", *imported[:2], "--pair", "other=some-model", "--ranks", "ranks.csv")
+    shown = tables(cli(*words, "--json"))
+    assert [each["subject"] for each in shown["leaderboard"]] == ["some-model", "other"]
+    assert shown["pairs"][0]["gain"] == 15 and shown["pairs"][0]["scenarios"] == 12
+    assert {each["subject"]: each["gained"] for each in shown["divergence"]} == {"some-model": 1, "other": -1}
+    assert "no run of 'absent'" in cli(*words[:4], "--pair", "absent=other", code=2)
+
+
+def test_a_run_with_the_stand_in_has_no_rank(cli, imported):
+    cli("run", "sage", "--model", "baseline/oracle", "--limit", "2", "--quiet")
+    board = tables(cli("contrast", "sage", imported[0], "last", "--json"))["leaderboard"]
+    assert [(each["rank"], each["caveat"]) for each in board] == [(1, ""), (None, "stand-in: not ranked")]
+
+
+def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
+    first, second, _ = imported
+    cli("sheet", "sage", first, second, "--contexts", "10", "--out", "sheet.csv")
+    for name, out in (("sheet.csv", "ann.csv"), ("sheet-reasoning.csv", "ann-reasoning.csv")):
+        with (tmp_path / name).open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.DictReader(lines))
+        for entry in rows:
+            entry["direction" if "direction" in entry else "reasonable"] = "up" if "direction" in entry else "yes"
+        with (tmp_path / out).open("w", encoding="utf-8", newline="") as lines:
+            writer = csv.DictWriter(lines, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    found = cli("annotations", "sage", "ann.csv", "ann-reasoning.csv", "--runs", first, "--runs", second, "--json")
+    shown = {each["metric"]: each["here"] for each in tables(found)["annotations"]}
+    assert shown["reasonableness"] == 1
+    assert 0 <= shown["consistency of simulator and annotator"] < 1
+    assert shown["agreement of annotators"] is None
+
+
+def test_what_if_gives_an_effect_with_its_interval(cli, imported, tmp_path):
+    script = tmp_path / "writer.jsonl"
+    script.write_text(json.dumps({"match": ".", "reply": "慢慢说，我听着。想哭就哭出来，不用忍。"}), encoding="utf-8")
+    words = (
+        "what-if",
+        "sage",
+        imported[1],
+        "--model",
+        "baseline/random",
+        "--role",
+        f"writer=scripted/{script}",
+        "--turns",
+        "4",
+    )
+    found = cli(*words, "--turn", "1", "--strategy", "D-3", "--times", "2", "--json")
+    effects = {each["effect"]: each for each in tables(found)["what-if"]}
+    fork = effects["at the fork"]
+    assert fork["points"] > 5 and fork["forks"] == 12 and fork["replays"] == 2
+    assert fork["from"] <= fork["points"] <= fork["to"]
+    assert "give --strategy CODE or --by-writer" in cli(*words, code=2)
+    assert "has no dialogue 'nobody'" in cli(*words, "--strategy", "D-3", "--item", "nobody", code=2)
+    assert "no dialogue of run" in cli(*words, "--strategy", "D-3", "--turn", "9", code=2)
+
+
+def test_built_scenarios_can_be_played(cli, tmp_path):
+    script = tmp_path / "builder.jsonl"
+    steps = (("name; gender", PERSONA), ("background \\(the", SCENE), ("rises", REACTIONS), ("first_words", OPENING))
+    script.write_text(
+        "".join(json.dumps({"match": match, "reply": json.dumps(step)}) + "\n" for match, step in steps),
+        encoding="utf-8",
+    )
+    found = cli("build", "sage", "--count", "8", "--role", f"builder=scripted/{script}", "--out", "own.jsonl", "--json")
+    assert len(list(read_built(tmp_path / "own.jsonl"))) == 8
+    assert any("near duplicates" in note for note in found["notes"])
+    out = cli("run", "sage", "--model", "baseline/oracle", "--scenarios", "own.jsonl", "--quiet")
+    assert "sentient" in out
+    assert "one language at a time" in cli(
+        "build", "sage", "--language", "all", "--role", "builder=baseline/random", code=2
+    )
+
+
+def test_a_run_without_dialogues_cannot_be_analysed(cli, imported):
+    cli("analyse", "sage", imported[0], "--what", "coordinate", "--role", "judge=cues")
+    assert "holds no dialogues but coordinate" in cli("analyse", "sage", "last", "--role", "judge=cues", code=2)
