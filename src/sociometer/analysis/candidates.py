@@ -41,18 +41,37 @@ class ItemValue(Struct, frozen=True):
     content: bytes
 
 
-def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
-    """The scored items of a run by id; repeats of one item are gathered under it."""
-    found: dict[str, ItemValue] = {}
-    for item, _, score in view.scored():
-        if value not in score.values:
+class Reading(Struct, frozen=True):
+    """What was read from a run in one walk: items by id for each score value, and how many episodes failed."""
+
+    tables: dict[str, dict[str, ItemValue]]
+    failed: int
+
+
+def read_items(view: RunView[Any, Any], values: Sequence[str]) -> Reading:
+    """The scored items of a run for each of these score values; repeats of one item are gathered under it."""
+    tables: dict[str, dict[str, ItemValue]] = {value: {} for value in values}
+    failed = 0
+    for episode in view.episodes():
+        failed += episode.failure is not None
+        if episode.score is None or episode.outcome is None:
             continue
-        known = found.get(item.id)
-        repeats = (*(known.repeats if known else ()), score.values[value])
-        content = known.content if known else msgspec.json.encode(item, order="deterministic")
-        mean = sum(repeats) / len(repeats)
-        found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, score.facets, content)
-    return found
+        item = episode.item
+        for value, found in tables.items():
+            if value not in episode.score.values:
+                continue
+            known = found.get(item.id)
+            repeats = (*(known.repeats if known else ()), episode.score.values[value])
+            content = known.content if known else msgspec.json.encode(item, order="deterministic")
+            mean = sum(repeats) / len(repeats)
+            facets = episode.score.facets
+            found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content)
+    return Reading(tables, failed)
+
+
+def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
+    """The scored items of a run by id, for one score value."""
+    return read_items(view, (value,)).tables[value]
 
 
 class SharedItems(Struct, frozen=True):

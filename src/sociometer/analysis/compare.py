@@ -10,10 +10,11 @@ from msgspec import Struct, structs
 from sociometer.analysis.candidates import (
     Candidate,
     ItemValue,
+    Reading,
     SharedItems,
     beside_the_subject,
     differing_settings,
-    item_values,
+    read_items,
     shared_items,
     why_not_comparable,
 )
@@ -109,8 +110,10 @@ def _against_first(members: Sequence[Candidate], terms: Terms) -> list[Compariso
     first = members[0]
     measures = [measure for measure in first.card.measures_of(first.task) if measure.value]
     drafts: list[tuple[Candidate, str, list[_Draft], tuple[str, ...]]] = []
+    names = list(dict.fromkeys(measure.value for measure in measures))
+    start = _Side(first, read_items(first.view, names))
     for second in members[1:]:
-        refused, rows, notes = _pair(first, second, measures, terms)
+        refused, rows, notes = _pair(start, _Side(second, read_items(second.view, names)), measures, terms)
         drafts.append((second, refused, rows, notes))
     every = [draft for _, _, rows, _ in drafts for draft in rows]
     judged = {id(draft): row for draft, row in zip(every, _judge(every, terms), strict=True)}
@@ -133,6 +136,13 @@ def _against_first(members: Sequence[Candidate], terms: Terms) -> list[Compariso
     return found
 
 
+class _Side(Struct, frozen=True):
+    """One side of a comparison: who, and what was read of their run."""
+
+    candidate: Candidate
+    reading: Reading
+
+
 class _Draft(Struct, frozen=True):
     """A comparison before correction for the others."""
 
@@ -150,18 +160,19 @@ class _Draft(Struct, frozen=True):
 
 
 def _pair(
-    first: Candidate, second: Candidate, measures: Sequence[MeasureCard], terms: Terms
+    first: _Side, second: _Side, measures: Sequence[MeasureCard], terms: Terms
 ) -> tuple[str, list[_Draft], tuple[str, ...]]:
-    refused = why_not_comparable(first, second)
+    one, two = first.candidate, second.candidate
+    refused = why_not_comparable(one, two)
     if refused or not measures:
         return refused or "this task has no measure that is a mean over items", [], ()
     rows: list[_Draft] = []
-    notes = [f"settings differ in {text}" for text in differing_settings(first, second)]
+    notes = [f"settings differ in {text}" for text in differing_settings(one, two)]
     for measure in measures:
-        tables = item_values(first.view, measure.value), item_values(second.view, measure.value)
+        tables = first.reading.tables[measure.value], second.reading.tables[measure.value]
         if not any(tables):
             continue
-        refused = why_not_comparable(first, second, tables)
+        refused = why_not_comparable(one, two, tables)
         if refused and measure.primary:
             return refused, [], ()
         if refused:
@@ -171,20 +182,20 @@ def _pair(
         rows.append(_draft(measure, {}, tables, shared, range(len(shared.items)), terms))
         if measure.primary:
             rows += _by_facets(measure, tables, shared, terms)
-            notes += _left_out(first, second, shared)
+            notes += _left_out((first, second), shared)
     return "" if rows else "they share no scored item", rows, tuple(dict.fromkeys(notes))
 
 
-def _left_out(first: Candidate, second: Candidate, shared: SharedItems) -> list[str]:
+def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
     notes = []
-    for candidate, missing in zip((first, second), shared.left_out, strict=True):
+    for side, missing in zip(sides, shared.left_out, strict=True):
+        label = side.candidate.label
         if missing:
-            notes.append(f"{missing} scored items of {candidate.label} are left out: the other has no score for them")
-        failed = sum(candidate.view.failures().values())
-        if failed:
-            notes.append(f"{failed} episodes of {candidate.label} failed and are not in the comparison")
-    stand_ins = dict.fromkeys(name for side in (first, second) for name in beside_the_subject(side.view.stand_ins))
-    return [*notes, *(f"{name} is a stand-in, not the real thing" for name in stand_ins)]
+            notes.append(f"{missing} scored items of {label} are left out: the other has no score for them")
+        if side.reading.failed:
+            notes.append(f"{side.reading.failed} episodes of {label} failed and are not in the comparison")
+    used = (name for side in sides for name in beside_the_subject(side.candidate.view.stand_ins))
+    return [*notes, *(f"{name} is a stand-in, not the real thing" for name in dict.fromkeys(used))]
 
 
 def _by_facets(
