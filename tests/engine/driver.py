@@ -1,4 +1,4 @@
-"""Plays the template against a server, as a program that a test may kill: driver.py STORE URL REPEATS ORDERS IN_FLIGHT."""
+"""Plays the template against a server, as a program that a test may kill: STORE URL REPEATS ORDERS IN_FLIGHT."""
 
 import json
 import sys

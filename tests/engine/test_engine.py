@@ -4,7 +4,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from sociometer.core.conversation import Identity, Reply, Usage
+from sociometer.core.conversation import Identity, Reply, Usage, user
 from sociometer.core.errors import DataError, MachineryError, Stopped, StoreError, UsageError
 from sociometer.core.task import Instrument
 from sociometer.core.transcript import Asked
@@ -15,6 +15,7 @@ from sociometer.engine.config import RunConfig
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
 from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments._template.play import Answer
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
 
@@ -219,6 +220,58 @@ def test_a_player_who_stops_leaves_a_run_that_can_be_resumed(store):
     left[0] = 100
     assert engine.resume(played.run.id).ending.status == "finished"
     assert not engine.stored(played.run.id).failures()
+
+
+def test_embeddings_are_journaled_like_replies(store, monkeypatch):
+    task = load_folder("_template").task("questions")
+    seen = []
+
+    async def play(item, session):
+        seen.append(await session.embed("subject", [item.question, item.moment]))
+        return Answer((), None)
+
+    class Counting(Server):
+        embedded = 0
+
+        async def embed(self, texts):
+            Counting.embedded += 1
+            return await super().embed(texts)
+
+    monkeypatch.setattr(task, "play", play)
+    engine = engine_with(store, Counting())
+    engine.run(config(repeats=1))
+    first = list(seen)
+    engine.run(config(repeats=2))
+    assert Counting.embedded == 8
+    assert len(seen) == 12
+    assert set(seen) == set(first)
+
+
+def test_concurrent_branches_have_randomness_and_draws_of_their_own(store, monkeypatch):
+    task = load_folder("_template").task("questions")
+    drawn = []
+
+    async def play(item, session):
+        async def branch(name):
+            part = session.branch(name)
+            await part.ask("subject", [user("the same words")])
+            return part.rng.random()
+
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(branch(str(number))) for number in range(5)]
+        drawn.append((item.id, tuple(one.result() for one in tasks)))
+        return Answer((), None)
+
+    monkeypatch.setattr(task, "play", play)
+    server = Server()
+    engine = engine_with(store, server)
+    engine.run(config())
+    assert server.total == 20
+    assert all(len(set(values)) == 5 for _, values in drawn)
+    before = sorted(drawn)
+    drawn.clear()
+    engine_with(store, Server()).run(config(fresh=True))
+    assert sorted(drawn) == before
 
 
 def test_rescoring_needs_no_model_and_gives_the_same_numbers(store):

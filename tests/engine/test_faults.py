@@ -1,8 +1,8 @@
 """Whatever the server does wrong: everything finishes, nothing is lost, nothing is scored that was not answered."""
 
 import pytest
-from servers import faults
 
+from servers import faults
 from sociometer.engine.config import RunConfig
 from sociometer.engine.desk import Patience
 from sociometer.engine.engine import Engine

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from servers.faults import slow
 from servers.openai import OpenAIServer
 
