@@ -81,6 +81,7 @@ def test_strips_place_values_on_the_card_scale(material):
     assert strip.dots[0].at == 50
     assert strip.dots[0].text == "50.0 %"
     assert strip.dots[0].caveat == "stand-in"
+    assert strip.dots[1].beside == "1 unreadable, 1 failed"
     assert strip.high_text == "", "the name of people at 90 % needs the room"
 
 

@@ -21,9 +21,8 @@ def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
     if len(labels) != size:
         raise ValueError(f"{len(labels)} cluster labels for {size} observations; give one label each")
     numbers: dict[Hashable, int] = {}
-    alone = (("", index) for index in range(size))
-    named = (label if label != "" else own for label, own in zip(labels, alone, strict=True))
-    codes = np.fromiter((numbers.setdefault(label, len(numbers)) for label in named), np.int64, size)
+    named = [("", place) if label == "" else label for place, label in enumerate(labels)]
+    codes = np.fromiter([numbers.setdefault(label, len(numbers)) for label in named], np.int64, size)
     return codes, len(numbers)
 
 

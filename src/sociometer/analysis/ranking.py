@@ -50,11 +50,12 @@ def rank_intervals(
     if known:
         sums, sizes = cluster_sums(scores, codes, count)
         sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)
-        ranks = stats.rankdata(-sign * sample, axis=1)
         tail = (1 - level) / 2
-        low = np.quantile(np.floor(ranks), tail, axis=0, method="lower")
-        high = np.quantile(np.ceil(ranks), 1 - tail, axis=0, method="higher")
-        first = (ranks < 1.75).mean(axis=0)
+        # ties leave open who comes first: the best and the worst place that a draw allows
+        best = stats.rankdata(-sign * sample, method="min", axis=1)
+        low = np.quantile(best, tail, axis=0, method="lower")
+        high = np.quantile(stats.rankdata(-sign * sample, method="max", axis=1), 1 - tail, axis=0, method="higher")
+        first = (best == 1).mean(axis=0)
     found = []
     for column, subject in enumerate(subjects):
         interval = Interval(None, None, level, "too few", count)

@@ -23,6 +23,8 @@ class StripDot(Struct, frozen=True):
     text: str
     range_text: str
     caveat: str = ""
+    beside: str = ""
+    """What could not be read or failed, where anything did."""
 
 
 class StripMark(Struct, frozen=True):
@@ -82,6 +84,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
             number(line.value, line.unit),
             _range(line),
             "stand-in" if beside_the_subject(line.stand_ins) else "",
+            _beside(line),
         )
         for line in members
     )
@@ -95,6 +98,11 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
     low_text = "" if any(mark.at < CROWDED for mark in marks) else number(low, first.unit, 0)
     high_text = "" if any(mark.at > 100 - CROWDED for mark in marks) else number(high, first.unit, 0)
     return Strip(card.name, card.title, first.measure_title, low_text, high_text, first.better, dots, marks)
+
+
+def _beside(line: ProfileLine) -> str:
+    counts = ((line.unreadable, "unreadable"), (line.errors, "failed"))
+    return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 
 def _range(line: ProfileLine) -> str:

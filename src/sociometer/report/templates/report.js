@@ -44,12 +44,25 @@
     themeChanged();
   });
   dark.addEventListener("change", themeChanged);
+  let chosen = root.dataset.theme;
+  window.addEventListener("afterprint", () => {
+    if (chosen) root.dataset.theme = chosen; else delete root.dataset.theme;
+    themeChanged();
+  });
   window.addEventListener("beforeprint", () => {
+    chosen = root.dataset.theme;
     root.dataset.theme = "light";
     for (const details of document.querySelectorAll("details.all, .verdict details")) details.open = true;
     drawAll();
   });
   window.sociometer = { drawAll };
+  /* A page that is printed or searched has all its charts, so the rest is drawn when the browser has time. */
+  const idle = window.requestIdleCallback || ((callback) => setTimeout(callback, 200));
+  const drawNext = () => {
+    const place = places().find((each) => !drawn.has(each));
+    if (place) draw(place, specifications.get(place)).then(() => idle(drawNext));
+  };
+  idle(drawNext);
 
   /* Evidence: text enters the page through textContent alone. */
   const list = document.getElementById("episodes");
