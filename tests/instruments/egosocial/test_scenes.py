@@ -74,6 +74,13 @@ def test_an_unreadable_reply_is_wrong_and_counted():
     assert score.unreadable == 2
 
 
+def test_unreadable_replies_are_counted_with_their_own_telling():
+    summary = show(Subject({"You left.": "no idea"}, "B")).summarise("tomi", [pair()])
+    assert summary.measure("first").unreadable == summary.measure("first_official").unreadable == 1
+    assert summary.measure("first", order="1").unreadable == 1
+    assert summary.measure("third").unreadable == 0
+
+
 def test_the_key_never_reaches_the_subject():
     subject = Subject({})
     asyncio.run(show(subject).play("tomi", pair()))

@@ -1,7 +1,7 @@
 """Outcome -> score -> summary of the static scenarios; pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -62,7 +62,7 @@ def summarise_tombench(run: Run) -> Summary:
 
 
 def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[str, ...]]) -> Summary:
-    measures = [measure for value in values for measure in grouped_measures(run, value, by=by)]
+    measures = [measure for value in values for measure in _measures(run, value, by)]
     contrasts = contrast(run, "third", "first", "gain", [facet for facet in by if isinstance(facet, str)])
     tables = (contrasts.table,) if contrasts.table.rows else ()
     return Summary((*measures, *contrasts.measures), tables)
@@ -70,7 +70,7 @@ def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[s
 
 def summarise_twins(run: Run) -> Summary:
     """Accuracy under the strange rule and under ours, and the counterfactual gap: factual − counterfactual."""
-    measures = [*grouped_measures(run, "counterfactual", by=["kind"]), *grouped_measures(run, "factual", by=["kind"])]
+    measures = [*_measures(run, "counterfactual", ["kind"]), *_measures(run, "factual", ["kind"])]
     contrasts = contrast(run, "counterfactual", "factual", "gap", ["kind"])
     tables = (contrasts.table, _rules(run)) if contrasts.table.rows else ()
     return Summary((*measures, *contrasts.measures), tables)
@@ -96,13 +96,27 @@ def summarise_world(run: Run) -> Summary:
         for item, _, score in run.scored()
         if not score.values["newworld"]
     ]
-    measures = [*grouped_measures(run, "newworld"), *grouped_measures(run, "home")]
+    measures = [*_measures(run, "newworld"), *_measures(run, "home", telling="newworld")]
     return Summary((*measures, mean_measure("home_among_errors", wrong)))
 
 
 def summarise_official(run: Run) -> Summary:
     """Accuracy on the authors' counterfactual file, which has no factual twins."""
-    return Summary(grouped_measures(run, "counterfactual"))
+    return Summary(tuple(_measures(run, "counterfactual")))
+
+
+def _measures(run: Run, value: str, by: Sequence[str | tuple[str, ...]] = (), telling: str = "") -> Iterator[Measure]:
+    """The mean of a value by facets, with the unreadable replies of its own telling alone."""
+    told = telling or value.removesuffix("_official")
+    unread = [
+        item.facets
+        for item, outcome, _ in run.scored()
+        if (pick := outcome.of(told)) is not None and pick.picked is None
+    ]
+    for measure in grouped_measures(run, value, by=by):
+        group = measure.group.items()
+        count = sum(all(facets.get(key) == level for key, level in group) for facets in unread)
+        yield msgspec.structs.replace(measure, unreadable=count)
 
 
 class Contrasts:
