@@ -69,12 +69,13 @@ def test_a_walk_follows_what_is_picked_whatever_the_order(hilly):
         assert outcome.steps[0].node == 0
 
 
-def test_an_unreadable_choice_stops_the_walk_and_is_counted(hilly):
-    episode = play(rehearse(Player(lambda request: "hm")), "goals", item_of(hilly)).episode
-    assert (episode.outcome.stopped, len(episode.outcome.steps)) == ("unreadable", 1)
-    assert episode.score.unreadable == 1
-    assert episode.score.values["missed"] == 1.0
-    assert episode.score.values["open"] == 0.0
+def test_unreadable_choices_are_drawn_counted_and_earn_nothing(hilly):
+    for seed in range(8):
+        episode = play(rehearse(Player(lambda request: "hm"), seed=seed), "goals", item_of(hilly)).episode
+        assert episode.outcome.stopped == "ending"
+        assert all(step.drawn for step in episode.outcome.steps)
+        assert episode.score.unreadable == len(episode.outcome.steps)
+        assert episode.score.values["missed"] == episode.score.values["left"] == 1.0
 
 
 def test_majority_of_three_asks_three_times_in_different_orders(hilly):

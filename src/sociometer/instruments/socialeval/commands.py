@@ -101,7 +101,7 @@ def _taken(bench: Workbench, reference: str, tree: Tree) -> dict[tuple[int, int]
     counts: Counter[tuple[int, int]] = Counter()
     for item, outcome, _ in bench.run(reference).view("goals").scored():
         if item.id == tree.id:
-            counts.update((step.node, step.picked) for step in outcome.steps if step.picked is not None)
+            counts.update((step.node, step.picked) for step in outcome.steps)
     if not counts:
         raise UsageError(f"run '{reference}' has no walk through {tree.id}; draw it without --run.")
     return dict(counts)

@@ -41,12 +41,19 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
         found += _goals(by_task["goals"])
     if by_task["abilities"]:
         found += _abilities(by_task["abilities"])
-    found += [
-        Figure(f"utterances-{run.run}", f"{table.title} ({run.subject})", table=table)
-        for run in by_task["utterances"]
-        for table in run.summary.tables
-    ]
+    found += _together(by_task["utterances"])
     return found
+
+
+def _together(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """The summaries' tables, each once with all subjects in it."""
+    for name in dict.fromkeys(table.name for run in runs for table in run.summary.tables):
+        same = [(run.subject, table) for run in runs for table in run.summary.tables if table.name == name]
+        first = same[0][1]
+        rows = tuple((subject, *row) for subject, table in same for row in table.rows)
+        notes = dict.fromkeys(f"{subject}: {table.note}" for subject, table in same if table.note)
+        whole = Table(name, first.title, ("subject", *first.columns), rows, "; ".join(notes))
+        yield Figure(name, first.title, whole.note, table=whole)
 
 
 def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -70,7 +77,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         if (measure := run.summary.measure(name)) is not None and measure.value is not None
     ]
     yield Figure("goal-levels", "How the walks ended", chart=stacked_bars(portions, title="share of walks"))
-    yield Figure("goals-published", "Beside the paper", table=_beside_paper(runs))
+    yield Figure("goals-published", "Goal achieved, beside the paper", table=_beside_paper(runs))
     gaps = [
         Dot(run.subject, measure.value, group=language)
         for run in runs
@@ -85,9 +92,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             chart=interval_chart(gaps, title="difference of rates", references=lines, group_title="language"),
         )
     yield from _scale(runs)
-    for run in runs:
-        for table in run.summary.tables:
-            yield Figure(f"{table.name}-{run.run}", f"{table.title} ({run.subject})", table.note, table=table)
+    yield from _together(runs)
 
 
 def _lines(run: SummarisedRun) -> list[ReferenceLine]:
@@ -173,10 +178,8 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         "Many abilities have few questions: read a cell beside its count.",
         chart=heat_map(cells, title="accuracy", unit="share", domain=(0, 1)),
     )
-    yield Figure("abilities-published", "Beside the paper", table=_abilities_beside_paper(runs))
-    for run in runs:
-        for table in run.summary.tables:
-            yield Figure(f"{table.name}-{run.run}", f"{table.title} ({run.subject})", table.note, table=table)
+    yield Figure("abilities-published", "Accuracy, beside the paper", table=_abilities_beside_paper(runs))
+    yield from _together(runs)
 
 
 def _abilities_beside_paper(runs: Sequence[SummarisedRun]) -> Table:
@@ -201,7 +204,7 @@ def _abilities_beside_paper(runs: Sequence[SummarisedRun]) -> Table:
 def beside(item: Any, outcome: Any) -> Figure | None:
     """What stands next to a transcript: the tree with the walk on it, or the options with what was picked."""
     if isinstance(item, TreeItem) and isinstance(outcome, Walk):
-        taken = Counter((step.node, step.picked) for step in outcome.steps if step.picked is not None)
+        taken = Counter((step.node, step.picked) for step in outcome.steps)
         return Figure("tree", "The walk", svg=draw_tree(item.tree, taken))
     if isinstance(item, AbilityQuestion) and isinstance(outcome, Answer):
         votes = Counter(vote.picked for vote in outcome.votes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -67,6 +68,12 @@ def goal_table(measures: Sequence[Measure]) -> Table:
     return Table("goals", "Goal achievement", columns, tuple(rows))
 
 
+def taken(outcome: Walk) -> tuple[tuple[int, int], ...]:
+    """The (node, choice) pairs of a walk up to the first choice that was drawn by lot."""
+    own = itertools.takewhile(lambda step: not step.drawn, outcome.steps)
+    return tuple((step.node, step.picked) for step in own)
+
+
 def departure_table(run: RunView[TreeItem, Walk]) -> Table:
     """The step at which walks left the best path, and the abilities that the better choice would have shown."""
     steps: Counter[int] = Counter()
@@ -74,8 +81,7 @@ def departure_table(run: RunView[TreeItem, Walk]) -> Table:
     walks = 0
     for item, outcome, _ in run.scored():
         walks += 1
-        taken = tuple((step.node, step.picked) for step in outcome.steps if step.picked is not None)
-        left = departure(item.tree, solve(item.tree), taken)
+        left = departure(item.tree, solve(item.tree), taken(outcome))
         if left is None:
             continue
         steps[left.step] += 1

@@ -16,8 +16,8 @@ from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads,
 from sociometer.instruments.socialeval.solution import end_level, horizon, solve
 from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
 
-WALKING = Sampling(temperature=0.7, max_tokens=300)
-ANSWERING = Sampling(temperature=0, max_tokens=300)
+WALKING = Sampling(temperature=0.7, max_tokens=200)
+ANSWERING = Sampling(temperature=0, max_tokens=200)
 SPEAKING = Sampling(temperature=0.7, max_tokens=160)
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 _NOBODY = {"en": "(nobody else)", "zh": "（没有别人）"}
@@ -38,11 +38,15 @@ class Vote(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """One choice of a walk: the node, the votes taken there, and the choice made (None: none could be read)."""
+    """One choice of a walk: the node, the votes taken there, and the choice made.
+
+    `drawn` says that no vote could be read and the choice was drawn by lot, so that the story could go on.
+    """
 
     node: int
     votes: tuple[Vote, ...]
-    picked: int | None
+    picked: int
+    drawn: bool = False
 
 
 class Walk(Struct, frozen=True):
@@ -52,7 +56,12 @@ class Walk(Struct, frozen=True):
     last: int
     level: int
     stopped: str
-    """Why it stopped: ending, no choices, missing node, unreadable, too long."""
+    """Why it stopped: ending, no choices, missing node, too long."""
+
+    @property
+    def drawn(self) -> int:
+        """How many choices were drawn by lot because none could be read."""
+        return sum(step.drawn for step in self.steps)
 
 
 class Answer(Struct, frozen=True):
@@ -72,7 +81,7 @@ class Utterance(Struct, frozen=True):
 
 
 async def walk(item: TreeItem, session: Session) -> Walk:
-    """Plays the protagonist from the beginning until the story ends or a choice cannot be read."""
+    """Plays the protagonist from the beginning until the story ends."""
     tree = item.tree
     nodes = tree.by_id()
     solution = solve(tree)
@@ -88,11 +97,9 @@ async def walk(item: TreeItem, session: Session) -> Walk:
         situation = describe(session, "situation", tree.language, people, tree.scene, lines)
         step = await _step(session, tree.language, situation, node, solution.best_choices[node.id][0])
         steps.append(step)
-        if step.picked is None:
-            return Walk(tuple(steps), node.id, GOAL_OPEN, "unreadable")
         chosen = node.choices[step.picked]
         following = nodes.get(chosen.target)
-        session.note("chose", node=node.id, choice=step.picked + 1, target=chosen.target)
+        session.note("chose", node=node.id, choice=step.picked + 1, target=chosen.target, drawn=step.drawn)
         if following is None:
             return Walk(tuple(steps), node.id, GOAL_OPEN, "missing node")
         lines.append(Line(tree.protagonist.name, chosen.text))
@@ -108,7 +115,9 @@ async def _step(session: Session, language: str, situation: str, node: Node, bes
         await _vote(session, "choose", language, texts, best, WALKING, situation=situation)
         for _ in range(session.settings.whole("votes"))
     ]
-    return Step(node.id, tuple(votes), settle(votes))
+    picked = settle(votes)
+    lot = session.rng.randrange(len(texts))
+    return Step(node.id, tuple(votes), lot if picked is None else picked, picked is None)
 
 
 async def answer(item: AbilityQuestion, session: Session) -> Answer:
@@ -160,7 +169,8 @@ async def _vote(
 ) -> Vote:
     order = shuffled(len(texts), session.rng)
     form = ChoiceForm(arrange(tuple(texts), order), key=order.index(key))
-    words = session.prompts.render(prompt, language, options=render_options(form.options, form.labels), **values)
+    options = render_options(form.options, form.labels)
+    words = session.prompts.render(prompt, language, options=options, letters="/".join(form.labels), **values)
     reply = await session.ask("subject", [user(words)], form, sampling=sampling)
     reading = read_choice(reply.text, form.options, form.labels)
     session.note("read", rule=reading.rule)

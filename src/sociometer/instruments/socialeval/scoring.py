@@ -29,12 +29,14 @@ FEW_TREES = 10
 
 
 def score_walk(item: TreeItem, outcome: Walk) -> Score:
-    """Which goal level the walk reached, its regret, where it left the best path, and prosocial choices that cost."""
+    """Which goal level the walk reached, its regret, where it left the best path, and prosocial choices that cost.
+
+    A walk on which a choice was drawn by lot counts as missed: a goal that luck reached is not the subject's.
+    """
     solution = solve(item.tree)
     unreadable = sum(vote.picked is None for step in outcome.steps for vote in step.votes)
-    level = GOAL_NOT if outcome.stopped == "unreadable" else outcome.level
-    taken = tuple((step.node, step.picked) for step in outcome.steps if step.picked is not None)
-    left = departure(item.tree, solution, taken)
+    level = GOAL_NOT if outcome.drawn else outcome.level
+    left = departure(item.tree, solution, findings.taken(outcome))
     values = {
         "achieved": float(level == GOAL_FULL),
         "partly": float(level == GOAL_PARTLY),
@@ -43,7 +45,7 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
         "random": solution.random.full,
         "best": solution.best_full,
         "regret": regret(solution, level),
-        "left": float(left is not None or outcome.stopped == "unreadable"),
+        "left": float(left is not None or outcome.drawn > 0),
         "steps": float(len(outcome.steps)),
     }
     if left is not None:
@@ -71,7 +73,7 @@ def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
             for index, choice in enumerate(node.choices)
             if favours_others(choice) and solution.best_at.get(choice.target, GOAL_OPEN) < solution.best_at[node.id]
         ]
-        if tempting and step.picked is not None and solution.best_at[node.id] == GOAL_FULL:
+        if tempting and not step.drawn and solution.best_at[node.id] == GOAL_FULL:
             chances += 1
             lost += step.picked in tempting
     return lost, chances
@@ -125,10 +127,10 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
     trees = {item.cluster for item, _, _ in walks}
     if trees and len(trees) < FEW_TREES:
         yield f"{len(trees)} trees are too few for an interval (ten are needed); the rates describe these trees only."
-    stopped = Counter(outcome.stopped for _, outcome, _ in walks)
-    if stopped["unreadable"]:
-        walked = f"{stopped['unreadable']} of {len(walks)} walks"
-        yield f"{walked} stopped at a choice that could not be read; they count as missed."
+    drawn = sum(outcome.drawn > 0 for _, outcome, _ in walks)
+    if drawn:
+        lots = "had a choice that could not be read, which was drawn by lot; they count as missed."
+        yield f"{drawn} of {len(walks)} walks {lots}"
     unflagged = sum(score.values["open"] for _, _, score in walks)
     if unflagged:
         walked = f"{int(unflagged)} of {len(walks)} walks"
@@ -141,8 +143,7 @@ def _walks(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
     for item, outcome, _ in run.scored():
         counter = counts.setdefault(item.id, Counter())
         for step in outcome.steps:
-            if step.picked is not None:
-                counter[f"{step.node}.{step.picked}"] += 1
+            counter[f"{step.node}.{step.picked}"] += 1
     return [{"tree": name, "taken": dict(sorted(counter.items()))} for name, counter in counts.items()]
 
 
