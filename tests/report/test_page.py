@@ -6,14 +6,15 @@ import json
 import re
 
 import pytest
-from albums import HOSTILE, INSTRUMENTS, given
+from albums import HOSTILE, INSTRUMENTS, VALUES, Album, given
+from msgspec import structs
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Figure, Interval, Table
 from sociometer.report.drawing import clean_svg
 from sociometer.report.evidence import choose, lines_of
 from sociometer.report.material import gather
-from sociometer.report.page import as_data_block, cell, p_text, packed, span, troubles
+from sociometer.report.page import as_data_block, cell, p_text, packed, span, troubles, verdicts
 from sociometer.report.plot import find_figure, picture, plot
 from sociometer.report.strips import number, strips
 
@@ -68,6 +69,22 @@ def test_failures_unreadable_replies_and_stand_ins_are_told(material):
 def test_the_comparison_stands_on_the_page(material, page):
     assert material.comparisons[0].second == "better"
     assert "better is better than plain by" in page.read_text(encoding="utf-8")
+
+
+def test_clear_verdicts_stand_before_those_that_cannot_tell(material):
+    better = verdicts(material.comparisons)[0]
+    assert better.second == "better" and len(better.clear) == 1
+    assert better.open == ()
+    one = given()[0]
+    same = gather([one, structs.replace(one, run=Album("run-9", "twin", VALUES["plain"]))], INSTRUMENTS, evidence=0)
+    (twin,) = verdicts(same.comparisons)
+    assert twin.clear == () and "cannot tell twin from plain" in twin.open[0].sentence
+
+
+def test_people_of_the_paper_are_said_to_have_met_other_items(material):
+    assert material.people_elsewhere
+    official = gather([structs.replace(given()[0], official=True)], INSTRUMENTS, evidence=0)
+    assert not official.people_elsewhere
 
 
 def test_a_caveat_of_all_subjects_is_said_once(material):

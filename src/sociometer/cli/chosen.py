@@ -75,7 +75,8 @@ def given_runs(runs: Sequence[Stored]) -> tuple[list[GivenRun], dict[str, Instru
             stored,
             datetime.fromtimestamp(stored.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC"),
             stored.record.manifest.instrument_version,
-            stored.record.status,
+            "finished" if stored.record.manifest.imported else stored.record.status,
+            stored.record.manifest.official or stored.record.manifest.imported,
         )
         for stored in runs
     ]

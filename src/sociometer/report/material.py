@@ -24,6 +24,8 @@ class GivenRun(Struct, frozen=True):
     created: str = ""
     version: str = ""
     status: str = "finished"
+    official: bool = False
+    """Whether the items were the paper's own."""
 
 
 class Sitting(Struct, frozen=True):
@@ -37,6 +39,7 @@ class Sitting(Struct, frozen=True):
     created: str
     version: str
     status: str
+    official: bool
     roles: dict[str, str]
     settings: dict[str, str]
     stand_ins: tuple[str, ...]
@@ -62,6 +65,12 @@ class Material(Struct, frozen=True):
     profile: tuple[ProfileLine, ...]
     comparisons: tuple[Comparison, ...]
     evidence: tuple[EpisodeShown, ...]
+
+    @property
+    def people_elsewhere(self) -> bool:
+        """Whether a reference of people is shown that comes from other items than those played here."""
+        played = {sitting.run for chapter in self.chapters for sitting in chapter.sittings if not sitting.official}
+        return any(line.human is not None and line.run in played for line in self.profile)
 
     def figures(self) -> dict[str, Figure]:
         """Every figure by the name that `sociometer plot` takes: `profile`, `sesi/abilities`, …"""
@@ -150,6 +159,7 @@ def _sitting(entry: GivenRun, card: Card, task: str, label: str) -> Sitting:
         created=entry.created,
         version=entry.version or card.version,
         status=entry.status,
+        official=entry.official,
         roles={role: name for role, name in view.roles.items() if role != "subject"},
         settings={name: _words(value) for name, value in view.settings.items() if value not in (None, "", ())},
         stand_ins=tuple(view.stand_ins),

@@ -6,6 +6,7 @@ import functools
 import gzip
 import hashlib
 import os
+from collections.abc import Sequence
 from importlib.metadata import version as package_version
 from typing import Any
 
@@ -17,6 +18,7 @@ from platformdirs import user_cache_path
 
 from sociometer.analysis.candidates import beside_the_subject
 from sociometer.analysis.charts.theme import CATEGORIES, contained, theme
+from sociometer.analysis.compare import Comparison
 from sociometer.core.measure import Cell, Figure, Interval, Measure, Table
 from sociometer.report.drawing import clean_svg
 from sociometer.report.material import Chapter, Material
@@ -38,6 +40,31 @@ class Number(Struct, frozen=True):
     unreadable: int
     errors: int
     note: str
+
+
+class Verdicts(Struct, frozen=True):
+    """The comparisons of one subject with the first: those that say something, and those that cannot tell."""
+
+    first: str
+    second: str
+    clear: tuple[Comparison, ...]
+    open: tuple[Comparison, ...]
+
+
+def verdicts(comparisons: Sequence[Comparison]) -> tuple[Verdicts, ...]:
+    """Comparisons by subject, in the order given."""
+    groups: dict[tuple[str, str], list[Comparison]] = {}
+    for comparison in comparisons:
+        groups.setdefault((comparison.first, comparison.second), []).append(comparison)
+    return tuple(
+        Verdicts(first, second, tuple(c for c in members if not _open(c)), tuple(c for c in members if _open(c)))
+        for (first, second), members in groups.items()
+    )
+
+
+def _open(comparison: Comparison) -> bool:
+    """Whether no measure of a comparison says anything."""
+    return not any(row.verdict in ("better", "worse", "equivalent") for row in comparison.measures)
 
 
 def render(material: Material, *, made: str, version: str) -> str:
@@ -62,6 +89,7 @@ def render(material: Material, *, made: str, version: str) -> str:
         .render(
             material=material,
             strips=strips(material.profile, material.subjects, [chapter.card for chapter in material.chapters]),
+            verdicts=verdicts(material.comparisons),
             numbers={chapter.card.name: all_numbers(chapter) for chapter in material.chapters},
             troubles=troubles(material),
             colours=CATEGORIES,
