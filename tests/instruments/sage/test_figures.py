@@ -8,7 +8,7 @@ from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.figures import beside, figures, leaderboard_table
 from sociometer.instruments.sage.items import bundled
 
-from .people import Lecturer, Listener, Says
+from .people import Lecturer, Listener, Person, Says
 
 SCENARIOS = list(bundled("en"))
 
@@ -53,3 +53,21 @@ def test_beside_a_transcript_stand_trajectory_and_inner_thoughts(rehearse, care_
     assert tuple(row[1] for row in table.rows) == episode.outcome.trajectory
     assert all(row[3] for row in table.rows[1:])
     assert beside(care_home, "something else") is None
+
+
+def test_a_finished_dialogue_stays_in_the_mean_trajectory(runs):
+    chart = next(figure.chart for figure in figures(runs) if figure.name == "trajectories")
+    values = chart["data"]["values"]
+    turns = {}
+    for step in values:
+        turns.setdefault(step["path"], []).append(step["turn"])
+    assert len({tuple(sorted(each)) for each in turns.values()}) == 1
+
+
+def test_subjects_are_named_with_their_simulator_only_where_simulators_differ(rehearse):
+    shown = []
+    for name in ("strict", "kind"):
+        show = rehearse({"turns": 2}, subject=Says("x"), simulator=Person(1, name=name))
+        shown.append(summarised(show, "model", items=SCENARIOS[:1], stand_ins=()))
+    assert {row[1] for row in figures(shown)[0].table.rows} == {"model · strict", "model · kind"}
+    assert {row[1] for row in figures(shown[:1])[0].table.rows} == {"model"}

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
+
 from sociometer.analysis.charts.coordinate import Place, Plane, coordinate_chart
 from sociometer.analysis.charts.heatmap import Cell as HeatCell
 from sociometer.analysis.charts.heatmap import heat_map
@@ -53,10 +55,18 @@ def beside(item: object, outcome: object) -> Figure | None:
     return Figure("feelings", table.title, table=table)
 
 
-def label(run: SummarisedRun) -> str:
-    """The subject, with the simulator where it was not the same for all."""
-    simulators = {entry.get("simulator", "") for entry in run.summary.series.get("dialogues", [])} - {""}
-    return f"{run.subject} · {', '.join(sorted(simulators))}" if simulators else run.subject
+def told_apart(runs: Sequence[SummarisedRun]) -> list[SummarisedRun]:
+    """The runs, each subject named with its simulator where that was not the same for all."""
+    simulators = [
+        ", ".join(sorted({str(entry.get("simulator", "")) for entry in run.summary.series.get("dialogues", [])} - {""}))
+        for run in runs
+    ]
+    if len(set(simulators)) < 2:
+        return list(runs)
+    return [
+        msgspec.structs.replace(run, subject=f"{run.subject} · {simulator}") if simulator else run
+        for run, simulator in zip(runs, simulators, strict=True)
+    ]
 
 
 def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
@@ -72,7 +82,7 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
         more = [_value(run, name) for name in ("success", "failure", "tokens")]
         caveat = "stand-in: not ranked" if run.stand_ins else ""
         rank = None if run.stand_ins else place
-        rows.append((rank, label(run), score.value, low, high, *more, score.items, score.errors, caveat))
+        rows.append((rank, run.subject, score.value, low, high, *more, score.items, score.errors, caveat))
     columns = (
         "rank", "subject", "score", "from", "to", "success", "failure", "tokens a dialogue", "dialogues", "errors",
         "caveat",
@@ -81,26 +91,28 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
 
 
 def _dialogue(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
-    table = leaderboard_table(runs)
-    order = [str(row[1]) for row in table.rows]
-    ranked = sorted(runs, key=lambda run: order.index(label(run)) if label(run) in order else len(order))
-    dots = _dots(ranked, "sentient")
+    named = sorted(told_apart(runs), key=lambda run: -(_value(run, "sentient") or 0.0))
+    table = leaderboard_table(named)
+    caveat = _caveat(runs)
     start = (ReferenceLine("start", 40),)
-    chart = interval_chart(dots, title="final emotion", unit="points", domain=(0, 100), references=start)
+    chart = interval_chart(
+        _dots(named, "sentient"), title="final emotion", unit="points", domain=(0, 100), references=start
+    )
+    kept = "A dialogue that is over keeps its last feeling. " + caveat
     return [
-        Figure("leaderboard", table.title, _caveat(runs), table=table),
-        Figure("sentient", "Sentient score", _caveat(runs), chart=chart),
-        Figure("intentions", "Sentient score by hidden intention", _caveat(runs), chart=_by_intention(ranked)),
-        Figure("trajectories", "How the feeling moves", _caveat(runs), chart=_trajectories(ranked)),
-        _efficiency(ranked),
+        Figure("leaderboard", table.title, caveat, table=table),
+        Figure("sentient", "Sentient score", caveat, chart=chart),
+        Figure("intentions", "Sentient score by hidden intention", caveat, chart=_by_intention(named)),
+        Figure("trajectories", "How the feeling moves", kept.strip(), chart=_trajectories(named)),
+        _efficiency(named),
     ]
 
 
 def _by_intention(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
     cells = [
-        HeatCell(label(run), CARDS[measure.group["intention"]].title, measure.value, note=f"{measure.items} dialogues")
+        HeatCell(run.subject, CARDS[measure.group["intention"]].title, measure.value, note=f"{measure.items} dialogues")
         if measure.group["intention"] in CARDS
-        else HeatCell(label(run), measure.group["intention"], measure.value, note=f"{measure.items} dialogues")
+        else HeatCell(run.subject, measure.group["intention"], measure.value, note=f"{measure.items} dialogues")
         for run in runs
         for measure in run.summary.measures
         if measure.name == "sentient" and set(measure.group) == {"intention"}
@@ -109,11 +121,14 @@ def _by_intention(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
 
 
 def _trajectories(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
+    """Lines over turns; one that ended early is drawn on at its level, or the lost would drop out of the mean."""
+    entries = [(run.subject, entry) for run in runs for entry in run.summary.series.get("dialogues", [])]
+    longest = max((len(entry["trajectory"]) for _, entry in entries), default=0)
     steps = [
-        Step(f"{label(run)} {entry['item']}", turn, value, label(run))
-        for run in runs
-        for entry in run.summary.series.get("dialogues", [])
-        for turn, value in enumerate(entry["trajectory"])
+        Step(f"{subject} {entry['item']}", turn, levels[min(turn, len(levels) - 1)], subject)
+        for subject, entry in entries
+        for levels in (entry["trajectory"],)
+        for turn in range(longest)
     ]
     return trajectory_chart(steps, zones=ZONES, y_title="emotion")
 
@@ -124,7 +139,7 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
         tokens, score = _value(run, "tokens"), run.summary.measure("sentient")
         if tokens and score and score.value is not None:
             low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
-            points.append(ScatterPoint(label(run), tokens, score.value, y_low=low, y_high=high))
+            points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
     if not points:
         return None
     chart = scatter_chart(points, x_title="tokens a dialogue", y_title="sentient score", y_unit="points")
@@ -236,7 +251,7 @@ def _dots(runs: Sequence[SummarisedRun], name: str) -> list[Dot]:
     return [
         dot
         for run in runs
-        if (measure := run.summary.measure(name)) and (dot := dot_of(label(run), measure)) is not None
+        if (measure := run.summary.measure(name)) and (dot := dot_of(run.subject, measure)) is not None
     ]
 
 

@@ -220,3 +220,41 @@ def test_replays_that_never_vary_claim_no_interval():
     # Welch by hand: difference 2, variances 1 and 4, SE sqrt(5/3), df = (5/3)^2 / ((1/3)^2/2 + (4/3)^2/2) = 50/17
     assert (known.low + known.high) / 2 == pytest.approx(2)
     assert known.high - 2 == pytest.approx(3.2189 * (5 / 3) ** 0.5, rel=1e-3)
+
+
+def test_every_analysis_has_its_figures(rehearse, sage):
+    from sociometer.core.task import SummarisedRun
+    from sociometer.instruments.sage.figures import figures
+
+    items = [stored(scenario, 5, -3) for scenario in SCENARIOS[:3]]
+    judge = Judge(
+        relationship={"ratings": [4] * 12},
+        utterances={"flow": 4, "attentiveness": 4, "depth": 4},
+        strategies={"strategies": ["B-3", "F-5"]},
+        coordinate={"reason": "r", "solution": 1, "creative": -1},
+    )
+    show = rehearse({"turns": 3}, judge=judge, subject=Says("on"), writer=Says("Go on."), simulator=Person(1))
+    given = {
+        "relationship": items,
+        "strategies": items,
+        "coordinate": items,
+        "rejudge": items,
+        "stability": [context for item in items for context in stability.contexts(item)],
+        "what-if": [whatif.fork(item, 1, arm) for item in items for arm in (whatif.STORED, "D-2", whatif.WRITER)],
+    }
+    names = set()
+    for task, of_task in given.items():
+        runs = [SummarisedRun(f"r{n}", task, f"m{n}", {}, show.summarise(task, of_task)) for n in range(3)]
+        drawn = figures(runs)
+        assert drawn, task
+        names |= {figure.name for figure in drawn}
+        json.dumps([figure.chart for figure in drawn])
+    assert {
+        "repetition",
+        "effectiveness",
+        "coordinate",
+        "stability",
+        "what-if",
+        "relationship-emotion",
+        "talk",
+    } <= names
