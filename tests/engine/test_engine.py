@@ -4,6 +4,7 @@ from collections import Counter
 import msgspec
 import pytest
 
+from sociometer.core.card import RoleCard
 from sociometer.core.conversation import Identity, Reply, Usage, user
 from sociometer.core.errors import DataError, MachineryError, Stopped, StoreError, UsageError
 from sociometer.core.task import Instrument
@@ -299,6 +300,17 @@ def test_a_role_that_nobody_plays_is_an_error_before_anything_is_sent(store):
     with pytest.raises(UsageError, match=r"nobody plays the role 'subject'.*--model"):
         engine_with(store, Server()).run(config(subject=""))
     assert list(store.runs.all()) == []
+
+
+def test_a_run_with_an_instruments_own_player_by_default_can_be_resumed(store):
+    template = load_folder("_template")
+    role = RoleCard("judge", "looks on", default="server")
+    card = msgspec.structs.replace(template.card, role=(*template.card.role, role))
+    instrument = Instrument(card, list(template.tasks.values()), players={"server": Server})
+    engine = Engine(store, lambda name: (instrument, folder_of("_template")))
+    played = engine.run(config(repeats=2, caps=Caps(max_requests=3)))
+    assert played.ending.status == "stopped"
+    assert engine.resume(played.run.id).ending.status == "finished"
 
 
 def test_an_unknown_role_names_the_known_ones(store):

@@ -39,8 +39,9 @@ def seat_roles(
 
 
 def _seat(instrument: Instrument, role: str, spec: str, config: RunConfig, recorded: RecordedReplies | None) -> Seat:
-    if spec in instrument.players:
-        return Seat(instrument.players[spec](), f"{instrument.card.name}/{spec}")
+    own = spec.removeprefix(f"{instrument.card.name}/")
+    if own in instrument.players:
+        return Seat(instrument.players[own](), f"{instrument.card.name}/{own}")
     sampling = config.sampling if role == "subject" else Sampling()
     return Seat(resolve_player(spec, role, config, recorded), spec, sampling)
 
