@@ -130,7 +130,7 @@ def test_the_merged_ability_file_gives_questions_in_both_languages(tmp_path, sou
     first = questions[1]
     assert (first.abilities, first.orientation, first.category) == (("anger management",), "competition", "proself")
     assert first.options == ("I will wait.", "No!", "Go!")
-    assert {question.cluster for question in questions} == {"q7"}
+    assert {question.cluster for question in questions} == {"An: "}
 
 
 def test_the_ability_file_of_one_language_is_read_too(tmp_path):

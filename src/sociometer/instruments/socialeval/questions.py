@@ -38,10 +38,25 @@ def read_question_file(path: Path) -> Iterator[RawQuestion]:
     for position, entry in enumerate(entries):
         if not isinstance(entry, dict):
             raise DataError(f"entry {position} is no object but {type(entry).__name__}", path)
-        for language, number, half in _halves(entry, path):
+        halves = list(_halves(entry, path))
+        cluster = _tree_of([half for _, _, half in halves], position)
+        for language, number, half in halves:
             name = str(entry.get("data_id", position))
             suffix = f".{number + 1}" if number else ""
-            yield _read(half, path, position, f"{name}{suffix}-{language}", name, language)
+            yield _read(half, path, position, f"{name}{suffix}-{language}", cluster, language)
+
+
+def _tree_of(halves: list[Any], position: int) -> str:
+    """The tree a question belongs to, told by its protagonist and their goal: the file does not name it.
+
+    The last half is the English one where there are two, so that twins share a cluster.
+    """
+    last = halves[-1] if halves and isinstance(halves[-1], dict) else {}
+    profiles = last.get("profile")
+    first = profiles[0] if isinstance(profiles, list) and profiles else profiles
+    if not isinstance(first, dict) or not first.get("name"):
+        return f"question {position}"
+    return f"{first['name']}: {text_of(first.get('goal'))}"
 
 
 def _halves(entry: dict[str, Any], path: Path) -> Iterator[tuple[Language, int, Any]]:
