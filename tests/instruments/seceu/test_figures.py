@@ -17,10 +17,17 @@ def summarised(rehearse, subject, data=(), **settings):
 
 def test_every_chart_draws_on_bundled_items(rehearse):
     made = figures([summarised(rehearse, "baseline/even"), summarised(rehearse, "baseline/random", prompting="all")])
-    assert {"distances", "profiles-even", "results-even"} <= {figure.name for figure in made}
+    assert {"distances", "profiles-even", "results-1"} <= {figure.name for figure in made}
     for figure in made:
         if figure.chart is not None:
             assert "<svg" in vl_convert.vegalite_to_svg(themed(figure.chart, "light", 600))
+
+
+def test_subjects_share_one_table_and_the_lines_for_comparison_stand_once(rehearse):
+    made = figures([summarised(rehearse, "baseline/even"), summarised(rehearse, "baseline/random")])
+    table = next(figure.table for figure in made if figure.name == "results-1")
+    assert [row[0] for row in table.rows].count("for comparison") == 3
+    assert {row[0] for row in table.rows} == {"baseline/even", "baseline/random", "for comparison"}
 
 
 def test_the_subject_stands_among_people_and_published_models(rehearse, official_data):

@@ -12,6 +12,7 @@ from sociometer.instruments.seceu.hills import EQ_WINDOW, SIMILARITY_WINDOW, eq_
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.instruments.seceu.play import Allocated
+from sociometer.instruments.seceu.standing import COMPARED
 
 DRAWN_ITEMS = 3
 HERE, PRINTED, LINE = "measured here", "published", "for comparison"
@@ -31,12 +32,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
         members = [run for run in normed if run.summary.series["norm"]["name"] == name]
         made += [_among_people(members, name), _patterns(members, name)]
     made += [figure for run in runs if (figure := _profiles(run)) is not None]
-    made += [
-        Figure(f"{table.name}-{run.run}", f"{table.title} · {run.subject}", table.note, table=table)
-        for run in runs
-        for table in run.summary.tables
-        if table.name in ("results", "readings")
-    ]
+    made += [figure for name in ("results", "readings") for figure in _joined(runs, name)]
     return made
 
 
@@ -49,6 +45,28 @@ def beside(item: Scenario, outcome: Allocated) -> Figure | None:
     note = f"read by rule '{outcome.rule}', repair '{outcome.repair}'"
     table = Table("feelings", "Points for each feeling", ("feeling", "written", "points", "standard"), rows, note)
     return Figure("feelings", table.title, note, table=table)
+
+
+def _joined(runs: Sequence[SummarisedRun], name: str) -> list[Figure]:
+    """The tables of one name that have the same columns, as one table with the subject before each row."""
+    kinds: dict[tuple[str, ...], list[tuple[str, Table]]] = {}
+    for run in runs:
+        for table in run.summary.tables:
+            if table.name == name:
+                kinds.setdefault(table.columns, []).append((run.subject, table))
+    figures: list[Figure] = []
+    for columns, members in kinds.items():
+        found = dict.fromkeys(_named_row(subject, row) for subject, table in members for row in table.rows)
+        rows = tuple(sorted(found, key=lambda row: row[0] == LINE))
+        first = members[0][1]
+        table = Table(name, first.title, ("subject", *columns), rows, first.note)
+        figures.append(Figure(f"{name}-{len(figures) + 1}", first.title, first.note, table=table))
+    return figures
+
+
+def _named_row(subject: str, row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """The row behind its subject; lines for comparison belong to nobody, and stand once."""
+    return (LINE if row[0] in COMPARED else subject, *row)
 
 
 def _distances(runs: Sequence[SummarisedRun]) -> Figure:

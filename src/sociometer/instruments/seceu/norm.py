@@ -41,7 +41,6 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
     alpha: float | None = None
     evenness: float | None = None
     """Mean evenness of single people's allocations, where these are known."""
-    options: dict[str, tuple[str, ...]] = {}
 
     @property
     def error_of_measurement(self) -> float | None:

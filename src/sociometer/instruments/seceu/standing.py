@@ -13,6 +13,7 @@ from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.instruments.seceu.play import Allocated
 
+EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
 BY_PLACE = (4.0, 3.0, 2.0, 1.0)
 SMALLEST_PATTERN = 10
 SMALLEST_SPREAD = 0.05  # standard scores are printed to two decimals: less spread than this is their rounding
@@ -75,19 +76,19 @@ def stand(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm
 def hedger(standing: Standing, norm: Norm | None) -> Standing:
     """Return where someone stands who spreads the points evenly over the same scenarios."""
     flat = tuple(_answer(answer, (TOTAL / len(answer.options),) * len(answer.options)) for answer in standing.answers)
-    return _standing("even allocation", flat, norm, 0, (), 1.0)
+    return _standing(EVEN, flat, norm, 0, (), 1.0)
 
 
 def by_place(standing: Standing, norm: Norm | None) -> Standing:
     """Return where someone stands who writes 4, 3, 2, 1 down the list of options without reading anything."""
     listed = tuple(_answer(answer, BY_PLACE) for answer in standing.answers)
-    return _standing("4, 3, 2, 1 unread", listed, norm, 0, (), evenness(BY_PLACE))
+    return _standing(UNREAD, listed, norm, 0, (), evenness(BY_PLACE))
 
 
 def silent(standing: Standing, norm: Norm | None) -> Standing:
     """Return where someone stands who answers nothing on the same scenarios."""
     empty = tuple(_answer(answer, (0.0,) * len(answer.options)) for answer in standing.answers)
-    return _standing("no answer", empty, norm, len(empty), (), None)
+    return _standing(SILENT, empty, norm, len(empty), (), None)
 
 
 def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
@@ -143,13 +144,18 @@ def _against_people(
     people on each: hard items are hard for both, and resampling distances alone would count that as chance.
     """
     if norm is None:
-        return None, _not_negative(clustered_mean_interval([answer.distance for answer in answers])), None, None
+        return (
+            None,
+            _not_negative(clustered_mean_interval([answer.distance for answer in answers], binary=False)),
+            None,
+            None,
+        )
     people = [norm.template[answer.scenario] for answer in answers]
     gaps = [answer.distance - usual for answer, usual in zip(answers, people, strict=True)]
     gap = math.fsum(gaps) / len(gaps)
     usual = math.fsum(people) / len(people)
     whole = len(answers) == len(norm.standards)
-    around = clustered_mean_interval(gaps)
+    around = clustered_mean_interval(gaps, binary=False)
     # The printed mean is rounded; on all items the paper's own formula holds, on some the gap stands in for it.
     eq = norm.eq(score) if whole else norm.eq(norm.mean + gap)
     slope = -15.0 / norm.deviation
