@@ -14,6 +14,10 @@ def test_a_feeling_moves_by_ten_at_most_and_never_above_the_cap(before, change):
     assert 0 <= after <= 100
 
 
+def test_a_feeling_never_falls_below_nothing():
+    assert RULES.update(3, -10) == 0
+
+
 @given(st.integers(10, 99), st.integers(-10, 10))
 def test_within_bounds_the_change_is_simply_added(before, change):
     assert RULES.update(before, change) == min(100, before + change)

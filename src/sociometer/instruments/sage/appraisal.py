@@ -176,7 +176,7 @@ def _temper(traits: tuple[str, ...]) -> _Temper:
 
 
 def _filled(line: str, scenario: Scenario, rng: Random) -> str:
-    details = scenario.details or (_lines(scenario.language)["nothing"],)
+    details = [detail for detail in scenario.details if len(detail) > 1] or [_lines(scenario.language)["nothing"]]
     return _put(line, "detail", rng.choice(details))
 
 

@@ -93,7 +93,12 @@ def what_if(bench: Workbench, options: Settings) -> Result:
     ]  # fmt: skip
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
     title = f"Effect of another reply at turn {turn}, against the reply as it was"
-    return Result(tables=(Table("what-if", title, columns, tuple(rows)),), notes=(f"run {played.id}",))
+    notes = [f"run {played.id}"]
+    if played.subject != run.subject:
+        notes.append(
+            f"{played.subject} played on where {run.subject} had spoken: the effect is on talks that it goes on with."
+        )
+    return Result(tables=(Table("what-if", title, columns, tuple(rows)),), notes=tuple(notes))
 
 
 def simulators(bench: Workbench, options: Settings) -> Result:
@@ -217,11 +222,8 @@ def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event
         events.append(Asked("subject", subject, tuple(said), Reply(turn.reply)))
         judged = turn.judgement
         if judged is not None:
-            events.append(
-                Noted(
-                    "emotion", {"turn": number, "before": judged.before, "change": judged.change, "after": judged.after}
-                )
-            )
+            facts = {"turn": number, "before": judged.before, "change": judged.change, "after": judged.after}
+            events.append(Noted("emotion", {**facts, "activity": judged.activity, "feeling": judged.feeling}))
         said += [assistant(turn.reply), user(turn.words)]
     events.append(
         Noted("end", {"ending": dialogue.ending, "emotion": dialogue.final, "words": dialogue.turns[-1].words})

@@ -32,8 +32,8 @@ class Protocol(Struct, frozen=True):
     """Whether the last reply is judged too; in the authors' protocol it never is."""
 
     def update(self, before: int, change: int) -> int:
-        """The emotion after a change: the change clamped, the emotion capped."""
-        return min(self.cap, before + self.clamp(change))
+        """The emotion after a change: the change clamped, the emotion kept between 0 and the cap."""
+        return max(0, min(self.cap, before + self.clamp(change)))
 
     def clamp(self, change: int) -> int:
         """The change that counts."""

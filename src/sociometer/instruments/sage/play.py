@@ -11,8 +11,8 @@ from sociometer.instruments.sage.emotion import Ending, Protocol, band
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaks import find_leak
 
-REPLY_SAMPLING = Sampling(max_tokens=512)
-"""Enough for a long message; `--reply-tokens` takes its place."""
+REPLY_SAMPLING = Sampling()
+"""No bound of ours: one that fits a chat would cut a reasoning model off before it says a word (`--reply-tokens`)."""
 _NOTHING_SAID = "…"
 
 
