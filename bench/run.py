@@ -48,13 +48,13 @@ def main() -> int:
     pythons = {name: _python_of(name) for name in names}
     results: dict[str, dict[str, dict[str, float]]] = {}
     for which in options.work.split(","):
-        rows: dict[str, Measured] = {}
-        for name in names:
-            if (name, which) in LACKING:
-                continue
-            rounds = options.rounds if name in ("floor", "ours") else 1
-            tried = [_run(pythons[name], DRIVERS[name], which) for _ in range(rounds)]
-            rows[name] = min(tried, key=lambda one: one.wall)
+        tried: dict[str, list[Measured]] = {}
+        # Round by round, so that a busy minute falls on all alike; peers take minutes and run once.
+        for number in range(options.rounds):
+            for name in names:
+                if (name, which) not in LACKING and (number == 0 or name not in PEERS):
+                    tried.setdefault(name, []).append(_run(pythons[name], DRIVERS[name], which))
+        rows = {name: min(of_it, key=lambda one: one.wall) for name, of_it in tried.items()}
         _print(which, rows, [LACKING[name, which] for name in names if (name, which) in LACKING])
         results[which] = {name: row._asdict() for name, row in rows.items()}
     folder = HERE / "results"
