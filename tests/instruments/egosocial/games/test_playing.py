@@ -51,7 +51,7 @@ def test_a_second_reply_with_a_legal_move_counts_and_the_first_fault_is_kept(tas
     played = play(task, subject)
     again = subject.asked[1].messages
     assert again[-2].content == "???"
-    assert "legal moves are" in again[-1].content
+    assert "legal answers are" in again[-1].content
     assert played.episode.score.values["faults"] > 0
     assert not any(getattr(event, "kind", "") == "default" for event in played.events)
 

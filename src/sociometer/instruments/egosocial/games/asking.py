@@ -12,7 +12,7 @@ from sociometer.core.task import Session
 T = TypeVar("T")
 MoveT = TypeVar("MoveT", covariant=True)
 Problem = Literal["", "illegal", "unreadable"]
-SAMPLING = Sampling(temperature=0, max_tokens=600)
+SAMPLING = Sampling(temperature=0, max_tokens=400)
 # A reply that is put back before the player is cut to this, so that an absurd one does not fill the context.
 LONGEST_ECHO = 1500
 

@@ -26,9 +26,9 @@ def train(bench: Workbench, options: Settings) -> Result:
     except RuntimeError as error:
         raise UsageError(str(error)) from error
     started = trainer.round
-    show = curves.Progress(plan.rounds)
+    show = curves.Progress(plan.rounds, started)
     with show:
-        trainer.train(show.point, checkpoint)
+        trainer.train(show.step, checkpoint)
     path = trainer.write(folder)
     checkpoint.unlink(missing_ok=True)
     notes = [f"Went on from round {started}."] if started else []
@@ -50,14 +50,14 @@ def characters(bench: Workbench, options: Settings) -> Result:
 
 def grade(bench: Workbench, options: Settings) -> Result:
     """Writes a sheet of a run's blackjack decisions for people to grade, or holds a filled sheet against the rule."""
-    if options.text("graded"):
-        return Result(tables=sheet.agreement(Path(options.text("graded"))))
     if not options.text("run"):
-        raise UsageError("grade needs --run RUN (and --out FILE) to write a sheet, or --graded FILE to read one back.")
+        raise UsageError("grade needs --run RUN, and --out FILE to write a sheet or --graded FILE to read one back.")
+    run = bench.run(options.text("run"))
+    if options.text("graded"):
+        return Result(tables=sheet.agreement(Path(options.text("graded")), run.view("blackjack")))
     out = Path(options.text("out") or "blackjack-grading.csv")
-    text = sheet.write(bench.run(options.text("run")).view("blackjack"))
-    note = f"Fill in the two columns with y or n, then: sociometer grade egosocial --graded {out}"
-    return Result(notes=(note,), wrote=(bench.write(out, text),))
+    note = f"Fill in the last two columns with y or n, then: sociometer grade egosocial --run {run.id} --graded {out}"
+    return Result(notes=(note,), wrote=(bench.write(out, sheet.write(run.view("blackjack"))),))
 
 
 _COMPARED = {

@@ -92,3 +92,9 @@ def test_words_without_a_claim_give_none_and_never_crash(text):
 def test_a_claim_keeps_the_sentence_it_was_read_from():
     (claim,) = own_claims("Let me think. My total is 15. Good.")
     assert claim.quote == "My total is 15."
+
+
+def test_a_claim_said_over_and_over_is_one_claim_with_a_short_quote():
+    (claim,) = own_claims("The total is 21, and " * 150)
+    assert claim.numbers == (21,)
+    assert len(claim.quote) <= 160

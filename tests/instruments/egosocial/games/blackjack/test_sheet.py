@@ -10,9 +10,18 @@ from sociometer.instruments.egosocial.games.blackjack.sheet import agreement, wr
 
 
 @pytest.fixture
-def sheet(script, rehearsal):
+def run(script, rehearsal):
     said = '{"self_belief": "=My total is 15.", "external_belief": "The dealer must draw until 17.", "action": "stand"}'
-    return write(rehearsal(script(said), deals=30).play_all("blackjack"))
+    return rehearsal(script(said), deals=30).play_all("blackjack")
+
+
+@pytest.fixture
+def sheet(run):
+    return write(run)
+
+
+def automatic(run):
+    return [(episode.score.values["self_right"], episode.score.values["external_right"]) for episode in run.episodes()]
 
 
 def filled(sheet, tmp_path, grade):
@@ -31,17 +40,18 @@ def test_a_sheet_has_a_line_a_decision_and_leaves_the_grades_open(sheet):
     rows = list(csv.DictReader(io.StringIO(sheet)))
     assert len(rows) == 30
     assert {row["self_right"] for row in rows} == {""}
-    assert {row["self_automatic"] for row in rows} == {"y", "n"}
-    assert {row["external_automatic"] for row in rows} == {"y"}
+    assert not any("y" in (row["self_right"], row["external_right"]) for row in rows)
+    assert len(rows[0]) == 9
 
 
 def test_a_models_words_cannot_become_a_formula(sheet):
     assert all(row["self_belief"].startswith("'=") for row in csv.DictReader(io.StringIO(sheet)))
 
 
-def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, tmp_path):
-    path = filled(sheet, tmp_path, lambda _, row: (row["self_automatic"], row["external_automatic"]))
-    table, apart = agreement(path)
+def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, run, tmp_path):
+    words = [["ny"[int(right)] for right in pair] for pair in automatic(run)]
+    assert {pair[0] for pair in words} == {"y", "n"}
+    table, apart = agreement(filled(sheet, tmp_path, lambda number, row: words[number]), run)
     rows = {row[0]: row for row in table.rows}
     assert rows["self"][1:4] == (30, pytest.approx(1), 1.0)
     # everybody said yes throughout, so kappa is not defined
@@ -49,19 +59,22 @@ def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, tmp_path):
     assert apart.rows == ()
 
 
-def test_disagreements_are_listed_with_the_words(sheet, tmp_path):
+def test_disagreements_are_listed_with_the_words(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("", "no" if number == 0 else "yes"))
-    table, apart = agreement(path)
+    table, apart = agreement(path, run)
     assert table.rows[0][:3] == ("external", 30, pytest.approx(29 / 30))
     ((_, belief, words, person, rule),) = apart.rows
-    assert (belief, person, rule) == ("external", "no", "y")
+    assert (belief, person, rule) == ("external", "n", "y")
     assert "until 17" in words
 
 
-def test_an_unfilled_sheet_and_a_strange_grade_are_refused(sheet, tmp_path):
+def test_an_unfilled_sheet_a_strange_grade_and_a_strange_run_are_refused(sheet, run, rehearsal, baseline, tmp_path):
     with pytest.raises(DataError, match="no grade is filled in"):
-        agreement(filled(sheet, tmp_path, lambda _, row: ("", "")))
+        agreement(filled(sheet, tmp_path, lambda _, row: ("", "")), run)
     with pytest.raises(DataError, match=r"sheet.csv:2: 'maybe' is no grade"):
-        agreement(filled(sheet, tmp_path, lambda _, row: ("maybe", "")))
+        agreement(filled(sheet, tmp_path, lambda _, row: ("maybe", "")), run)
     with pytest.raises(DataError, match="cannot be read"):
-        agreement(tmp_path / "none.csv")
+        agreement(tmp_path / "none.csv", run)
+    other = rehearsal(baseline("oracle"), deals=1, seed=9).play_all("blackjack")
+    with pytest.raises(DataError, match="not in this run"):
+        agreement(filled(sheet, tmp_path, lambda _, row: ("y", "y")), other)

@@ -12,6 +12,12 @@ from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAIS
 from sociometer.instruments.egosocial.games.holdem.simulator import random_policy
 
 NOTHING = Shaping(0.0, 0.0, 0.0)
+
+
+def ignore(done, point):
+    pass
+
+
 TINY = training.Plan("aggressive", 3, rounds=6, hands_per_round=32, batch=32, width=8, memory=400, check_every=2)
 
 
@@ -61,12 +67,12 @@ def test_without_pytorch_training_names_the_extra_to_install(monkeypatch):
 def test_a_stopped_training_goes_on_as_if_it_had_not_stopped(tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
     whole = training.Trainer(TINY)
-    whole.train(lambda point: None)
+    whole.train(ignore)
     part = training.Trainer(TINY)
-    part.train(lambda point: None, tmp_path / "c.npz", until=4)
+    part.train(ignore, tmp_path / "c.npz", until=4)
     rest = training.Trainer.resume(tmp_path / "c.npz", TINY)
     assert rest.round == 4
-    rest.train(lambda point: None)
+    rest.train(ignore)
     assert rest.curve == whole.curve
     for ours, theirs in zip(rest.net().layers, whole.net().layers, strict=True):
         np.testing.assert_array_equal(ours.weight, theirs.weight)
@@ -75,7 +81,7 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_stopped(tmp_path):
 def test_a_checkpoint_of_another_plan_is_refused(tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
     trainer = training.Trainer(TINY)
-    trainer.train(lambda point: None, tmp_path / "c.npz")
+    trainer.train(ignore, tmp_path / "c.npz")
     other = training.Plan("conservative", 3)
     with pytest.raises(RuntimeError, match="another plan"):
         training.Trainer.resume(tmp_path / "c.npz", other)
@@ -84,7 +90,7 @@ def test_a_checkpoint_of_another_plan_is_refused(tmp_path):
 def test_training_writes_weights_that_numpy_plays_and_a_record_of_how(tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
     trainer = training.Trainer(TINY)
-    trainer.train(lambda point: None)
+    trainer.train(ignore)
     path = trainer.write(tmp_path)
     assert path.name == "aggressive-3.npz"
     assert b'"on_raise"' in path.with_suffix(".json").read_bytes()

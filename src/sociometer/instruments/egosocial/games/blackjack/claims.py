@@ -21,6 +21,9 @@ Kind = Literal[
 ]
 
 
+LONGEST_QUOTE = 160
+
+
 class Claim(msgspec.Struct, frozen=True):
     """One claim: its kind, what it says (numbers, or one word), and the words it was read from."""
 
@@ -119,7 +122,7 @@ def own_claims(text: str) -> list[Claim]:
         if not re.search(r"dealer", sentence, re.IGNORECASE):
             found += _softness(sentence)
             found += _risk(sentence, "bust risk")
-    return found
+    return _once(found)
 
 
 def dealer_claims(text: str) -> list[Claim]:
@@ -133,7 +136,16 @@ def dealer_claims(text: str) -> list[Claim]:
             found += _risk(sentence, "dealer bust risk")
         elif not rules:
             found += _holdings(sentence)
-    return found
+    return _once(found)
+
+
+def _once(found: list[Claim]) -> list[Claim]:
+    """Return the claims without repetitions, each with the beginning of the sentence it was first made in."""
+    kept: dict[tuple[str, tuple[float, ...], str], Claim] = {}
+    for claim in found:
+        quote = claim.quote if len(claim.quote) <= LONGEST_QUOTE else claim.quote[: LONGEST_QUOTE - 1] + "…"
+        kept.setdefault((claim.kind, claim.numbers, claim.word), Claim(claim.kind, claim.numbers, claim.word, quote))
+    return list(kept.values())
 
 
 def _totals(sentence: str) -> Iterator[Claim]:

@@ -68,7 +68,7 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     table = Table("claims", "Claims read from the replies", ("claim", "right", "wrong"), rows)
     note = (
         "Beliefs are graded by rule from the words of the reply, where the authors graded by hand; "
-        "'sociometer grade egosocial' writes a sheet for people and computes their agreement with the rule."
+        "'sociometer grade egosocial --run RUN' writes a sheet for people and computes their agreement with the rule."
     )
     official = sum(bool(item.user) for item, _, _ in run.scored())
     origin = f"{official} deals are from the official file, the others from the seed."

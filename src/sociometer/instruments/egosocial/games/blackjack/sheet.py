@@ -1,7 +1,8 @@
-"""A sheet on which people grade blackjack beliefs, and their agreement with the automatic grade."""
+"""A sheet on which people grade blackjack beliefs, blind to the automatic grade, and their agreement with it."""
 
 import csv
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 from sociometer.analysis.agreement import cohen_kappa
@@ -21,8 +22,6 @@ COLUMNS = (
     "dealer_shows",
     "self_belief",
     "external_belief",
-    "self_automatic",
-    "external_automatic",
     "self_right",
     "external_right",
 )
@@ -36,7 +35,6 @@ def write(run: RunView[Hand, HandOutcome]) -> str:
     lines.writerow(COLUMNS)
     for episode in run.episodes():
         for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1):
-            grade = graded(decision)
             lines.writerow(
                 (
                     episode.item.id,
@@ -46,8 +44,6 @@ def write(run: RunView[Hand, HandOutcome]) -> str:
                     spoken(decision.open_card),
                     _harmless(decision.statement.self_belief),
                     _harmless(decision.statement.external_belief),
-                    "y" if grade.self_right else "n",
-                    "y" if grade.external_right else "n",
                     "",
                     "",
                 )
@@ -60,34 +56,54 @@ def _harmless(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def agreement(path: Path) -> tuple[Table, ...]:
-    """Return how a filled sheet agrees with the automatic grade, and where it does not."""
+def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
+    """Return how a filled sheet agrees with the automatic grade of its run, and where it does not."""
+    rule = _automatic(run)
     pairs: dict[str, list[tuple[str, str]]] = {belief: [] for belief in BELIEFS}
     apart: list[tuple[str, str, str, str, str]] = []
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            rows = list(csv.DictReader(lines))
-    except OSError as error:
-        raise DataError(f"the sheet cannot be read ({error.strerror})", path) from None
-    for number, row in enumerate(rows, 2):
+    for number, row in _rows(path):
+        place = (row.get("item") or "", row.get("repeat") or "0", row.get("decision") or "")
         for belief in BELIEFS:
             person = (row.get(f"{belief}_right") or "").strip().lower()
-            rule = (row.get(f"{belief}_automatic") or "").strip().lower()
             if not person:
                 continue
-            if person not in _YES_NO or rule not in ("y", "n"):
-                raise DataError(f"'{person or rule}' is no grade; write y or n in {belief}_right", path, number)
-            pairs[belief].append((_YES_NO[person], rule))
-            if _YES_NO[person] != rule:
-                apart.append((row.get("item") or "", belief, row.get(f"{belief}_belief") or "", person, rule))
+            if person not in _YES_NO:
+                raise DataError(f"'{person}' is no grade; write y or n in {belief}_right", path, number)
+            if place not in rule:
+                raise DataError(
+                    f"decision {place[2]} of {place[0]} is not in this run; give the run it came from", path, number
+                )
+            pairs[belief].append((_YES_NO[person], rule[place][belief]))
+            if _YES_NO[person] != rule[place][belief]:
+                apart.append(
+                    (place[0], belief, row.get(f"{belief}_belief") or "", _YES_NO[person], rule[place][belief])
+                )
     if not any(pairs.values()):
         raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
+    columns = ("item", "belief", "words", "person", "rule")
     return _agreement_table(pairs), Table(
-        "disagreements",
-        "Where the person and the rule differ",
-        ("item", "belief", "words", "person", "rule"),
-        tuple(apart),
+        "disagreements", "Where the person and the rule differ", columns, tuple(apart)
     )
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            yield from enumerate(csv.DictReader(lines), 2)
+    except OSError as error:
+        raise DataError(f"the sheet cannot be read ({error.strerror})", path) from None
+
+
+def _automatic(run: RunView[Hand, HandOutcome]) -> dict[tuple[str, str, str], dict[str, str]]:
+    """Return the automatic grade of every decision, by item, repeat and number."""
+    found = {}
+    for episode in run.episodes():
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1):
+            grade = graded(decision)
+            verdicts = {"self": grade.self_right, "external": grade.external_right}
+            words = {belief: "y" if right else "n" for belief, right in verdicts.items()}
+            found[episode.item.id, str(episode.repeat), str(number)] = words
+    return found
 
 
 def _agreement_table(pairs: dict[str, list[tuple[str, str]]]) -> Table:

@@ -9,11 +9,13 @@ from sociometer.instruments.egosocial.games.blackjack.odds import odds
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES, points_of, total_of
 from sociometer.instruments.egosocial.games.cards import Card
 
+# Where a server holds a reply to the schema, this keeps a model that repeats itself from never reaching its move.
+LONGEST_BELIEF = 400
 SCHEMA = {
     "type": "object",
     "properties": {
-        "self_belief": {"type": "string"},
-        "external_belief": {"type": "string"},
+        "self_belief": {"type": "string", "maxLength": LONGEST_BELIEF},
+        "external_belief": {"type": "string", "maxLength": LONGEST_BELIEF},
         "action": {"type": "string", "enum": list(MOVES)},
     },
     "required": ["self_belief", "external_belief", "action"],

@@ -15,7 +15,8 @@ from sociometer.instruments.egosocial.games.holdem.training import Point
 class Progress:
     """A bar on the error stream with the latest measured point beside it."""
 
-    def __init__(self, rounds: int) -> None:
+    def __init__(self, rounds: int, done: int = 0) -> None:
+        self._words = ""
         self._bar = Bar(
             TextColumn("training"),
             BarColumn(),
@@ -24,7 +25,7 @@ class Progress:
             TextColumn("{task.description}"),
             console=Console(stderr=True),
         )
-        self._task = self._bar.add_task("", total=rounds)
+        self._task = self._bar.add_task("", total=rounds, completed=done)
 
     def __enter__(self) -> "Progress":
         self._bar.start()
@@ -35,10 +36,11 @@ class Progress:
     ) -> None:
         self._bar.stop()
 
-    def point(self, point: Point) -> None:
-        """Show a measured point."""
-        words = f"chips {point.chips_per_hand:+.2f} raise {point.raise_rate:.2f} fold {point.fold_rate:.2f}"
-        self._bar.update(self._task, completed=point.round, description=words)
+    def step(self, done: int, point: Point | None) -> None:
+        """Show that a round is done and, where one was taken, the latest measurement."""
+        if point is not None:
+            self._words = f"chips {point.chips_per_hand:+.2f} raise {point.raise_rate:.2f} fold {point.fold_rate:.2f}"
+        self._bar.update(self._task, completed=done, description=self._words)
 
 
 def table(curve: Sequence[Point]) -> Table:

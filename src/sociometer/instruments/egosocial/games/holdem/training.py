@@ -20,6 +20,7 @@ SHAPINGS = {
 }
 # Values are learnt in units of this many chips, so that losses stay near one.
 SCALE = 8.0
+CHECKPOINT_EVERY = 20
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -52,6 +53,9 @@ class Point(msgspec.Struct, frozen=True):
     raise_rate: float
     call_rate: float
     fold_rate: float
+
+
+Report = Callable[[int, Point | None], None]
 
 
 class TrainingRecord(msgspec.Struct, frozen=True):
@@ -106,16 +110,17 @@ class Trainer:
         layers[-1] = Layer(layers[-1].weight * SCALE, layers[-1].bias * SCALE)
         return Net(tuple(layers))
 
-    def train(self, report: Callable[[Point], None], checkpoint: Path | None = None, until: int | None = None) -> None:
-        """Run the remaining rounds (or up to `until`), reporting and saving a checkpoint at each measured point."""
+    def train(self, report: Report, checkpoint: Path | None = None, until: int | None = None) -> None:
+        """Run the remaining rounds (or up to `until`), reporting each, and saving a checkpoint every so often."""
         plan = self.plan
         while self.round < min(plan.rounds, until or plan.rounds):
             self._round()
-            if self.round % plan.check_every == 0 or self.round == plan.rounds:
+            measured = self.round % plan.check_every == 0 or self.round == plan.rounds
+            if measured:
                 self.curve.append(self._measure())
-                report(self.curve[-1])
-                if checkpoint:
-                    self.save_checkpoint(checkpoint)
+            report(self.round, self.curve[-1] if measured else None)
+            if checkpoint and (measured or self.round % CHECKPOINT_EVERY == 0):
+                self.save_checkpoint(checkpoint)
 
     def _round(self) -> None:
         plan = self.plan

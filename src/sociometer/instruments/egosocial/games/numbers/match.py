@@ -31,7 +31,7 @@ SCHEMA = {
     "required": ["prediction", "choice"],
     "additionalProperties": False,
 }
-LEGAL = "any prediction and any choice from 1 to 100"
+LEGAL = "a prediction and a choice, each a number from 1 to 100"
 
 
 class NumberMatch(Item, frozen=True, kw_only=True):
