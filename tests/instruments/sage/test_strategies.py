@@ -7,10 +7,8 @@ from sociometer.instruments.sage.strategies import (
     STRATEGIES,
     LabelledReply,
     alignment_similarity,
-    effectiveness,
-    proportions,
+    occurrences,
     repetition,
-    repetition_rate,
 )
 
 codes = st.lists(st.sampled_from(["A-1", "B-1", "B-3", "F-2"]), max_size=6).map(tuple)
@@ -53,14 +51,11 @@ def test_similarity_is_symmetric_bounded_and_one_only_for_equals(first, second):
     assert (value == 1) == (first == second)
 
 
-def test_repetition_rate_on_a_worked_example():
-    # dialogue one: similarities 1 and 1/2 -> 3/4; dialogue two: 0; a dialogue of one reply says nothing
-    one = [("B-1", "F-2"), ("B-1", "F-2"), ("B-1", "F-4")]
-    two = [("A-1",), ("D-2",)]
-    assert repetition(one) == pytest.approx(0.75)
+def test_repetition_of_a_dialogue_by_hand():
+    # similarities 1 and 1/2; a dialogue of one reply says nothing
+    assert repetition([("B-1", "F-2"), ("B-1", "F-2"), ("B-1", "F-4")]) == pytest.approx(0.75)
+    assert repetition([("A-1",), ("D-2",)]) == 0
     assert repetition([("A-1",)]) is None
-    assert repetition_rate([one, two, [("A-1",)]]) == pytest.approx(0.375)
-    assert repetition_rate([[("A-1",)]]) is None
 
 
 def test_effectiveness_on_a_worked_example():
@@ -70,14 +65,7 @@ def test_effectiveness_on_a_worked_example():
         LabelledReply(("F-5", "B-1"), 10, "advice"),
         LabelledReply(("F-5",), None, "advice"),
     ]
-    overall, task = effectiveness(replies, ["F-5"]), effectiveness(replies, ["F-5"], "advice")
-    assert (overall.value, overall.occurrences) == (pytest.approx((6 - 4 + 10) / 3), 3)
-    assert (task.value, task.occurrences) == (8.0, 2)
-    assert effectiveness(replies, ["G-1"]).value is None
-    # two strategies of one capability in one reply are two occurrences
-    assert effectiveness(replies, ["B-3", "F-5"]).occurrences == 4
-
-
-def test_proportions_count_replies_not_strategies():
-    shares = proportions([LabelledReply(("B-1", "B-1"), 0, "x"), LabelledReply((), 0, "x")])
-    assert shares["B-1"] == 0.5 and shares["A-1"] == 0
+    assert [reply.change for reply in occurrences(replies, ["F-5"])] == [6, -4, 10]
+    assert [reply.change for reply in occurrences(replies, ["F-5"], "advice")] == [6, 10]
+    assert occurrences(replies, ["G-1"]) == []
+    assert [reply.change for reply in occurrences(replies, ["B-3", "F-5"])] == [6, 6, -4, 10]

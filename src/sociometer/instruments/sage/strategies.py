@@ -64,18 +64,13 @@ CAPABILITIES: tuple[Capability, ...] = (
 
 
 class LabelledReply(Struct, frozen=True):
-    """A reply cut down to its strategies, the feeling's change after it (None where unjudged), and the intention."""
+    """A reply cut down to its strategies, the feeling's change after it (None where unjudged), and where it stands."""
 
     strategies: Sequence24
     change: int | None
     intention: str
-
-
-class Effectiveness(Struct, frozen=True):
-    """The mean change of feeling after a strategy, over its occurrences."""
-
-    value: float | None
-    occurrences: int
+    dialogue: str = ""
+    scenario: str = ""
 
 
 def alignment_similarity(first: Sequence24, second: Sequence24) -> float:
@@ -107,32 +102,19 @@ def repetition(replies: Sequence[Sequence24]) -> float | None:
     return sum(alignment_similarity(first, second) for first, second in pairs) / (len(replies) - 1)
 
 
-def repetition_rate(dialogues: Iterable[Sequence[Sequence24]]) -> float | None:
-    """The Strategy Sequence Repetition Rate: the mean over dialogues of their repetition."""
-    rates = [rate for replies in dialogues if (rate := repetition(replies)) is not None]
-    return sum(rates) / len(rates) if rates else None
+def occurrences(
+    replies: Iterable[LabelledReply], strategies: Iterable[str], intention: str = ""
+) -> list[LabelledReply]:
+    """Every occurrence of any of the strategies, in all dialogues or in those with one hidden intention.
 
-
-def effectiveness(replies: Iterable[LabelledReply], strategies: Iterable[str], intention: str = "") -> Effectiveness:
-    """The mean change after any of the strategies, in all dialogues or in those with one hidden intention.
-
-    Each occurrence of a strategy counts; a reply that nobody judged has no change and is left out.
+    Strategy effectiveness is the mean change over them. Two of the strategies in one reply are two occurrences; a reply
+    that nobody judged has no change and is left out.
     """
     wanted = set(strategies)
-    changes = [
-        reply.change
+    return [
+        reply
         for reply in replies
         if reply.change is not None and (not intention or reply.intention == intention)
         for code in reply.strategies
         if code in wanted
     ]
-    return Effectiveness(sum(changes) / len(changes) if changes else None, len(changes))
-
-
-def proportions(replies: Sequence[LabelledReply]) -> dict[str, float]:
-    """The share of replies in which each strategy occurs."""
-    return (
-        {code: sum(code in reply.strategies for reply in replies) / len(replies) for code in STRATEGIES}
-        if replies
-        else {}
-    )

@@ -98,6 +98,17 @@ def test_strategies_are_labelled_reply_by_reply(rehearse):
     assert any("not below" in note for note in summary.notes)
 
 
+def test_the_repetition_rate_is_the_mean_over_dialogues(rehearse, sage):
+    # dialogue one repeats at 3/4, dialogue two never, dialogue three has a single reply and says nothing
+    said = ((["B-1", "F-2"], ["B-1", "F-2"], ["B-1", "F-4"]), (["A-1"], ["D-2"]), (["A-1"],))
+    items = [stored(SCENARIOS[0], 1, 1), stored(SCENARIOS[1], 1), stored(SCENARIOS[2])]
+    show = rehearse(judge=InTurn(*(json.dumps({"strategies": codes}) for codes in sum(said, ()))))
+    summary = show.summarise("strategies", items)
+    assert summary.measure("repetition").value == pytest.approx((0.75 + 0) / 2)
+    assert summary.measure("repetition").items == 2
+    assert any("is below" in note for note in summary.notes)
+
+
 def test_an_unknown_strategy_is_unreadable(rehearse):
     episode = play(rehearse(judge=Says('{"strategies": ["Z-9"]}')), "strategies", stored(SCENARIOS[0], 1))
     assert episode.failure.kind == "unreadable judge" and "Z-9" in episode.failure.message

@@ -1,6 +1,7 @@
 """Support strategies: every reply of a dialogue labelled by a judge; repetition and effectiveness."""
 
 import asyncio
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from sociometer.instruments.sage.strategies import (
     REPETITION_LINE,
     STRATEGIES,
     LabelledReply,
+    occurrences,
     repetition,
 )
 
@@ -63,7 +65,13 @@ async def _label(item: StoredDialogue, turn: int, session: Session) -> Labels:
 def labelled_replies(item: StoredDialogue, outcome: LabelledDialogue) -> list[LabelledReply]:
     """The replies with their codes, the change after each, and the intention they met."""
     return [
-        LabelledReply(codes, None if turn.judgement is None else turn.judgement.moved, item.scenario.intention)
+        LabelledReply(
+            codes,
+            None if turn.judgement is None else turn.judgement.moved,
+            item.scenario.intention,
+            item.id,
+            item.cluster or item.id,
+        )
         for turn, codes in zip(item.dialogue.turns, outcome.replies, strict=True)
     ]
 
@@ -82,59 +90,41 @@ def score(item: StoredDialogue, outcome: LabelledDialogue) -> Score:
 def summarise(run: RunView[StoredDialogue, LabelledDialogue]) -> Summary:
     """Repetition rate against the line, the share of replies with each strategy, and effectiveness by capability."""
     measures = list(grouped_measures(run, "repetition"))
-    replies = [
-        (item.cluster or item.id, item.id, reply)
-        for item, outcome, _ in run.scored()
-        for reply in labelled_replies(item, outcome)
-    ]
-    for code in STRATEGIES:
-        members = [
-            Row(f"{one}/{place}", where, float(code in reply.strategies), {})
-            for place, (where, one, reply) in enumerate(replies)
-        ]
-        measures.append(mean_measure("share", members, {"strategy": code}))
+    replies = [reply for item, outcome, _ in run.scored() for reply in labelled_replies(item, outcome)]
+    measures.extend(_share(replies, code) for code in STRATEGIES)
     for capability in CAPABILITIES:
         for scope, intention in (("overall", ""), ("task", capability.intention)):
             group = {"capability": capability.key, "scope": scope}
-            measures.append(_effectiveness(replies, capability.strategies, intention, group))
-    measures.extend(_effectiveness(replies, (code,), "", {"strategy": code}) for code in STRATEGIES)
+            measures.append(_effectiveness(occurrences(replies, capability.strategies, intention), group))
+    measures.extend(_effectiveness(occurrences(replies, (code,)), {"strategy": code}) for code in STRATEGIES)
     rate = measures[0].value
     notes: tuple[str, ...] = ()
     if rate is not None:
         side = "below" if rate < REPETITION_LINE else "not below"
         notes = (f"The repetition rate is {side} the paper's line of {REPETITION_LINE}.",)
-    notes = (*notes, *stand_in_notes(run))
-    return Summary(tuple(measures), notes=notes, series={"groups": _groups([reply for _, _, reply in replies])})
+    return Summary(tuple(measures), notes=(*notes, *stand_in_notes(run)))
 
 
-def _effectiveness(
-    replies: list[tuple[str, str, LabelledReply]], strategies: tuple[str, ...], intention: str, group: dict[str, str]
-) -> Measure:
-    """The mean change of feeling after the strategies, each occurrence counted, clustered by scenario."""
-    found = [
-        (where, one, float(reply.change))
-        for where, one, reply in replies
-        if reply.change is not None and (not intention or reply.intention == intention)
-        for code in reply.strategies
-        if code in strategies
+def _share(replies: Sequence[LabelledReply], code: str) -> Measure:
+    members = [
+        Row(f"{reply.dialogue}/{place}", reply.scenario, float(code in reply.strategies), {})
+        for place, reply in enumerate(replies)
     ]
+    return mean_measure("share", members, {"strategy": code})
+
+
+def _effectiveness(found: Sequence[LabelledReply], group: dict[str, str]) -> Measure:
+    """The mean change of feeling after a strategy, each occurrence counted, clustered by scenario."""
     if not found:
         return Measure("effectiveness", None, group, note="the strategy did not occur")
-    values, clusters = [value for *_, value in found], [where for where, *_ in found]
+    values = [float(reply.change or 0) for reply in found]
+    clusters = [reply.scenario for reply in found]
     return Measure(
         "effectiveness",
         sum(values) / len(values),
         group,
-        interval=clustered_mean_interval(values, clusters),
-        items=len({one for _, one, _ in found}),
+        interval=clustered_mean_interval(values, clusters, binary=False),
+        items=len({reply.dialogue for reply in found}),
         clusters=len(set(clusters)),
         note=f"{len(found)} occurrences",
     )
-
-
-def _groups(replies: list[LabelledReply]) -> dict[str, float]:
-    total = sum(len(reply.strategies) for reply in replies)
-    return {
-        letter: sum(code[0] == letter for reply in replies for code in reply.strategies) / total if total else 0.0
-        for letter in "ABCDEFG"
-    }
