@@ -186,7 +186,7 @@ def orientation_named(name: str, path: Path | str = "") -> Orientation:
 def schema_of(stage: StageName, count: int = 0) -> dict[str, Any]:
     """The JSON schema a stage is asked in; `count` is the number of texts where it is known beforehand."""
     text: dict[str, Any] = {"type": "string"}
-    texts = {"type": "array", "items": text, "minItems": count, "maxItems": count} if count else _array(text)
+    texts = _array(text, count, count) if count else _array(text, 1, 400)
     person = _object(name=text, public=text, private=text, goal=text)
     way = _object(
         to={"type": "integer"},
@@ -195,12 +195,14 @@ def schema_of(stage: StageName, count: int = 0) -> dict[str, Any]:
         self_interest={"type": "integer", "enum": [-1, 0, 1]},
         altruism={"type": "integer", "enum": [-1, 0, 1]},
     )
-    node = _object(id={"type": "integer"}, summary=text, choices=_array(way), goal={"enum": [0, 1, 2, None]})
+    node = _object(
+        id={"type": "integer"}, summary=text, choices=_array(way, 0, CHOICES[1]), goal={"enum": [0, 1, 2, None]}
+    )
     forms: dict[StageName, dict[str, Any]] = {
-        "characters": _object(people=_array(person)),
+        "characters": _object(people=_array(person, 2, 4)),
         "scene": _object(scene=text),
-        "skeleton": _object(nodes=_array(node)),
-        "dialogue": _object(lines=_array(_object(speaker=text, text=text))),
+        "skeleton": _object(nodes=_array(node, EPISODES[0] + 2, 30)),
+        "dialogue": _object(lines=_array(_object(speaker=text, text=text), 1, 10)),
         "choices": _object(texts=texts),
         "distractors": _object(question=text, distractors=texts),
         "translation": _object(texts=texts),
@@ -212,8 +214,8 @@ def _object(**properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _array(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
+def _array(items: dict[str, Any], least: int, most: int) -> dict[str, Any]:
+    return {"type": "array", "items": items, "minItems": least, "maxItems": most}
 
 
 def parts_of(stage: StageName, draft: Draft) -> tuple[str, ...]:
