@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from scipy import stats
+
 from sociometer.analysis.contrast import signed_rank
 from sociometer.analysis.intervals import too_few
 from sociometer.core.measure import Cell, Interval, Measure, Table
@@ -117,8 +119,6 @@ def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> l
 
 def _welch(first: list[float], second: list[float]) -> Interval:
     """Welch's interval of a difference of two means of independent trees; too few where either side has under ten."""
-    from scipy import stats
-
     if min(len(first), len(second)) < 10:
         return too_few(min(len(first), len(second)))
     result = stats.ttest_ind(first, second, equal_var=False)
