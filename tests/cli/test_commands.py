@@ -126,6 +126,7 @@ BAD = [
     (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "no such folder"),
     (("run", "sesi", "--model", "baseline/a", "--model", "baseline/b", "--base-url", "http://x/v1"), "--base-url"),
     (("run", "sesi", "--model", "vllm/m", "--base-url", "ftp://x"), "not a base URL"),
+    (("run", "sesi", "--model", "baseline/random", "--server-sampling", "--top-p", "1"), "--server-sampling"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
     (("run", "sesi", "--model", "replay/none"), "unknown run"),
     (("show", "none"), "unknown run"),

@@ -70,6 +70,9 @@ def _model_options() -> list[click.Parameter]:
         click.Option(["--key-variable"], default="", help="Environment variable that holds the subject's key."),
         click.Option(["--temperature"], type=float, help="Sampling temperature of the subject."),
         click.Option(["--top-p"], type=float, help="Nucleus sampling of the subject."),
+        click.Option(
+            ["--server-sampling"], is_flag=True, help="Send no temperature or top-p, for models that refuse any."
+        ),
         click.Option(["--reply-tokens"], type=int, help="Most tokens of one reply of the subject."),
         click.Option(["--sampling-seed"], type=int, help="Seed that is sent to the subject's server."),
         click.Option(["--stop"], multiple=True, help="Stop sequence of the subject."),
@@ -176,6 +179,8 @@ def caps(values: Mapping[str, Any]) -> Caps:
 
 
 def _sampling(values: Mapping[str, Any]) -> Sampling:
+    if values["server_sampling"] and (values["temperature"] is not None or values["top_p"] is not None):
+        raise UsageError("--server-sampling sends neither, so --temperature and --top-p cannot stand beside it.")
     return Sampling(
         temperature=values["temperature"],
         top_p=values["top_p"],
@@ -184,6 +189,7 @@ def _sampling(values: Mapping[str, Any]) -> Sampling:
         stop=tuple(values["stop"]),
         reasoning_effort=values["reasoning_effort"],
         logprobs=values["logprobs"],
+        server_default=values["server_sampling"],
     )
 
 

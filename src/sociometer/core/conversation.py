@@ -43,12 +43,15 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
     stop: tuple[str, ...] = ()
     reasoning_effort: str | None = None
     logprobs: int | None = None
+    server_default: bool = False
+    """As an override: leave temperature and top-p to the server, for models that refuse any."""
 
     def overridden_by(self, other: "Sampling") -> "Sampling":
         """These parameters, with each one that `other` sets put in its place."""
+        base = Sampling() if other.server_default else self
         return Sampling(
-            temperature=self.temperature if other.temperature is None else other.temperature,
-            top_p=self.top_p if other.top_p is None else other.top_p,
+            temperature=base.temperature if other.temperature is None else other.temperature,
+            top_p=base.top_p if other.top_p is None else other.top_p,
             max_tokens=self.max_tokens if other.max_tokens is None else other.max_tokens,
             seed=self.seed if other.seed is None else other.seed,
             stop=other.stop or self.stop,

@@ -1,0 +1,43 @@
+import pytest
+
+from sociometer.core.errors import UsageError
+from sociometer.core.settings import Setting, Settings
+
+DECLARED = (
+    Setting("language", "tongue", kind="choice", choices=("en", "zh"), default="en"),
+    Setting("orders", "how many", kind="whole", default=1),
+    Setting("share", "how much", kind="number", default=0.5),
+    Setting("shuffle", "whether", kind="flag", default=False),
+    Setting("factor", "which", many=True),
+)
+
+
+def test_defaults_stand_where_nothing_was_chosen():
+    settings = Settings.chosen(DECLARED, {})
+    assert settings.text("language") == "en"
+    assert settings.whole("orders") == 1
+    assert settings.number("share") == 0.5
+    assert settings.flag("shuffle") is False
+    assert settings.texts("factor") == ()
+
+
+def test_what_is_typed_is_read_in_its_own_kind():
+    given = {"language": "zh", "orders": "3", "share": "1", "shuffle": "yes", "factor": ("a", "b")}
+    settings = Settings.chosen(DECLARED, given)
+    assert dict(settings) == {"language": "zh", "orders": 3, "share": 1.0, "shuffle": True, "factor": ("a", "b")}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"language": "fr"}, "unknown value for --language 'fr'; known: en, zh"),
+        ({"orders": "many"}, "--orders needs a whole number, not 'many'"),
+        ({"orders": "1.5"}, "--orders needs a whole number"),
+        ({"share": "x"}, "--share needs a number"),
+        ({"shuffle": "perhaps"}, "--shuffle is yes or no"),
+        ({"langage": "en"}, "did you mean '--language'"),
+    ],
+)
+def test_a_wrong_value_names_itself_and_the_allowed_ones(given, told):
+    with pytest.raises(UsageError, match=told):
+        Settings.chosen(DECLARED, given)
