@@ -83,9 +83,10 @@ def test_position_bias_and_blind_baselines_are_shown():
     tables = {table.name: table for table in rehearse("baseline/first").summarise("questions").tables}
     assert tables["positions"].rows[0][:2] == ("A", 100)
     assert "p = " in tables["positions"].note
-    assert dict(tables["baselines"].rows) == {
-        "any option": 0.25, "the longest option": 0.26, "the shortest option": 0.25
-    }  # fmt: skip
+    earned = dict(tables["baselines"].rows)
+    assert earned["any option"] == 0.25
+    assert 0.2 <= earned["the longest option"] <= 0.3
+    assert 0.2 <= earned["the shortest option"] <= 0.3
     assert sum(row[1] for row in tables["kinds"].rows) == 100
 
 

@@ -36,16 +36,19 @@ _SUBJECTS = _words(
 )
 
 
-def verbs_of(words: Sequence[Token], first: int, at: int, skip: set[int]) -> dict[int, str]:
-    """New forms, by place, of the verbs of the subject from place `first` to `at`; `skip` holds others' places."""
-    if first >= 1 and words[first - 1].low in PREPOSITIONS and words[at].low not in ("he", "she", "they", "i"):
+def verbs_of(words: Sequence[Token], first: int, at: int, skip: set[int], own: set[int]) -> dict[int, str]:
+    """New forms, by place, of the verbs of the subject from `first` to `at`; `skip`: others' places, `own`: its own."""
+    before = words[first - 1].low if first else ""
+    if (before in PREPOSITIONS or before.endswith("ing")) and words[at].low not in ("he", "she", "they", "i"):
         return {}
     place = _main_verb(words, at, skip)
     if place is None:
         return {}
     forms = {place: base_form(words[place].text)} if _changes(words, place) else {}
+    if before in _STARTS_CLAUSE:
+        return forms
     if forms or words[place].low in PAST or words[place].low.endswith("ed"):
-        forms |= _joined(words, place, skip, finite=bool(forms))
+        forms |= _joined(words, place, skip, own, finite=bool(forms))
     return forms
 
 
@@ -95,14 +98,18 @@ def _closing(words: Sequence[Token], place: int, mark: str) -> int:
     return place + 1
 
 
-def _joined(words: Sequence[Token], place: int, skip: set[int], *, finite: bool) -> dict[int, str]:
+def _joined(words: Sequence[Token], place: int, skip: set[int], own: set[int], *, finite: bool) -> dict[int, str]:
     """Further verbs of the same subject: "feels hurt and wonders", "wants to go but fears"."""
     forms: dict[int, str] = {}
     for at in range(place + 1, len(words)):
         token = words[at]
-        if token.text in ".?!;:" or (at in skip and token.low in _SUBJECTS):
+        if token.text in ".?!;:":
+            break
+        if at in skip and token.low in _SUBJECTS and words[at - 1].low not in _STARTS_CLAUSE:
             break
         if token.low in _SUBJECTS and words[at - 1].low in ("and", "but", "or", ","):
+            break
+        if token.low in _STARTS_CLAUSE and token.low != "since" and not own & {at + 1, at + 2}:
             break
         back = at - 1
         while back > place and (words[back].low in ADVERBS or words[back].low.endswith("ly")):
@@ -118,5 +125,10 @@ def _joined(words: Sequence[Token], place: int, skip: set[int], *, finite: bool)
 
 
 def _other_subject(words: Sequence[Token], place: int, at: int, skip: set[int]) -> bool:
-    """Whether somebody else's clause was opened in between ("… but her husband refuses and says")."""
+    """Whether somebody else's clause was opened in between ("… but her husband refuses and says").
+
+    After a comma and "and" the verb goes back to the first subject ("was given soup since his wife died, and has …").
+    """
+    if at >= 2 and words[at - 1].low in ("and", "but") and words[at - 2].text == ",":
+        return False
     return any(i in skip for i in range(place + 1, at) if words[i].low not in ("him", "her", "them", "his", "their"))

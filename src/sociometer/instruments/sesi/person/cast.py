@@ -20,6 +20,7 @@ from sociometer.instruments.sesi.person.words import (
     NOT_PEOPLE,
     OWN,
     PARTNER,
+    PEOPLE,
     PLURAL,
     PRONOUNS,
     SINGULAR,
@@ -226,6 +227,8 @@ def _describes(words: Sequence[Token], at: int, found: Sequence[Mention]) -> boo
     back = at - 1
     while back >= 0 and (words[back].low.isalnum() or "-" in words[back].low or words[back].text in ",()"):
         if any(m.at == back and m.kind == "person" and not m.possessive for m in found):
+            if words[back + 1].low not in (",", "is", "was", "(", "as"):
+                return False
             return any(words[i].low in ("a", "an", "as", "the", "is", "was") for i in range(back + 1, at))
         if words[back].low in ("her", "his", "their", "with", "and", "has", "of", "to", "by", "from", "whose"):
             return False
@@ -245,9 +248,24 @@ def _adjective(words: Sequence[Token], at: int) -> str:
     return "m" if "male" in before or "guy" in before else "f" if "female" in before or "girl" in before else ""
 
 
+def _leading_names(texts: Sequence[str]) -> set[str]:
+    """Capitals that open two or more sentences and are never written small: names ("Reto is proud …")."""
+    opens: dict[str, int] = {}
+    small: set[str] = set()
+    for words in map(tokens, texts):
+        for at, token in enumerate(words):
+            if token.text[0].islower():
+                small.add(token.low)
+            elif at == 0 or words[at - 1].text in ".!?":
+                opens[token.low] = opens.get(token.low, 0) + 1
+    plain = {name for name, count in opens.items() if count > 1 and len(name) > 2 and name.isalpha()}
+    usual = AFTER_OBJECT | PEOPLE | FINITE | set(PRONOUNS) | CLAUSE | {"person", "despite", "however", "its"}
+    return {name for name in plain - small - usual if not name.endswith(("ing", "tion", "ment", "ness", "ly", "ity"))}
+
+
 def names_in(texts: Sequence[str]) -> frozenset[str]:
     """The people called by name: capitals inside a sentence that act, own something, or follow a noun for people."""
-    found: set[str] = set()
+    found = _leading_names(texts)
     often: dict[str, int] = {}
     for words in map(tokens, texts):
         for at, token in enumerate(words[1:], 1):

@@ -8,10 +8,15 @@ from msgspec import Struct
 
 from sociometer.instruments.sesi.person.agreement import inverted, verbs_of
 from sociometer.instruments.sesi.person.cast import Cast, Mention, Token, mentions, read_cast, tokens, with_counterparts
-from sociometer.instruments.sesi.person.resolve import Field, Whom, acts, case_of, whom
+from sociometer.instruments.sesi.person.resolve import Field, Whom, acts, after, case_of, whom
 from sociometer.instruments.sesi.person.words import FIRST_PERSON, PRONOUNS
 
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
+_ITSELF = re.compile(
+    r"\b[Yy]ou (?!to |for |and |or )[a-z]+ (?:(?:to|with|at|about|on) )?you"
+    r"(?=[,.;!?]| (?:for|again|with|about|from|in|of|mixed|as)\b)"
+)
+"""Somebody acting upon themselves: a pronoun went to the wrong person."""
 _FORMS = {"subject": "you", "object": "you", "possessive": "your", "absolute": "yours", "reflexive": "yourself"}
 _CONTRACTED = {
     "he's": "you're",
@@ -70,6 +75,8 @@ def to_second_person(texts: Sequence[str], settled: Mapping[tuple[int, int], Who
         new, unsure = _rewrite(field, cast, by_hand)
         written.append(new)
         doubts += [Doubt(number, place, words[place].text) for place in unsure]
+        if _ITSELF.search(new) and not _ITSELF.search(text):
+            doubts.append(Doubt(number, 0, "you"))
         if number < 2:
             before = (*before, *field.named)
         if number == 1:
@@ -87,7 +94,8 @@ def _rewrite(field: Field, cast: Cast, by_hand: Mapping[int, Whom]) -> tuple[str
     swallowed = {
         i for m in field.named if m.kind == "person" for i, t in enumerate(field.words) if m.start <= t.start < m.end
     }
-    others = {m.at for m in field.named if m.kind in ("one", "many") and acts(field, m)}
+    doers = [m for m in field.named if m.kind in ("one", "many") and acts(field, m)]
+    others = {m.at for m in doers if after(field, m)[:1] != ["to"]}
     for at, token in enumerate(field.words):
         if any(start <= token.start < end for start, end in quoted):
             continue
@@ -127,9 +135,10 @@ def _write(field: Field, forms: dict[int, str], subjects: list[int], others: set
     words = field.words
     central = [m for m in field.named if m.kind == "person"]
     heads = [m.at for m in central if not m.possessive] + subjects
+    own = set(subjects) | {_first_token(words, central, m.at) for m in central if not m.possessive}
     for at in heads:
         first = at if at in subjects else _first_token(words, central, at)
-        forms = {**verbs_of(words, first, at, others), **(inverted(words, first - 1) if first else {}), **forms}
+        forms = {**verbs_of(words, first, at, others, own), **(inverted(words, first - 1) if first else {}), **forms}
     pieces, place = [], 0
     spans = {_first_token(words, central, m.at): m for m in central}
     skip_to = -1

@@ -28,6 +28,7 @@ from sociometer.instruments.sesi.person.words import (
     REPORTING,
     SHARED,
     SPEECH,
+    VOICING,
 )
 
 Whom = Literal["person", "other", "unsure"]
@@ -51,10 +52,14 @@ class Field(Struct, frozen=True):
 def case_of(words: Sequence[Token], at: int) -> str:
     """How a pronoun is used; "her" before a noun is possessive, before anything else an object."""
     case = PRONOUNS[words[at].low][1]
+    if words[at].low == "his" and (at + 1 == len(words) or words[at + 1].text in ".,;?!" or words[at + 1].low == "to"):
+        return "absolute"
     if case != "object or possessive":
         return case
     following = words[at + 1] if at + 1 < len(words) else None
     if at and words[at - 1].low in LETTING and following is not None and following.low not in PEOPLE:
+        return "object"
+    if at and words[at - 1].low in ("leaving", "causing") and following is not None and following.low.endswith("ed"):
         return "object"
     if following is not None and following.low.endswith("ly") and following.low not in NOT_ADVERBS:
         return "object"
@@ -81,9 +86,11 @@ def whom(field: Field, at: int, cast: Cast) -> Whom:
         return "other" if strangers and cast.single else "unsure"
     if case_of(field.words, at) == "possessive" and _owned(field, at, cast) and _alone(cast, gender):
         return "person"
+    if gender != cast.gender and _voiced(field, at):
+        return "person"
     if gender != cast.gender:
         free = [key for key, known in cast.genders.items() if known in ("", gender) and key not in CHILDREN]
-        return "other" if free else "person"
+        return "other" if free else "unsure"
     return _same_gender(field, at, cast)
 
 
@@ -128,9 +135,19 @@ def _led_by_other(field: Field, at: int) -> bool:
     return lead is not None and lead.kind == "one"
 
 
+def _voiced(field: Field, at: int) -> bool:
+    """ "The person should express his feelings": one's own to voice, whatever gender a careless writer gives."""
+    words = field.words
+    if not at or at + 1 >= len(words) or words[at + 1].low not in OWN or words[at - 1].low not in VOICING:
+        return False
+    actor = _actor(field, at)
+    return actor is not None and actor.kind == "person"
+
+
 def _alone(cast: Cast, gender: str) -> bool:
     """Whether at most one other has this gender, who cannot own themselves ("her mother")."""
-    return len({cast.same.get(key, key) for key, known in cast.genders.items() if known == gender}) <= 1
+    keys = {cast.same.get(key, key) for key, known in cast.genders.items() if known == gender}
+    return len(keys - {"ex"}) <= 1
 
 
 def _someone_else(cast: Cast) -> bool:
@@ -144,7 +161,9 @@ def _own_object(field: Field, at: int) -> bool:
         return False
     between = field.words[actor.at + 1 : at]
     breaks = CLAUSE - {"and", "or", "how"} | {"it", "this", "there", "he", "she", "they", "as", "than"}
-    return not any(token.text in ";:" or token.low in breaks for token in between)
+    stops = [token for token in between if token.text in ";:" or token.low in breaks]
+    how = [at for at, token in enumerate(between[:-1]) if token.low == "how" and between[at + 1].low != "to"]
+    return not stops and not how
 
 
 def _affected(field: Field, at: int) -> bool:
@@ -280,6 +299,8 @@ def _plural(field: Field, at: int, cast: Cast) -> Whom:
     words, here = field.words, _sentence(field, at)
     start = _sentence_start(field, at)
     crowd = [m for m in here if m.kind == "many"]
+    if at and words[at - 1].low == "whom" and not cast.gender:
+        return "person"
     loose = any(m.key in GENERIC and acts(field, m) for m in crowd)
     loose = loose or (any(m.key in GENERIC for m in crowd) and not any(m.kind == "person" for m in here))
     if loose or any(t.low in INDEFINITE for t in words if start <= t.start < words[at].start):
@@ -295,6 +316,12 @@ def _plural(field: Field, at: int, cast: Cast) -> Whom:
         return "person"
     if case_of(words, at) == "object" and at and words[at - 1].low in ("in", "on", "through", "into"):
         return "other"
+    own = [token.low for token in words[at + 1 : at + 2]] == ["own"]
+    doer = _actor(field, at)
+    if possessive and own and doer is not None and doer.kind == "one":
+        return "unsure"
+    if possessive and words[at + 1].low == "relationship" and crowd and not partner:
+        return "unsure"
     if at and words[at - 1].low == "between" and not crowd:
         return "person"
     after = " ".join(token.low for token in words[at + 1 : at + 4])
@@ -407,7 +434,7 @@ def acts(field: Field, mention: Mention) -> bool:
     """Whether a verb follows the mention, which makes it a subject."""
     if mention.possessive or mention.at < 0:
         return False
-    following = _after(field, mention)
+    following = after(field, mention)
     if following[:1] == ["who"] or following[:2] == [",", "who"]:
         return True
     first = next((i for i, token in enumerate(field.words) if token.end > mention.start), mention.at)
@@ -427,7 +454,7 @@ def acts(field: Field, mention: Mention) -> bool:
     return known or word.endswith(("ed", "ing")) or (word.endswith("s") and word.isalpha() and len(word) > 3)
 
 
-def _after(field: Field, mention: Mention) -> list[str]:
+def after(field: Field, mention: Mention) -> list[str]:
     """The words after a mention, past a bracket such as an age."""
     following = [token.low for token in field.words[mention.at + 1 : mention.at + 10]]
     if following[:1] == ["("]:

@@ -41,11 +41,7 @@ EITHER = _words(_EITHER)
 PLURAL = _words(_PLURAL)
 SINGULAR = MALE | FEMALE | EITHER
 PEOPLE = SINGULAR | PLURAL
-LETTING = _words(
-    """
-    let lets letting make makes making made watch watching
-    """
-)
+LETTING = _words("let lets letting make makes making made watch watching saw see hear heard")
 THINGS = _words(
     """boundaries feelings issues comments messages texts actions behaviors behaviours expectations emotions"""
 )
@@ -106,6 +102,7 @@ JUDGING = _words(
 REPORTING = _words(
     "saying claiming stating says claims thinks believes said claimed stated admitted mentioned insisted"
 )
+VOICING = _words("express expressing communicate communicating convey conveying share sharing prioritize voice")
 OWN = _words(
     """
     feelings concerns needs desired own intentions emotions boundaries perspective hurt expectations
@@ -168,13 +165,15 @@ PREPOSITIONS = _words(
 )
 AFTER_OBJECT = PREPOSITIONS | _words(
     """
+    cook find cope deal navigate regain explore prioritize seek decide overcome heal grow learn realize recognize
+    walk
     and or but if that because when while since until before after so in out up down off away back again is
     was to not more less too also even either how why what who which where whether the a an this these those
     being feeling doing going having making taking getting very really just only his her their your my our
     its every each all any some no later now then there here alone feel go do be stay have take make get see
     know come leave understand believe think cry stop look want well enough yet anymore ever first next last
     continuously constantly repeatedly directly personally openly emotionally physically financially badly
-    uncomfortable upset happy sad angry guilty jealous responsible lazy crazy names through it anything
+    good uncomfortable upset happy sad angry guilty jealous responsible lazy crazy names through it anything
     something nothing everything space unless though although despite throughout during once twice one both
     """
 )
