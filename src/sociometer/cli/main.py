@@ -66,13 +66,16 @@ def sociometer_command() -> None:
 
 def main() -> None:
     """Runs the command line; the exit code says how it went."""
+    if "_SOCIOMETER_COMPLETE" in os.environ:
+        sociometer_command.main(prog_name="sociometer")
     sys.exit(run_command(sys.argv[1:]))
 
 
 def run_command(arguments: list[str]) -> int:
     """Runs one command line and gives its exit code."""
     try:
-        result = sociometer_command.main(args=arguments, prog_name="sociometer", standalone_mode=False)
+        with sociometer_command.make_context("sociometer", list(arguments)) as context:
+            result = sociometer_command.invoke(context)
         sys.stdout.flush()
         return int(result) if isinstance(result, int) else int(ExitCode.OK)
     except SociometerError as error:

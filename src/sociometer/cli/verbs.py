@@ -43,7 +43,8 @@ def verb_command(verb: str) -> click.Command:
     def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
         name, rest = _find_instrument(verb, list(words))
         inner = _instrument_command(cards()[name], verbs()[verb][name])
-        return inner.main(rest, prog_name=f"sociometer {verb} {name}", standalone_mode=False)
+        with inner.make_context(f"sociometer {verb} {name}", rest) as context:
+            return inner.invoke(context)
 
     return click.Command(
         verb,

@@ -19,7 +19,7 @@ class Prompts:
         if override is not None:
             self._refuse_strangers(override)
 
-    def render(self, name: str, language: str = "en", **values: object) -> str:
+    def render(self, name: str, language: str = "en", /, **values: object) -> str:
         """The prompt with each `{placeholder}` replaced once; text put in is never read again."""
         text = self._texts[self._key(name, language)]
 
