@@ -6,7 +6,7 @@ import pytest
 
 from sociometer.core.transcript import Asked, Noted
 from sociometer.instruments.sage.emotion import Protocol
-from sociometer.instruments.sage.person import fenced
+from sociometer.instruments.sage.fence import fenced, mark_of
 from sociometer.instruments.sage.play import protocol_of
 
 from .people import InTurn, Listener, Person, Says, emotion_json, reply_json
@@ -183,3 +183,9 @@ def test_feelings_are_noted_in_the_transcript(rehearse, care_home):
         {"turn": 1, "before": 40, "change": 5, "after": 45},
         {"turn": 2, "before": 45, "change": -2, "after": 43},
     ]
+
+
+def test_the_same_context_bears_the_same_mark_and_another_another(care_home):
+    talk = (("person", "a"), ("subject", "b"))
+    assert mark_of(care_home, talk) == mark_of(care_home, talk)
+    assert mark_of(care_home, talk) != mark_of(care_home, (("person", "a"), ("subject", "c")))

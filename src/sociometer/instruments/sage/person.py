@@ -1,6 +1,5 @@
 """The sentient person: two hops a turn, asked of the simulator in structured output and read strictly."""
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -15,13 +14,11 @@ from sociometer.elicit import find_json, read_json
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.emotion import Protocol, band
+from sociometer.instruments.sage.fence import Talk, fenced, mark_of
 from sociometer.instruments.sage.items import Scenario
 
 SAMPLING = Sampling(max_tokens=2000)
-_CONTROL = re.compile(r"<(?=[|/!a-z_])|\[(?=/?INST)|(?<=\|)>|(?<=INST)\]", re.IGNORECASE)
-_BROKEN = {"<": "‹", ">": "›", "[": "(", "]": ")"}
 ReplyT = TypeVar("ReplyT", bound=Struct)
-Talk = tuple[tuple[str, str], ...]
 
 
 class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,13 +97,6 @@ async def answer(
     return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again
 
 
-def fenced(words: str, mark: str) -> str:
-    """Another's words as mere quotation: control marks broken, every line barred, between lines that bear a mark."""
-    plain = _CONTROL.sub(lambda match: _BROKEN[match[0]], words).replace(mark, "")
-    lines = plain.splitlines() or [""]
-    return "\n".join([f"[{mark}]", *(f"| {line}" for line in lines), f"[/{mark}]"])
-
-
 def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
     """A talk as the simulator reads it: their own words, and the other's in a fence."""
     own, other = prompts.render("own", language), prompts.render("other", language)
@@ -118,7 +108,7 @@ def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
 
 def _prompt(hop: str, scenario: Scenario, talk: Talk, emotion: int, session: Session, **facts: str) -> list[Message]:
     language = scenario.language
-    mark = f"q{session.rng.randrange(16**6):06x}"
+    mark = mark_of(scenario, talk)
     level = band(emotion)
     mood = scenario.calm if level in "SA" else scenario.uneasy if level == "B" else scenario.raw
     who = session.prompts.render(

@@ -8,6 +8,7 @@ from sociometer.instruments.sage import person
 from sociometer.instruments.sage.appraisal import ideal_reply
 from sociometer.instruments.sage.dialogue import Dialogue, Turn
 from sociometer.instruments.sage.emotion import Ending, Protocol, band
+from sociometer.instruments.sage.fence import Talk
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaks import find_leak
 
@@ -81,7 +82,7 @@ async def _take(
     return Turn(spoken.reply, judgement, plan, words, leak, spoken.tokens, rereads + more)
 
 
-def _talk(scenario: Scenario, turns: list[Turn]) -> person.Talk:
+def _talk(scenario: Scenario, turns: list[Turn]) -> Talk:
     return Dialogue(scenario.first_words, 0, tuple(turns), "turns").said(len(turns))
 
 

@@ -138,6 +138,7 @@ def test_stability_is_the_share_of_the_commonest_direction(rehearse):
     assert episode.outcome.changes == (3, 5, 1, 2, 10, 4, 8, 0, -1, 6)
     assert episode.score.values["stability"] == episode.score.values["agrees"] == 0.8
     assert all(request.sampling.temperature == 0.5 for request in simulator.asked)
+    assert len({request.messages for request in simulator.asked}) == 1, "ten draws of one and the same request"
 
 
 def test_contexts_hold_what_was_said_before_the_judgement():

@@ -8,9 +8,10 @@ from msgspec import Meta, Struct
 from sociometer.analysis.grouped import grouped_measures, rows
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered, stand_in_notes
+from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.fence import mark_of
 
 REACH = 10
 AXES = ("solution", "creative")
@@ -36,8 +37,8 @@ class Coordinate(Struct, frozen=True, forbid_unknown_fields=True):
 
 async def place(item: StoredDialogue, session: Session) -> Coordinate:
     """Has the judge place one dialogue."""
-    mark, language = fresh_mark(session), item.scenario.language
-    talk = item.dialogue.said(len(item.dialogue.turns))
+    language, talk = item.scenario.language, item.dialogue.said(len(item.dialogue.turns))
+    mark = mark_of(item.scenario, talk)
     prompt = session.prompts.render("coordinate", language, mark=mark, talk=rendered(talk, mark, session, language))
     view = JudgeView("coordinate", language, tuple(turn.reply for turn in item.dialogue.turns))
     return await ask_judge(session, prompt, SCHEMA, Coordinate, view)

@@ -11,15 +11,10 @@ from sociometer.core.forms import Schema
 from sociometer.core.task import RunView, Session
 from sociometer.elicit import read_json
 from sociometer.instruments.sage.analyses.views import JudgeView
-from sociometer.instruments.sage.person import Talk, fenced
+from sociometer.instruments.sage.fence import Talk, fenced
 
 SAMPLING = Sampling(temperature=0, max_tokens=1000)
 ValueT = TypeVar("ValueT", bound=Struct)
-
-
-def fresh_mark(session: Session) -> str:
-    """The mark of a fence: unforeseeable for whoever wrote what stands inside."""
-    return f"q{session.rng.randrange(16**6):06x}"
 
 
 def rendered(talk: Talk, mark: str, session: Session, language: str) -> str:

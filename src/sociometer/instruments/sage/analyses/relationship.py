@@ -9,10 +9,10 @@ from sociometer.analysis.grouped import grouped_measures
 from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered, stand_in_notes, whole_numbers
+from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, stand_in_notes, whole_numbers
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.person import fenced
+from sociometer.instruments.sage.fence import fenced, mark_of
 
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
 QUALITIES = ("flow", "attentiveness", "depth")
@@ -116,15 +116,15 @@ def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
 
 
 async def _inventory(item: StoredDialogue, session: Session) -> Inventory:
-    mark, language = fresh_mark(session), item.scenario.language
+    language, mark = item.scenario.language, mark_of(item.scenario, item.dialogue.said(len(item.dialogue.turns)))
     prompt = session.prompts.render("relationship", language, mark=mark, thoughts=thoughts(item, mark))
     view = JudgeView("relationship", language, ())
     return await ask_judge(session, prompt, INVENTORY_SCHEMA, Inventory, view, sampling=_SAMPLING)
 
 
 async def _qualities(item: StoredDialogue, session: Session) -> Qualities:
-    mark, language = fresh_mark(session), item.scenario.language
-    talk = item.dialogue.said(len(item.dialogue.turns))
+    language, talk = item.scenario.language, item.dialogue.said(len(item.dialogue.turns))
+    mark = mark_of(item.scenario, talk)
     prompt = session.prompts.render("utterances", language, mark=mark, talk=rendered(talk, mark, session, language))
     view = JudgeView("utterances", language, tuple(turn.reply for turn in item.dialogue.turns))
     return await ask_judge(session, prompt, QUALITY_SCHEMA, Qualities, view, sampling=_SAMPLING)

@@ -13,6 +13,7 @@ from sociometer.instruments.sage import person
 from sociometer.instruments.sage.analyses.judging import stand_in_notes
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
 from sociometer.instruments.sage.emotion import direction
+from sociometer.instruments.sage.fence import Talk
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.play import protocol_of
 
@@ -26,7 +27,7 @@ class Context(Item, frozen=True, kw_only=True):
     subject: str
     scenario: Scenario
     turn: int
-    talk: person.Talk
+    talk: Talk
     judgement: Judgement
     latter: bool
     """Whether it stands in the latter half of its dialogue."""

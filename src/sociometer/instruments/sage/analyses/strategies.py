@@ -9,9 +9,10 @@ from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import ask_judge, fresh_mark, rendered, stand_in_notes
+from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.fence import mark_of
 from sociometer.instruments.sage.strategies import (
     CAPABILITIES,
     REPETITION_LINE,
@@ -51,9 +52,9 @@ async def label(item: StoredDialogue, session: Session) -> LabelledDialogue:
 
 
 async def _label(item: StoredDialogue, turn: int, session: Session) -> Labels:
-    mark, language = fresh_mark(session), item.scenario.language
-    reply = item.dialogue.turns[turn].reply
+    language, reply = item.scenario.language, item.dialogue.turns[turn].reply
     talk = (*item.dialogue.said(turn)[-1:], ("subject", reply))
+    mark = mark_of(item.scenario, talk)
     prompt = session.prompts.render("strategies", language, mark=mark, talk=rendered(talk, mark, session, language))
 
     def lacks(labels: Labels) -> str:

@@ -1,0 +1,34 @@
+"""A talk of the embedded model with the person simulated by rules: real, offline, and no measure of anything."""
+
+import asyncio
+from pathlib import Path
+
+from sociometer.models.registry import resolve
+
+
+def test_the_embedded_model_talks_with_the_appraisal_person(rehearse, care_home, embedded_model):
+    subject = resolve(f"local/{Path(embedded_model)}")
+    show = rehearse({"turns": 2, "judge-last": True}, subject=Short(subject))
+    episode = asyncio.run(show.play("dialogue", care_home)).episode
+    asyncio.run(subject.close())
+    assert episode.failure is None, episode.failure
+    assert len(episode.outcome.turns) == 2
+    assert all(turn.reply and turn.judgement for turn in episode.outcome.turns)
+    assert episode.score.values["tokens"] > 0
+
+
+class Short:
+    """The model, held to short replies."""
+
+    journaled = True
+
+    def __init__(self, player):
+        self._player = player
+        self.identity = player.identity
+
+    async def answer(self, request):
+        import msgspec
+
+        from sociometer.core.conversation import Sampling
+
+        return await self._player.answer(msgspec.structs.replace(request, sampling=Sampling(max_tokens=16, seed=1)))
