@@ -55,11 +55,12 @@ def test_right_positions_are_balanced_over_the_set_and_within_each_ability(rows)
         assert max(counts[k] for k in range(4)) - min(counts[k] for k in range(4)) <= 1, ability
 
 
+@pytest.mark.parametrize("measure", [len, lambda text: len(text.split())], ids=["characters", "words"])
 @pytest.mark.parametrize("pick", [max, min])
-def test_the_length_of_an_option_gives_the_answer_away_no_more_than_chance(rows, pick):
+def test_the_length_of_an_option_gives_the_answer_away_no_more_than_chance(rows, pick, measure):
     hits = 0.0
     for row in rows:
-        lengths = [len(option) for option in row["options"]]
+        lengths = [measure(option) for option in row["options"]]
         extreme = [i for i, length in enumerate(lengths) if length == pick(lengths)]
         hits += (row["answer"] in extreme) / len(extreme)
     assert 0.20 <= hits / len(rows) <= 0.30
