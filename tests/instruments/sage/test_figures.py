@@ -46,12 +46,13 @@ def test_a_run_without_outcomes_is_drawn_without_crashing(rehearse):
     assert figures([summarised(show, "x", items=SCENARIOS[:1])])
 
 
-def test_beside_a_transcript_stand_trajectory_and_inner_thoughts(rehearse, care_home):
+def test_beside_a_transcript_stands_the_curve_with_the_inner_thoughts(rehearse, care_home):
     episode = asyncio.run(rehearse(subject=Listener("listener")).play("dialogue", care_home)).episode
-    table = beside(care_home, episode.outcome).table
-    assert table.rows[0][:2] == (0, 40)
-    assert tuple(row[1] for row in table.rows) == episode.outcome.trajectory
-    assert all(row[3] for row in table.rows[1:])
+    figure = beside(care_home, episode.outcome)
+    points = figure.chart["data"]["values"]
+    assert tuple(point["y"] for point in points) == episode.outcome.trajectory
+    first = episode.outcome.turns[0].judgement
+    assert first.activity in points[1]["note"] and first.feeling in points[1]["note"]
     assert beside(care_home, "something else") is None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from sociometer.analysis.charts.coordinate import Place, Plane, coordinate_chart
+from sociometer.analysis.charts.curve import CurvePoint, curve_chart
 from sociometer.analysis.charts.heatmap import Cell as HeatCell
 from sociometer.analysis.charts.heatmap import heat_map
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
@@ -41,18 +42,19 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
 
 
 def beside(item: object, outcome: object) -> Figure | None:
-    """The trajectory of the feeling with the inner thoughts of every turn."""
+    """The curve of the feeling; each point carries the inner thoughts of its turn."""
     dialogue = outcome.dialogue if isinstance(outcome, Branch) else outcome
     if not isinstance(dialogue, Dialogue):
         return None
-    rows: list[tuple[Cell, ...]] = [(0, dialogue.start, None, "", "")]
+    points = [CurvePoint(0, dialogue.start, note="before the first reply")]
     for number, turn in enumerate(dialogue.turns, 1):
         judged = turn.judgement
         if judged is not None:
-            rows.append((number, judged.after, judged.change, judged.activity, judged.feeling))
-    columns = ("turn", "emotion", "change", "inner activity", "feeling")
-    table = Table("feelings", f"Emotion {dialogue.start} to {dialogue.final}: {dialogue.ending}", columns, tuple(rows))
-    return Figure("feelings", table.title, table=table)
+            points.append(
+                CurvePoint(number, judged.after, note=f"{judged.change:+d}. {judged.activity} {judged.feeling}")
+            )
+    chart = curve_chart(points, x_title="turn", y_title="emotion", domain=(0, 100))
+    return Figure("feelings", f"Emotion {dialogue.start} to {dialogue.final}: {dialogue.ending}", chart=chart)
 
 
 def told_apart(runs: Sequence[SummarisedRun]) -> list[SummarisedRun]:
@@ -91,12 +93,13 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
 
 
 def _dialogue(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
-    named = sorted(told_apart(runs), key=lambda run: -(_value(run, "sentient") or 0.0))
+    named = told_apart(runs)
+    best_first = sorted(named, key=lambda run: -(_value(run, "sentient") or 0.0))
     table = leaderboard_table(named)
     caveat = _caveat(runs)
     start = (ReferenceLine("start", 40),)
     chart = interval_chart(
-        _dots(named, "sentient"), title="final emotion", unit="points", domain=(0, 100), references=start
+        _dots(best_first, "sentient"), title="final emotion", unit="points", domain=(0, 100), references=start
     )
     kept = "A dialogue that is over keeps its last feeling. " + caveat
     return [
