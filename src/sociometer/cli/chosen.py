@@ -11,8 +11,9 @@ from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
 from sociometer.engine.engine import Engine
 from sociometer.engine.stored import Stored
-from sociometer.instruments import load
+from sociometer.instruments import card_of, load
 from sociometer.report.material import GivenRun
+from sociometer.store.records import RunRecord
 
 EVERY = "all"
 
@@ -32,13 +33,23 @@ def chosen_runs(engine: Engine, references: Sequence[str], *, instrument: str = 
         return chosen
     latest: dict[tuple[str, str], str] = {}
     for record in engine.store.runs.all():
-        if (not instrument or record.instrument == instrument) and (not subject or record.subject == subject):
+        wanted = (not instrument or record.instrument == instrument) and (not subject or record.subject == subject)
+        if wanted and _stands_for_its_subject(record):
             latest[record.instrument, record.subject] = record.id
     if not latest:
         what = f" of {instrument}" if instrument else ""
         who = f" with subject '{subject}'" if subject else ""
         raise UsageError(f"the store has no run{what}{who}. Start one with: sociometer run INSTRUMENT --model MODEL")
     return [engine.stored(reference) for reference in latest.values()]
+
+
+def _stands_for_its_subject(record: RunRecord) -> bool:
+    """Whether a run is of the instrument's own test, and not a step of a probe, an analysis or a construction."""
+    manifest, card = record.manifest, card_of(record.instrument)
+    if not set(manifest.tasks) & set(card.default_tasks()):
+        return False
+    by_instrument = manifest.command[1:2] and manifest.command[1] in {command.verb for command in card.command}
+    return manifest.imported or not (manifest.given_items or by_instrument)
 
 
 def labels(runs: Iterable[Stored]) -> dict[str, str]:
