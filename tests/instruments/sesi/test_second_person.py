@@ -4,7 +4,7 @@ import pytest
 
 from sociometer.instruments.sesi import items, settled
 from sociometer.instruments.sesi.person import to_second_person
-from sociometer.instruments.sesi.person.cast import tokens
+from sociometer.instruments.sesi.person.mentions import tokens
 from sociometer.instruments.sesi.person.words import PRONOUNS, base_form
 
 

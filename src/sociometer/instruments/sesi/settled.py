@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.sesi.person.resolve import Whom
+from sociometer.instruments.sesi.person.sentence import Whom
 
 FILE = Path(__file__).parent / "data" / "settled.csv"
 

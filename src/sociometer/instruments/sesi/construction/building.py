@@ -11,6 +11,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.workbench import Result, Workbench
 from sociometer.instruments.sesi.construction import assembly, checks, entailment, live, posts, review, statistics
 from sociometer.instruments.sesi.construction.posts import RawPost, Rejection
+from sociometer.instruments.sesi.items import Question
 
 
 def build(bench: Workbench, options: Settings) -> Result:
@@ -66,13 +67,7 @@ def _write(
     ]
     if options.text("lexicon"):
         tables.append(checks.tone_table(items, checks.read_lexicon(Path(options.text("lexicon")))))
-    wrote = [
-        bench.write(out / "sesi.csv", assembly.official_csv(items)),
-        bench.write(out / "provenance.jsonl", assembly.provenance_lines(built)),
-        bench.write(out / "rejected.csv", _csv(tables[0])),
-        bench.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
-        bench.write(out / "statistics.html", statistics.page(items, tables[1:], "Statistics of the set")),
-    ]
+    wrote = _files(bench, out, items, built, tables)
     target = out / "review.csv"
     if not options.text("review"):
         if target.exists() and target.read_text(encoding="utf-8") != sheet:
@@ -81,6 +76,19 @@ def _write(
             wrote.append(bench.write(target, sheet))
     notes.append(f"{len(items)} items; play them with: sociometer run sesi --data {out} --model MODEL")
     return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
+
+
+def _files(
+    bench: Workbench, out: Path, items: Sequence[Question], built: Sequence[assembly.Built], tables: Sequence[Table]
+) -> list[str]:
+    """Writes everything but the review sheet."""
+    return [
+        bench.write(out / "sesi.csv", assembly.official_csv(items)),
+        bench.write(out / "provenance.jsonl", assembly.provenance_lines(built)),
+        bench.write(out / "rejected.csv", _csv(tables[0])),
+        bench.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
+        bench.write(out / "statistics.html", statistics.page(items, tables[1:], "Statistics of the set")),
+    ]
 
 
 def _raw_posts(options: Settings) -> list[RawPost]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sociometer.instruments.sesi.person.cast import Token
+from sociometer.instruments.sesi.person.mentions import Token
 from sociometer.instruments.sesi.person.words import (
     ADVERBS,
     AUXILIARIES,

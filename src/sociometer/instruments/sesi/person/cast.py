@@ -1,12 +1,23 @@
-"""Who is in an item: its central person, the others by gender and number, and where each is named."""
+"""The people of an item: whose pronouns are whose, who is what to the central person, which words mean one person."""
 
 import itertools
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from msgspec import Struct
 
+from sociometer.instruments.sesi.person.mentions import (
+    OPENING,
+    Mention,
+    Token,
+    describes,
+    head,
+    marked,
+    mentions,
+    names_in,
+    sentence_starts,
+    tokens,
+)
 from sociometer.instruments.sesi.person.words import (
     AFTER_OBJECT,
     CHILDREN,
@@ -14,57 +25,14 @@ from sociometer.instruments.sesi.person.words import (
     COUNTERPART,
     EITHER,
     FEMALE,
-    FINITE,
-    FRIENDLY,
     MALE,
-    NOT_PEOPLE,
     OWN,
     PARTNER,
-    PEOPLE,
-    PLURAL,
     PRONOUNS,
-    SINGULAR,
-    THINGS,
-    TITLES,
 )
 
-Kind = Literal["person", "one", "many", "both"]
-
-TOKEN = re.compile(r"\d+(?:-[a-z]+)+|[A-Za-zÀ-ž]+(?:[-'’](?!s\b)[A-Za-zÀ-ž]+)*(?:['’]s\b)?|\d+|[^\sA-Za-zÀ-ž\d]")
-_AGE_MARK = re.compile(r"\s*,?\s*\(?\b(?:\d{1,2}\s*(?:yo|y/o)?\s*/?\s*([MmFf])|([MmFf])\s*/?\s*\d{1,2})\b")
-_BARE_MARK = re.compile(r"\s*\(\s*([MmFf])\s*\)")
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
-_PERSON = re.compile(
-    r"\b(?:[Aa]|[Tt]he|[Tt]his) (?:\d{1,2}-year-old )?(?:person)(?:['’]s)?(?![\w-])|^\W*(?:[Hh]e )?erson(?:['’]s)?\b"
-)
-_OPENING = re.compile(
-    r"^An?\s+(?:\d{1,2}-year-old )?(?:male |female )?(woman|man|girl|boy|lady|guy|female|male(?: physician)?)\b"
-)
-_COUPLE = re.compile(r"\b(?:the|this|a) (?:couple|two of them|pair)\b|\bboth of them\b|\beach other\b", re.I)
-
-
-class Token(Struct, frozen=True):
-    """A word or mark with its place in the text."""
-
-    text: str
-    start: int
-    end: int
-    low: str
-    """The word in small letters, without a possessive ending."""
-    possessive: bool
-    """Whether it ends in 's."""
-
-
-class Mention(Struct, frozen=True):
-    """One naming of someone; `at` is the place of its head among the tokens."""
-
-    kind: Kind
-    at: int
-    start: int
-    end: int
-    key: str = ""
-    gender: str = ""
-    possessive: bool = False
+Reading = tuple[str, list[Token], list[Mention]]
+"""A text with its words and the people named in it."""
 
 
 class Cast(Struct, frozen=True):
@@ -90,51 +58,9 @@ class Cast(Struct, frozen=True):
     """Whether the situation itself shows the central person's gender, and not only the options."""
 
 
-def tokens(text: str) -> list[Token]:
-    """The words and marks of a text."""
-    found = []
-    for match in TOKEN.finditer(text):
-        word = match[0]
-        owns = word.endswith(("'s", "’s"))
-        found.append(Token(word, match.start(), match.end(), word[:-2].lower() if owns else word.lower(), owns))
-    return found
-
-
-def sentence_starts(text: str) -> list[int]:
-    """Where each sentence begins."""
-    return [0] + [match.end() for match in _SENTENCE_END.finditer(text)]
-
-
-def mentions(
-    text: str, words: Sequence[Token], opening: str = "", names: frozenset[str] = frozenset()
-) -> list[Mention]:
-    """Everybody named in a text, in order; nouns that merely describe the central person count as that person."""
-    found = _central(text, words, opening)
-    taken = {mention.at for mention in found}
-    for at, token in enumerate(words):
-        if at in taken:
-            continue
-        noun = _head(token)
-        if noun in ("male", "female"):
-            continue
-        if noun in PLURAL and noun not in THINGS and not (noun == "friends" and words[at - 1].low in FRIENDLY):
-            found.append(Mention("many", at, token.start, token.end, noun))
-        elif noun in SINGULAR and not _describes(words, at, found):
-            gender = (
-                "m" if noun in MALE else "f" if noun in FEMALE else _marked(text, token.end) or _adjective(words, at)
-            )
-            found.append(Mention("one", at, token.start, token.end, noun, gender, token.possessive))
-        elif token.low in names and token.text[0].isupper():
-            found.append(Mention("one", at, token.start, token.end, token.low, "", token.possessive))
-    found.sort(key=lambda mention: mention.start)
-    found += _pairs(words, found)
-    found.sort(key=lambda mention: mention.start)
-    return found + [Mention("both", -1, m.start(), m.end()) for m in _COUPLE.finditer(text)]
-
-
 def read_cast(texts: Sequence[str]) -> Cast:
     """The cast of an item from all its texts, the situation first."""
-    opening = _OPENING.match(texts[0].strip())
+    opening = OPENING.match(texts[0].strip())
     noun = opening[1].lower().split()[0] if opening else ""
     names = names_in(texts)
     per_text = [(text, words := tokens(text), mentions(text, words, noun, names)) for text in texts]
@@ -167,22 +93,12 @@ def read_cast(texts: Sequence[str]) -> Cast:
     )
 
 
-def _aliases(first: tuple[str, list[Token], list[Mention]]) -> frozenset[str]:
+def _aliases(first: Reading) -> frozenset[str]:
     _, words, named = first
     central = [m for m in named if m.kind == "person"]
     nouns = {m.key for m in named}
-    found = {_head(t) for at, t in enumerate(words) if _head(t) in MALE | FEMALE and _describes(words, at, central)}
+    found = {head(t) for at, t in enumerate(words) if head(t) in MALE | FEMALE and describes(words, at, central)}
     return frozenset(found - nouns)
-
-
-def _pairs(words: Sequence[Token], found: Sequence[Mention]) -> list[Mention]:
-    """Two others joined by "and" are "they" together: "her friend and his wife"."""
-    pairs = []
-    for one, two in itertools.pairwise(found):
-        between = [token.low for token in words[one.at + 1 : two.at]]
-        if one.kind == two.kind == "one" and between[:1] == ["and"] and len(between) <= 3:
-            pairs.append(Mention("many", two.at, two.start, two.end, "pair"))
-    return pairs
 
 
 def with_counterparts(text: str, words: Sequence[Token], named: Sequence[Mention], cast: Cast) -> list[Mention]:
@@ -203,88 +119,7 @@ def with_counterparts(text: str, words: Sequence[Token], named: Sequence[Mention
     return result
 
 
-def _central(text: str, words: Sequence[Token], opening: str) -> list[Mention]:
-    spans = [(match.start(), match.end()) for match in _PERSON.finditer(text)]
-    if opening:
-        spans += [(m.start(), m.end()) for m in re.finditer(rf"\b[Tt]he {opening}(?:['’]s)?(?![\w-])", text)]
-        if first := _OPENING.match(text):
-            spans.append((first.start(), first.end()))
-    found = []
-    for start, end in spans:
-        at = max((i for i, token in enumerate(words) if token.start < end), default=0)
-        found.append(Mention("person", at, start, end, possessive=words[at].possessive))
-    return sorted(found, key=lambda mention: mention.start)
-
-
-def _head(token: Token) -> str:
-    """The person noun in a token: "mother-in-law" -> mother, "ex-husband" -> husband."""
-    low = token.low.removeprefix("ex-").removesuffix("-in-law").removeprefix("soon-to-be-")
-    return "ex" if token.low == "ex" else low
-
-
-def _describes(words: Sequence[Token], at: int, found: Sequence[Mention]) -> bool:
-    """Whether a noun stands in apposition to the central person or is said of it ("a person is a mother of two")."""
-    back = at - 1
-    while back >= 0 and (words[back].low.isalnum() or "-" in words[back].low or words[back].text in ",()"):
-        if any(m.at == back and m.kind == "person" and not m.possessive for m in found):
-            if words[back + 1].low not in (",", "is", "was", "(", "as"):
-                return False
-            return any(words[i].low in ("a", "an", "as", "the", "is", "was") for i in range(back + 1, at))
-        if words[back].low in ("her", "his", "their", "with", "and", "has", "of", "to", "by", "from", "whose"):
-            return False
-        if words[back].low in PRONOUNS or words[back].possessive:
-            return False
-        back -= 1
-    return False
-
-
-def _marked(text: str, end: int) -> str:
-    mark = _AGE_MARK.match(text, end) or _BARE_MARK.match(text, end)
-    return next((group.lower() for group in mark.groups() if group), "") if mark else ""
-
-
-def _adjective(words: Sequence[Token], at: int) -> str:
-    before = [token.low for token in words[max(0, at - 3) : at]]
-    return "m" if "male" in before or "guy" in before else "f" if "female" in before or "girl" in before else ""
-
-
-def _leading_names(texts: Sequence[str]) -> set[str]:
-    """Capitals that open two or more sentences and are never written small: names ("Reto is proud …")."""
-    opens: dict[str, int] = {}
-    small: set[str] = set()
-    for words in map(tokens, texts):
-        for at, token in enumerate(words):
-            if token.text[0].islower():
-                small.add(token.low)
-            elif at == 0 or words[at - 1].text in ".!?":
-                opens[token.low] = opens.get(token.low, 0) + 1
-    plain = {name for name, count in opens.items() if count > 1 and len(name) > 2 and name.isalpha()}
-    usual = AFTER_OBJECT | PEOPLE | FINITE | set(PRONOUNS) | CLAUSE | {"person", "despite", "however", "its"}
-    return {name for name in plain - small - usual if not name.endswith(("ing", "tion", "ment", "ness", "ly", "ity"))}
-
-
-def names_in(texts: Sequence[str]) -> frozenset[str]:
-    """The people called by name: capitals inside a sentence that act, own something, or follow a noun for people."""
-    found = _leading_names(texts)
-    often: dict[str, int] = {}
-    for words in map(tokens, texts):
-        for at, token in enumerate(words[1:], 1):
-            if not token.text[0].isupper() or len(token.low) < 3 or token.low in NOT_PEOPLE or token.low in PRONOUNS:
-                continue
-            before, after = words[at - 1], words[at + 1].low if at + 1 < len(words) else ""
-            if before.text in '.!?"“”:' or not token.text[1:].replace("'s", "").replace("-", "").islower():
-                continue
-            called = (
-                _head(before) in MALE | FEMALE | EITHER or before.low in TITLES or before.low in ("named", "called")
-            )
-            if called or token.possessive or after in FINITE:
-                found.add(token.low)
-            elif before.low not in ("in", "from", "at", "on", "of", "the", "a", "an", "to"):
-                often[token.low] = often.get(token.low, 0) + 1
-    return frozenset(found | {name for name, count in often.items() if count > 1})
-
-
-def _known_genders(per_text: Sequence[tuple[str, list[Token], list[Mention]]]) -> dict[str, str]:
+def _known_genders(per_text: Sequence[Reading]) -> dict[str, str]:
     genders: dict[str, str] = {}
     for _, _, named in per_text:
         for mention in named:
@@ -293,9 +128,7 @@ def _known_genders(per_text: Sequence[tuple[str, list[Token], list[Mention]]]) -
     return _name_genders(per_text, genders)
 
 
-def _learn_genders(
-    first: tuple[str, list[Token], list[Mention]], gender: str, genders: dict[str, str], same: dict[str, str]
-) -> None:
+def _learn_genders(first: Reading, gender: str, genders: dict[str, str], same: dict[str, str]) -> None:
     """A pronoun that cannot be the central person's shows the gender of the only one named so far whom it fits."""
     _, words, named = first
     seen: dict[str, str] = {}
@@ -310,7 +143,7 @@ def _learn_genders(
             genders |= {key: other for key in genders if same.get(key, key) == unknown[0]}
 
 
-def _same_people(per_text: Sequence[tuple[str, list[Token], list[Mention]]]) -> dict[str, str]:
+def _same_people(per_text: Sequence[Reading]) -> dict[str, str]:
     same: dict[str, str] = {}
     for _, words, named in per_text:
         ones = [m for m in named if m.kind == "one"]
@@ -323,9 +156,7 @@ def _same_people(per_text: Sequence[tuple[str, list[Token], list[Mention]]]) -> 
     return same
 
 
-def _name_genders(
-    per_text: Sequence[tuple[str, list[Token], list[Mention]]], genders: dict[str, str]
-) -> dict[str, str]:
+def _name_genders(per_text: Sequence[Reading], genders: dict[str, str]) -> dict[str, str]:
     """A name beside a noun shares its gender: "his sister Joanna", "Mrs Sen", "Renee, his daughter"."""
     for _, words, named in per_text:
         for one, two in itertools.pairwise(named):
@@ -345,7 +176,7 @@ def _name_genders(
 
 def _central_gender(
     situation: str,
-    per_text: Sequence[tuple[str, list[Token], list[Mention]]],
+    per_text: Sequence[Reading],
     genders: dict[str, str],
     used: set[str],
     opening: str,
@@ -357,7 +188,7 @@ def _central_gender(
         for mention in named:
             if mention.kind != "person" or mention.possessive:
                 continue
-            if mark := _marked(text, mention.end):
+            if mark := marked(text, mention.end):
                 return mark
             if said := _said_of(words, mention.at):
                 return said
@@ -382,7 +213,7 @@ def _said_of(words: Sequence[Token], at: int) -> str:
     return ""
 
 
-def _left_over(per_text: Sequence[tuple[str, list[Token], list[Mention]]], genders: dict[str, str]) -> str:
+def _left_over(per_text: Sequence[Reading], genders: dict[str, str]) -> str:
     """The gender of the first pronoun that fits nobody named before it: it can only be the central person's."""
     seen: list[Mention] = []
     for _, words, named in per_text:
@@ -398,7 +229,7 @@ def _left_over(per_text: Sequence[tuple[str, list[Token], list[Mention]]], gende
     return ""
 
 
-def _owner(per_text: Sequence[tuple[str, list[Token], list[Mention]]]) -> str:
+def _owner(per_text: Sequence[Reading]) -> str:
     """The pronoun before what is the central person's by the text's own word: "a person's fiancee … his fiancee"."""
     relations = _relations(per_text, "")
     for _, words, named in per_text:
@@ -421,7 +252,7 @@ def _owner(per_text: Sequence[tuple[str, list[Token], list[Mention]]]) -> str:
     return ""
 
 
-def _shown(first: tuple[str, list[Token], list[Mention]], genders: dict[str, str]) -> str:
+def _shown(first: Reading, genders: dict[str, str]) -> str:
     """The central person's gender as the situation alone shows it."""
     text, words, named = first
     explicit = _central_gender(text, [first], genders, set(), "")
@@ -439,7 +270,7 @@ def _shown(first: tuple[str, list[Token], list[Mention]], genders: dict[str, str
     return explicit
 
 
-def _nearest(first: tuple[str, list[Token], list[Mention]], genders: dict[str, str]) -> str:
+def _nearest(first: Reading, genders: dict[str, str]) -> str:
     """ "Despite the person's statements that she": a subject pronoun with only the central person in its sentence."""
     text, words, named = first
     for start in sentence_starts(text):
@@ -462,7 +293,7 @@ def _object_of(words: Sequence[Token], at: int, subject: int) -> bool:
     return object_case and 0 < len(between) <= 4 and all(word.isalpha() and word not in CLAUSE for word in between)
 
 
-def _relations(per_text: Sequence[tuple[str, list[Token], list[Mention]]], gender: str) -> frozenset[str]:
+def _relations(per_text: Sequence[Reading], gender: str) -> frozenset[str]:
     """What stands directly after "the person's" or, with a partner noun, after the central person's possessive."""
     mine = {"m": {"his"}, "f": {"her"}}.get(gender, set()) | {"their"}
     found = set()

@@ -7,8 +7,10 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.instruments.sesi.person.agreement import inverted, verbs_of
-from sociometer.instruments.sesi.person.cast import Cast, Mention, Token, mentions, read_cast, tokens, with_counterparts
-from sociometer.instruments.sesi.person.resolve import Field, Whom, acts, after, case_of, whom
+from sociometer.instruments.sesi.person.cast import Cast, read_cast, with_counterparts
+from sociometer.instruments.sesi.person.mentions import Mention, Token, mentions, tokens
+from sociometer.instruments.sesi.person.resolve import whom
+from sociometer.instruments.sesi.person.sentence import Field, Whom, acts, after, case_of
 from sociometer.instruments.sesi.person.words import FIRST_PERSON, PRONOUNS
 
 _QUOTED = re.compile(r"[\"“][^\"”]*[\"”]")
