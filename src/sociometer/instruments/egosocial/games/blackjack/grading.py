@@ -61,7 +61,8 @@ def grade(player: Sequence[Card], open_card: Card, self_belief: str, external_be
         claims=(*own, *theirs),
         best=exact.best,
         action_best=action == exact.best,
-        lost_value=max(values.values()) - values[action] if action in values else 0.0,
+        # rounded, so that a stored number does not depend on the processor that computed it
+        lost_value=round(max(values.values()) - values[action], 6) if action in values else 0.0,
     )
 
 

@@ -131,14 +131,22 @@ def _hit_value(deck: Deck, low: int, has_ace: bool, open_points: int) -> float:
 
 
 def _best_value(deck: Deck, low: int, has_ace: bool, open_points: int) -> float:
-    """Return the value of the better move.
+    """Return the value of the better move, with two exact shortcuts.
 
-    Standing below 17 wins only if the dealer busts, so a hit that cannot bust is never worse: the dealer need not be
-    worked out there.
+    Standing below 17 wins only if the dealer busts, so a hit that cannot bust is never worse. And hitting can at best
+    win whenever it does not bust, so where standing earns as much as that, the hit need not be worked out.
     """
-    if low <= LIMIT - 10 and _best_points(low, has_ace) < DEALER_STANDS_ON:
+    points = _best_points(low, has_ace)
+    if low <= LIMIT - 10 and points < DEALER_STANDS_ON:
         return _hit_value(deck, low, has_ace, open_points)
-    return max(_hit_value(deck, low, has_ace, open_points), _stand_value(deck, _best_points(low, has_ace), open_points))
+    stand = _stand_value(deck, points, open_points)
+    if stand >= 1 - 2 * _bust_risk(deck, low):
+        return stand
+    return max(_hit_value(deck, low, has_ace, open_points), stand)
+
+
+def _bust_risk(deck: Deck, low: int) -> float:
+    return sum(deck[max(0, LIMIT - low) :]) / sum(deck)
 
 
 def odds(player: Sequence[Card], open_card: Card) -> Odds:
@@ -150,7 +158,7 @@ def odds(player: Sequence[Card], open_card: Card) -> Odds:
     hit = _hit_value(deck, low, 1 in mine, shown)
     stand = _stand_value(deck, _best_points(low, 1 in mine), shown)
     left = sum(deck)
-    bust = sum(count for points, count in enumerate(deck, 1) if low + points > LIMIT) / left
+    bust = _bust_risk(deck, low)
     drawing = sum(
         count
         for points, count in enumerate(deck, 1)

@@ -66,6 +66,7 @@ def weight_file(style: str, seed: int, folder: Path = WEIGHTS) -> Path:
     return folder / f"{style}-{seed}.npz"
 
 
+@functools.cache
 def seeds_in(folder: Path) -> tuple[int, ...]:
     """Return the training seeds that a folder holds for every style."""
     found = [

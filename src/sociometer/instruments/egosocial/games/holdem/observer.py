@@ -51,7 +51,8 @@ def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, seat: int = 
     highest = max(max(values) for values in logs.values())
     shares = {style: sum(math.exp(value - highest) for value in values) for style, values in logs.items()}
     total = sum(shares.values())
-    return {style: share / total for style, share in shares.items()}
+    # rounded, so that a stored number does not depend on the processor that computed it
+    return {style: round(share / total, 4) for style, share in shares.items()}
 
 
 def best_guess(chances: dict[str, float]) -> str:

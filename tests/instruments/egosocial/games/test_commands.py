@@ -1,0 +1,100 @@
+"""What the games offer on the command line, on a bench without a store."""
+
+import asyncio
+
+import pytest
+
+from sociometer.core.errors import UsageError
+from sociometer.core.settings import Settings
+from sociometer.instruments.egosocial import commands
+
+
+class Kept:
+    """A run that was rehearsed, as commands see a stored one."""
+
+    def __init__(self, show, tasks, subject):
+        self.id, self.instrument, self.subject, self.tasks = "kept", "egosocial", subject, tasks
+        self._shows = {task: asyncio.run(_all(show, task)) for task in tasks}
+        self._views = {task: show.play_all(task) for task in tasks}
+
+    def view(self, task=""):
+        return self._views[task or self.tasks[0]]
+
+    def transcript(self, task, item, repeat=0):
+        return self._shows[task][item]
+
+
+async def _all(show, task):
+    items = list(show.instrument.task(task).items(show.source()))
+    return {item.id: (await show.play(task, item)).events for item in items}
+
+
+class Bench:
+    """A workbench that opens kept runs and writes nothing."""
+
+    def __init__(self, **runs):
+        self._runs = runs
+        self.written = {}
+
+    def run(self, reference):
+        return self._runs[reference]
+
+    def write(self, path, text):
+        self.written[str(path)] = text
+        return str(path)
+
+
+def test_babysitting_sets_the_same_items_side_by_side(rehearsal, baseline, script):
+    few = {"matches": 6, "opponents": ("level-1", "level-2"), "rounds": 5}
+    steady = Kept(rehearsal(baseline("random"), **few), ("numbers", "holdem"), "someone")
+    weak = script('{"prediction": 1, "choice": 100, "action": "fold"}', name="weak")
+    seated = Kept(rehearsal(baseline("random"), weak, **few), ("numbers", "holdem"), "someone")
+    found = commands.babysitting(Bench(a=steady, b=seated), Settings({"steady": "a", "seated": "b"}))
+    (table,) = found.tables
+    assert "weak" in table.title
+    rows = {(row[0], row[1]): row for row in table.rows}
+    assert rows["holdem", "chips a hand"][8] == 6
+    # whoever folds at once loses its blind, so the subject wins every hand
+    assert rows["holdem", "chips a hand"][3] > 0
+    # 100 loses to any lower number
+    assert rows["numbers", "rounds won"][3] > 0.8
+    assert ("numbers", "words in a reply") in rows
+
+
+def test_babysitting_refuses_two_different_subjects_and_runs_without_a_game(rehearsal, baseline):
+    numbers = Kept(rehearsal(baseline("random"), opponents=("level-1",)), ("numbers",), "one")
+    other = Kept(rehearsal(baseline("random"), opponents=("level-1",)), ("numbers",), "two")
+    cards = Kept(rehearsal(baseline("random"), deals=1), ("blackjack",), "one")
+    bench = Bench(a=numbers, b=other, c=cards)
+    with pytest.raises(UsageError, match="different subjects"):
+        commands.babysitting(bench, Settings({"steady": "a", "seated": "b"}))
+    with pytest.raises(UsageError, match="share no game"):
+        commands.babysitting(bench, Settings({"steady": "a", "seated": "c"}))
+
+
+def test_grading_writes_a_sheet_and_says_how_to_read_it_back(rehearsal, baseline):
+    bench = Bench(r=Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one"))
+    found = commands.grade(bench, Settings({"run": "r", "out": "sheet.csv", "graded": None}))
+    assert found.wrote == ("sheet.csv",)
+    assert bench.written["sheet.csv"].count("blackjack-0-00") >= 3
+    assert "--graded sheet.csv" in found.notes[0]
+
+
+def test_characters_need_enough_hands_to_mean_something():
+    with pytest.raises(UsageError, match="100 or more"):
+        commands.characters(Bench(), Settings({"over": 5}))
+    (table,) = commands.characters(Bench(), Settings({"over": 200})).tables
+    assert len(table.rows) == 12
+
+
+def test_only_holdem_has_opponents_to_train():
+    with pytest.raises(UsageError, match="only 'holdem'"):
+        commands.train(Bench(), Settings({"game": "chess"}))
+
+
+def test_training_shows_its_curve_and_leaves_no_checkpoint(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
+    options = {"game": "holdem", "style": "aggressive", "seed": 4, "training-rounds": 2, "out": str(tmp_path)}
+    found = commands.train(Bench(), Settings(options))
+    assert [row[0] for row in found.tables[0].rows] == [2]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["aggressive-4.json", "aggressive-4.npz"]

@@ -1,0 +1,45 @@
+"""The games' figures and replays."""
+
+import pytest
+
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.egosocial.figures import beside, figures
+from sociometer.instruments.egosocial.games.replay import as_text, replay
+
+SETTINGS = {"deals": 3, "matches": 4, "hands": 2, "ask": "each"}
+
+
+@pytest.fixture
+def runs(rehearsal, baseline):
+    show = rehearsal(baseline("random"), **SETTINGS)
+    return [
+        SummarisedRun(f"run-{task}", task, "baseline/random", dict(SETTINGS), show.summarise(task))
+        for task in ("blackjack", "numbers", "holdem")
+    ]
+
+
+def test_every_game_has_its_figures(runs):
+    names = {figure.name for figure in figures(runs)}
+    assert {"beliefs-level-1", "beliefs-level-2", "beliefs-level-3", "number-learning"} <= names
+    assert {"holdem-styles", "holdem-by-hands", "blackjack"} <= names
+
+
+def test_each_figure_shows_exactly_one_thing_and_its_charts_can_be_drawn(runs):
+    convert = pytest.importorskip("vl_convert")
+    for figure in figures(runs):
+        assert sum((figure.chart is not None, figure.table is not None, bool(figure.svg))) == 1
+        if figure.chart is not None and figure.name in ("beliefs-level-2", "holdem-styles", "blackjack"):
+            assert "<svg" in convert.vegalite_to_svg(figure.chart)
+
+
+@pytest.mark.parametrize("task", ["blackjack", "numbers", "holdem"])
+def test_a_replay_stands_beside_every_match(task, rehearsal, baseline):
+    show = rehearsal(baseline("random"), **SETTINGS)
+    episode = next(show.play_all(task).episodes())
+    figure = beside(episode.item, episode.outcome)
+    assert figure == replay(episode.item, episode.outcome)
+    assert len(as_text(figure).splitlines()) == len(figure.table.rows) + 1
+
+
+def test_what_is_no_game_has_no_replay():
+    assert replay(object(), object()) is None
