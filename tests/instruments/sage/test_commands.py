@@ -92,6 +92,14 @@ def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):
     assert len(cli("runs", "--json")) == count, "the same command again makes no new run"
 
 
+def test_a_judge_by_cues_cannot_judge_relationships_and_says_what_to_do(cli, imported):
+    assert "bind judge to a model" in cli("analyse", "sage", imported[0], "--role", "judge=cues", code=4)
+
+
+def test_a_talk_needs_a_turn(cli):
+    assert "at least 1" in cli("run", "sage", "--model", "baseline/random", "--turns", "0", code=2)
+
+
 def test_relationship_correlates_on_two_levels(cli, imported, tmp_path):
     first, second, _ = imported
     script = tmp_path / "judge.jsonl"

@@ -64,9 +64,14 @@ def analyse(bench: Workbench, options: Settings) -> Result:
             played.append(bench.play(what, subject=run.subject, items=items))
         tables.append(_measures_table(what, played))
         notes.extend(f"{run.subject}: {note}" for run in played for note in run.summary(what).notes)
+        notes.extend(
+            f"{what}, {run.subject}: {count} without an outcome ({kind})"
+            for run in played
+            for kind, count in run.view(what).failures().items()
+        )
         if what == "relationship":
             tables.append(_levels_table(played))
-    return Result(tables=tuple(tables), notes=tuple(notes))
+    return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
 
 
 def what_if(bench: Workbench, options: Settings) -> Result:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.sage.intentions import INTENTIONS, intention_of_task
@@ -56,6 +56,8 @@ class Profile(Struct, frozen=True):
 
 def scenarios(source: Source) -> Iterable[Scenario]:
     """The scenarios the settings ask for: a file of the user's, the official profiles, or the bundled ones."""
+    if source.settings.whole("turns") < 1:
+        raise UsageError(f"--turns {source.settings.whole('turns')}: a talk needs at least 1.")
     own = source.settings.text("scenarios")
     if own:
         return read_built(Path(own))

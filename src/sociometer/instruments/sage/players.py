@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sociometer.core.conversation import Identity, Reply, Request, Usage
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import MachineryError, UsageError
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.appraisal import PersonView, answer, appraise, feeling
 from sociometer.instruments.sage.cues import find_cues
@@ -74,7 +74,12 @@ class CueJudge(_Rule):
         """The labels of one reply, or the coordinate of one dialogue."""
         view = request.view
         if not isinstance(view, JudgeView) or view.task not in ("strategies", "coordinate"):
-            raise UsageError("'cues' judges strategies and coordinates of sage only; bind judge to a model.")
+            raise MachineryError(
+                "'cues' judges strategies and coordinates of sage only: bind judge to a model (--role judge=MODEL),"
+                " or leave the rest out (--what strategies --what coordinate).",
+                "no judge",
+                fatal=True,
+            )
         found = [find_cues(text, view.language) for text in view.replies]
         if view.task == "strategies":
             return Reply(msgspec.json.encode({"strategies": found[0].strategies}).decode(), usage=Usage(0, 0))

@@ -119,8 +119,7 @@ def test_the_cue_judge_labels_and_places_but_has_no_opinion_on_relationships(reh
     show = rehearse(judge=sage.players["cues"]())
     assert play(show, "strategies", item).outcome.replies[0] == ("D-2",)
     assert play(show, "coordinate", item).outcome.solution < 0
-    with pytest.raises(UsageError, match="bind judge to a model"):
-        play(show, "relationship", item)
+    assert "bind judge to a model" in play(show, "relationship", item).failure.message
 
 
 def test_coordinate_has_a_mean_and_a_spread(rehearse):
