@@ -145,6 +145,12 @@ def test_links_names_and_duplicates_are_flagged():
     assert any(entry.startswith("link") for entry in what)
     assert any("Bob" in entry for entry in what)
     assert any("nearly the same" in entry for entry in what)
+    first = msgspec.structs.replace(BUNDLED[1], situation="I waited for my aunt.")
+    assert {flag.what for flag in checks.flags([first])} >= {
+        "the situation has 1 sentences, not three",
+        "told in the first person",
+    }
+    assert not [flag for flag in checks.flags(BUNDLED) if "sentences" in flag.what or "first person" in flag.what]
 
 
 def test_experts_decisions_remove_items_with_their_reason(tmp_path):

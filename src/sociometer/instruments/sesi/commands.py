@@ -56,7 +56,7 @@ def probe(bench: Workbench, options: Settings) -> Result:
     for subject in bench.subjects:
         runs = {
             name: bench.play("questions", subject=subject, settings={"condition": name}).view("questions")
-            for name in (CONTROL, *wanted)
+            for name in (*wanted, CONTROL)
         }
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
     tables = [

@@ -74,7 +74,7 @@ def _write(
             notes.append(f"{target} was left as it is, since somebody has changed it; apply it with --review {target}.")
         else:
             wrote.append(bench.write(target, sheet))
-    notes.append(f"{len(items)} items; play them with: sociometer run sesi --data {out} --model MODEL")
+    notes.append(f"items: {len(items)}; play them with: sociometer run sesi --data {out} --model MODEL")
     return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
 
 

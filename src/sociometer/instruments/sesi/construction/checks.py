@@ -19,6 +19,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 _LINK = re.compile(r"https?://\S+|www\.\S+|\b[ur]/\w+|@\w{3,}")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_FIRST_PERSON = re.compile(r"\b(?:I|my|me)\b")
 _WORD = re.compile(r"[a-z']+")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
 _NOT_NAMES = _words(
@@ -100,7 +102,7 @@ def tone_table(items: Sequence[Question], lexicon: dict[str, tuple[float, float,
 
 
 def flags(items: Sequence[Question]) -> list[Flag]:
-    """Duplicate situations, links and names left in, empty or equal options."""
+    """Situations that are doubled, not of three sentences or in the first person; links, names, equal options."""
     found: list[Flag] = []
     shingles: list[tuple[str, frozenset[str]]] = []
     for item in items:
@@ -109,6 +111,10 @@ def flags(items: Sequence[Question]) -> list[Flag]:
             found += [Flag(item.id, f"link or handle left in: {link}") for link in _LINK.findall(text)]
             names = sorted({name for name in _NAME.findall(text) if name not in _NOT_NAMES})
             found += [Flag(item.id, f"name left in: {name}") for name in names]
+        if (count := len(_SENTENCE_END.findall(item.situation))) != 3:
+            found.append(Flag(item.id, f"the situation has {count} sentences, not three"))
+        if _FIRST_PERSON.search(item.situation) or _FIRST_PERSON.search(item.question):
+            found.append(Flag(item.id, "told in the first person"))
         if len({text.lower() for text in item.options}) < 4:
             found.append(Flag(item.id, "two options are the same"))
         own = _shingles(item.situation)
