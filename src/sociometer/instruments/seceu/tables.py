@@ -72,7 +72,7 @@ def _normed_row(standing: Standing, norm: Norm) -> tuple[Cell, ...]:
         _rounded(similarity, 3),
         _rounded(standing.similarity_p, 3),
         f"{norm.percent_less_similar(similarity):.0f} %" if similarity is not None else "",
-        "different" if different else "human-like" if similarity is not None else "",
+        "different" if different else "not different" if similarity is not None else "",
         _rounded(standing.evenness, 2),
         _nulls(standing),
     )
