@@ -160,6 +160,67 @@ def test_a_bad_row_is_refused_naming_file_and_line(cli, tmp_path):
     assert json.loads(cli("runs", "--json")[1]) == []
 
 
+def test_a_cap_holds_for_the_whole_command_and_says_so(cli, openai_server):
+    code, out, _ = cli(
+        "run", "sesi", "seceu", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "4",
+        "--max-requests", "6", "--json", "--quiet",
+    )  # fmt: skip
+    assert code == 3
+    assert [run["ending"]["status"] for run in json.loads(out)] == ["finished", "stopped"]
+    assert len(openai_server.received) == 6
+
+
+def test_a_misspelt_role_is_refused_with_several_instruments_too(cli):
+    code, _, err = cli("run", "sesi", "seceu", "--model", "baseline/random", "--role", "judgee=human")
+    assert code == 2
+    assert "unknown role 'judgee'" in err
+
+
+def test_missing_data_of_a_later_instrument_is_met_before_anything_is_played(cli, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "none"))
+    code, _, err = cli("run", "egosocial", "seceu", "--official", "--model", "baseline/random", "--limit", "1")
+    assert code == 2
+    assert "data fetch" in err
+    assert json.loads(cli("runs", "--json")[1]) == []
+
+
+def test_what_a_model_says_cannot_move_the_terminal(cli, openai_server):
+    openai_server.say = lambda body: "A \x1b]0;owned\x07 \x1b[2J"
+    cli("run", "sesi", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "1", "--quiet")
+    item = json.loads(cli("show", "last", "--json")[1])["run"]
+    assert item
+    name = next(iter(json.loads(cli("export", item, "--to", "/dev/null/x.csv", "--json")[1]).values()))
+    assert "no folder" in name
+    text = "".join(cli("show", "last", one)[1] for one in _items(cli))
+    assert "\x1b" not in text
+    assert "\\x1b]0;owned" in text
+
+
+def _items(cli):
+    """The ids of the items that the last run played."""
+    return re.findall(r"Played: ([^.]+)\.", cli("show", "last", "nothing")[2])[0].split(", ")
+
+
+def test_files_that_cannot_be_read_or_written_are_named(cli, tmp_path, monkeypatch):
+    cli(*PLAY)
+    (tmp_path / "file").write_text("")
+    for words in (
+        ("export", "last", "--to", str(tmp_path / "file" / "x.csv")),
+        ("report", "last", "--out", str(tmp_path / "file" / "x.html")),
+    ):
+        code, _, err = cli(*words)
+        assert code == 2, err
+        assert "Traceback" not in err
+    prompts = tmp_path / "own" / "en"
+    prompts.mkdir(parents=True)
+    (prompts / "question.md").write_bytes(b"\xff\xfe")
+    code, _, err = cli("run", "sesi", "--model", "baseline/random", "--prompts", str(tmp_path / "own"))
+    assert code == 2
+    assert "UTF-8" in err
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path))
+    assert cli("run", "sesi", "--model", "baseline/random", "--limit", "1")[0] == 2
+
+
 def test_an_error_with_json_is_json(cli):
     code, out, _ = cli("show", "none", "--json")
     assert code == 2

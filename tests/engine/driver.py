@@ -1,30 +1,47 @@
-"""Plays the template against a server, as a program that a test may kill: STORE URL REPEATS ORDERS IN_FLIGHT."""
+"""A dialogue played against a server, as a program that a test may kill: STORE URL REPEATS TURNS IN_FLIGHT."""
 
 import json
 import sys
 from pathlib import Path
 
+from sociometer.core.conversation import assistant, user
+from sociometer.core.task import Instrument
 from sociometer.engine.config import RunConfig
 from sociometer.engine.engine import Engine
 from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments._template.instrument import Questions
+from sociometer.instruments._template.play import Answer, Vote
 from sociometer.store.store import Store
 
 
+class Talk(Questions):
+    """Each turn quotes the reply before it, so that a reply in the wrong place changes all that follow."""
+
+    async def play(self, item, session):
+        messages, votes = [], []
+        for turn in range(int(sys.argv[4])):
+            messages.append(user(f"{item.id}, turn {turn}, lot {session.rng.random()}"))
+            reply = await session.ask("subject", messages)
+            messages.append(assistant(reply.text))
+            votes.append(Vote((), None, reply.text))
+        return Answer(tuple(votes), int(votes[-1].rule, 16) % 4)
+
+
 def main():
-    store, url, repeats, orders, in_flight = sys.argv[1:6]
+    store, url, repeats, _, in_flight = sys.argv[1:6]
     config = RunConfig(
         instrument="_template",
         subject="vllm/test-model",
         base_url=url,
         revision="weights-1",
         repeats=int(repeats),
-        settings={"orders": int(orders)},
         in_flight=int(in_flight),
     )
+    instrument = Instrument(load_folder("_template").card, [Talk()])
     with Store(Path(store)) as opened:
-        played = Engine(opened, lambda name: (load_folder(name), folder_of(name))).run(config)
+        played = Engine(opened, lambda name: (instrument, folder_of(name))).run(config)
         values = [
-            [episode.item.id, episode.repeat, episode.score.values["correct"]]
+            [episode.item.id, episode.repeat, episode.score.values, [vote.rule for vote in episode.outcome.votes]]
             for episode in played.run.view().episodes()
             if episode.score
         ]

@@ -4,14 +4,14 @@ from collections import Counter
 import msgspec
 import pytest
 
+from sociometer.core.caps import Caps
 from sociometer.core.card import RoleCard
 from sociometer.core.conversation import Identity, Reply, Usage, user
-from sociometer.core.errors import DataError, MachineryError, Stopped, StoreError, UsageError
+from sociometer.core.errors import DataError, MachineryError, SociometerError, Stopped, StoreError, UsageError
 from sociometer.core.task import Instrument
 from sociometer.core.transcript import Asked
 from sociometer.core.workbench import FinishedEpisode
 from sociometer.engine.bench import Bench
-from sociometer.engine.budget import Caps
 from sociometer.engine.config import RunConfig
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
@@ -105,12 +105,14 @@ def test_repeats_of_one_item_are_independent_draws(store):
 def test_where_weights_may_have_changed_only_resume_reuses(store):
     server = Server(certain=False)
     engine = engine_with(store, server)
-    first = engine.run(config())
-    second = engine.run(config())
-    assert server.total == 8
+    first = engine.run(config(caps=Caps(max_requests=3)))
+    assert first.ending.status == "stopped"
+    second = engine_with(store, server).run(config())
+    assert server.total == 3 + 4
     assert second.run.id != first.run.id
-    engine.resume(first.run.id)
-    assert server.total == 8
+    resumed = engine_with(store, server).resume(first.run.id, Caps(max_requests=100))
+    assert resumed.ending.status == "finished"
+    assert server.total == 3 + 4 + 1
 
 
 def test_one_failing_item_does_not_stop_the_rest_and_is_no_score(store):
@@ -181,7 +183,8 @@ def test_a_cap_stops_cleanly_and_the_run_can_be_resumed(store):
     assert "--max-requests 5" in played.ending.reason
     assert server.total == 5
     assert not played.tally.failed
-    whole = engine.resume(played.run.id)
+    assert engine_with(store, server).resume(played.run.id).ending.status == "stopped"
+    whole = engine_with(store, server).resume(played.run.id, Caps(max_requests=100))
     assert whole.ending.status == "finished"
     assert server.total == 12
 
@@ -190,9 +193,179 @@ def test_a_cap_counts_what_the_run_paid_before_it_was_stopped(store):
     server = Server()
     engine = engine_with(store, server)
     played = engine.run(config(repeats=3, caps=Caps(max_requests=5)))
-    again = engine.resume(played.run.id, Caps(max_requests=7))
+    again = engine_with(store, server).resume(played.run.id, Caps(max_requests=7))
     assert again.ending.status == "stopped"
     assert server.total == 7
+
+
+def test_a_cap_holds_for_all_runs_of_one_command(store):
+    server = Server()
+    engine = engine_with(store, server)
+    assert engine.run(config(caps=Caps(max_requests=6))).ending.status == "finished"
+    assert engine.run(config(seed=1, caps=Caps(max_requests=6))).ending.status == "stopped"
+    assert server.total == 6
+
+
+def test_a_cap_waits_for_what_is_in_flight_before_it_stops_a_run(store):
+    server = Server()
+    played = engine_with(store, server).run(config(repeats=50, in_flight=16, caps=Caps(max_tokens=6000)))
+    assert played.ending.status == "finished"
+    assert server.total == 200
+
+
+def test_a_paid_reply_without_an_answer_counts_against_the_cap(store):
+    def fail(number, request):
+        return MachineryError("only thinking", "empty reply", tokens=(10, 500))
+
+    server = Server(fail=fail)
+    played = engine_with(store, server).run(config(repeats=50, in_flight=2, caps=Caps(max_tokens=3000)))
+    assert played.ending.status == "stopped"
+    assert server.total <= 6
+
+
+def test_unmetered_replies_count_against_the_cap_after_a_stop_too(store):
+    class Silent(Server):
+        async def answer(self, request):
+            await super().answer(request)
+            return Reply("A")
+
+    server = Silent()
+    first = engine_with(store, server).run(config(repeats=50, in_flight=1, caps=Caps(max_tokens=5000)))
+    assert first.ending.status == "stopped"
+    before = server.total
+    again = engine_with(store, server).resume(first.run.id)
+    assert again.ending.status == "stopped"
+    assert server.total == before
+
+
+def test_a_fresh_run_that_was_stopped_is_not_filled_with_old_replies(store):
+    server = Server()
+    engine_with(store, server).run(config())
+    stopped = engine_with(store, server).run(config(fresh=True, caps=Caps(max_requests=2)))
+    assert stopped.ending.status == "stopped"
+    plain = engine_with(store, server).run(config())
+    assert plain.run.id != stopped.run.id
+    assert server.total == 6
+    fresh = engine_with(store, server).resume(stopped.run.id, Caps(max_requests=100))
+    assert fresh.tally.from_journal == 0
+    assert server.total == 8
+
+
+def test_a_reply_that_another_process_stored_first_is_the_one_that_counts(store):
+    class Slow(Server):
+        def __init__(self, text, other=None):
+            super().__init__(text)
+            self.other = other
+
+        async def answer(self, request):
+            if self.other:
+                other, self.other = self.other, None
+                await asyncio.to_thread(other)
+            return await super().answer(request)
+
+    def second_process():
+        with Store(store.path) as other:
+            engine_with(other, Server("B")).run(config(limit=1, repeats=2))
+
+    played = engine_with(store, Slow("A", second_process)).run(config(limit=1))
+    episode = next(played.run.view().episodes())
+    assert played.run.transcript("questions", episode.item.id)[0].reply.text == "B"
+    assert episode.outcome.picked == 1
+
+
+def test_what_cannot_be_stored_fails_alone_and_nothing_hangs(store, monkeypatch):
+    task = load_folder("_template").task("questions")
+    plain = task.play
+
+    async def play(item, session):
+        if item.id == "template-01":
+            session.note("odd", thing=object())
+        return await plain(item, session)
+
+    monkeypatch.setattr(task, "play", play)
+    played = engine_with(store, Server()).run(config())
+    assert dict(played.tally.failed) == {"instrument error": 1}
+    assert played.tally.done == 3
+
+
+@pytest.mark.parametrize("tokens", [10**19, -5])
+def test_absurd_usage_is_taken_for_unreported(store, tokens):
+    class Boasting(Server):
+        async def answer(self, request):
+            await super().answer(request)
+            return Reply("A", usage=Usage(tokens, 1))
+
+    played = engine_with(store, Boasting()).run(config())
+    assert played.tally.done == 4
+    assert played.tally.budget.unmetered == 4
+
+
+def test_a_stop_reaches_those_who_wait_at_a_closed_gate(store):
+    def fail(number, request):
+        if number == 1:
+            return MachineryError("busy", "rate limit", retryable=True, slow_down=True, retry_after_seconds=600)
+        return MachineryError("the key is wrong", "authentication", fatal=True)
+
+    played = engine_with(store, Server(fail=fail)).run(config(repeats=5, in_flight=2))
+    assert played.ending.status == "failed"
+
+
+def test_a_commands_run_on_ones_own_server_is_continued_by_the_same_command(store):
+    server = Server(certain=False)
+    template = load_folder("_template")
+
+    def bench(**changes):
+        engine = engine_with(store, server)
+        return Bench(engine, template, folder_of("_template"), config(subject="", **changes), ("server",))
+
+    with pytest.raises(Stopped, match="the same command again plays on"):
+        bench(caps=Caps(max_requests=3)).play("questions")
+    bench().play("questions")
+    assert server.total == 4
+
+
+def test_a_commands_failures_are_told(store):
+    server = Server(fail=lambda number, request: MachineryError("gone", "connection"))
+    engine = engine_with(store, server)
+    bench = Bench(engine, load_folder("_template"), folder_of("_template"), config(subject=""), ("server",))
+    bench.play("questions")
+    assert dict(bench.failures) == {"connection": 4}
+
+
+def test_a_scoring_error_is_mended_by_rescoring(store, monkeypatch):
+    task = load_folder("_template").task("questions")
+    plain = task.score
+
+    def broken(item, outcome):
+        if item.id == "template-03":
+            raise ZeroDivisionError("oops")
+        return plain(item, outcome)
+
+    monkeypatch.setattr(task, "score", broken)
+    engine = engine_with(store, Server())
+    played = engine.run(config())
+    assert dict(played.tally.failed) == {"scoring error": 1}
+    assert played.run.rescore().measure("accuracy").items == 3
+    monkeypatch.setattr(task, "score", plain)
+    mended = played.run.rescore().measure("accuracy")
+    assert (mended.items, mended.errors) == (4, 0)
+
+
+def test_a_summary_that_breaks_names_the_run_and_the_next_step(store, monkeypatch):
+    task = load_folder("_template").task("questions")
+    monkeypatch.setattr(task, "summarise", lambda run: 1 / 0)
+    with pytest.raises(SociometerError, match="sociometer rescore _template-"):
+        engine_with(store, Server()).run(config())
+
+
+def test_a_killed_run_is_told_as_stopped(store):
+    played = engine_with(store, Server()).run(config())
+    store.runs.set_status(played.run.id, "playing")
+    store.flush()
+    stored = engine_with(store, Server()).stored(played.run.id)
+    assert stored.status == "stopped"
+    with RunLock(store.path, played.run.id):
+        assert stored.status == "playing"
 
 
 def test_a_bug_in_an_instrument_is_an_error_of_its_own_kind(store, monkeypatch):
@@ -310,7 +483,8 @@ def test_a_run_with_an_instruments_own_player_by_default_can_be_resumed(store):
     engine = Engine(store, lambda name: (instrument, folder_of("_template")))
     played = engine.run(config(repeats=2, caps=Caps(max_requests=3)))
     assert played.ending.status == "stopped"
-    assert engine.resume(played.run.id).ending.status == "finished"
+    engine = Engine(store, lambda name: (instrument, folder_of("_template")))
+    assert engine.resume(played.run.id, Caps(max_requests=100)).ending.status == "finished"
 
 
 def test_an_unknown_role_names_the_known_ones(store):

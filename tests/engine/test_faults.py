@@ -1,11 +1,14 @@
 """Whatever the server does wrong: everything finishes, nothing is lost, nothing is scored that was not answered."""
 
+import time
+
 import pytest
 
 from servers import faults
 from sociometer.engine.config import RunConfig
 from sociometer.engine.desk import Patience
 from sociometer.engine.engine import Engine
+from sociometer.engine.throttle import Throttle
 from sociometer.instruments import folder_of, load_folder
 from sociometer.store.store import Store
 
@@ -92,8 +95,31 @@ def test_a_deadline_is_kept_for_each_request(openai_server, tmp_path, key):
     assert played.tally.retries == 1
 
 
-def test_overload_halves_the_requests_in_flight(openai_server, tmp_path, key):
+def test_overload_halves_the_requests_in_flight(openai_server, tmp_path, key, monkeypatch):
+    limits = []
+    halve = Throttle.slow_down
+
+    def watched(self, *words):
+        halve(self, *words)
+        limits.append(self.limit)
+
+    monkeypatch.setattr(Throttle, "slow_down", watched)
     openai_server.fault_of = lambda number: faults.OVERLOADED if number < 8 else None
     played, scored = play(tmp_path, openai_server, "openai", in_flight=8)
     assert len(scored) == 80
     assert played.tally.retries == 8
+    assert limits[0] == 4
+    assert min(limits) >= 1
+
+
+def test_nobody_is_sent_before_retry_after_has_passed(openai_server, tmp_path, key):
+    moments = []
+
+    def fault(number):
+        moments.append(time.monotonic())
+        return faults.wait(1) if number == 0 else None
+
+    openai_server.fault_of = fault
+    _, scored = play(tmp_path, openai_server, "openai", repeats=1, in_flight=1)
+    assert len(scored) == 4
+    assert moments[1] - moments[0] > 0.9

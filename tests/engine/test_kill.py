@@ -1,5 +1,6 @@
 """A run killed at any moment plays on from the journal: nothing is paid for twice, and the scores are the same."""
 
+import hashlib
 import json
 import random
 import signal
@@ -14,17 +15,17 @@ from servers.faults import slow
 from servers.openai import OpenAIServer
 
 DRIVER = Path(__file__).with_name("driver.py")
-REPEATS, ORDERS, IN_FLIGHT = 15, 3, 6
-REQUESTS = 4 * REPEATS * ORDERS
+REPEATS, TURNS, IN_FLIGHT = 12, 4, 6
+REQUESTS = 4 * REPEATS * TURNS
 
 
-def letter(body):
-    """An answer that follows from the question, so that two undisturbed runs agree."""
-    return "ABCD"[len(body["messages"][0]["content"]) % 4]
+def say(body):
+    """An answer that follows from the whole talk so far, so that two undisturbed runs agree and no two turns do."""
+    return hashlib.sha256(json.dumps(body["messages"]).encode()).hexdigest()[:12]
 
 
 def start(store, server):
-    arguments = [str(store), server.url, str(REPEATS), str(ORDERS), str(IN_FLIGHT)]
+    arguments = [str(store), server.url, str(REPEATS), str(TURNS), str(IN_FLIGHT)]
     return subprocess.Popen(
         [sys.executable, str(DRIVER), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -44,7 +45,7 @@ def wait_for(server, count, process):
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
     with OpenAIServer() as server:
-        server.say = letter
+        server.say = say
         told = finish(start(tmp_path_factory.mktemp("whole") / "s.db", server))
         assert len(server.received) == REQUESTS
     return told
@@ -52,7 +53,7 @@ def undisturbed(tmp_path_factory):
 
 @pytest.mark.parametrize("moment", range(10))
 def test_killed_at_a_random_moment_it_plays_on_without_paying_twice(moment, undisturbed, tmp_path, openai_server):
-    openai_server.say = letter
+    openai_server.say = say
     openai_server.fault_of = lambda number: slow(0.004)
     process = start(tmp_path / "s.db", openai_server)
     wait_for(openai_server, random.Random(moment).randrange(1, REQUESTS), process)
@@ -66,7 +67,7 @@ def test_killed_at_a_random_moment_it_plays_on_without_paying_twice(moment, undi
 
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_finishes_what_is_in_flight_and_loses_nothing(first, undisturbed, tmp_path, openai_server):
-    openai_server.say = letter
+    openai_server.say = say
     openai_server.fault_of = lambda number: slow(0.02)
     process = start(tmp_path / "s.db", openai_server)
     wait_for(openai_server, 40, process)
@@ -82,7 +83,7 @@ def test_interrupted_it_finishes_what_is_in_flight_and_loses_nothing(first, undi
 def test_a_second_interrupt_stops_at_once_and_still_loses_nothing_that_was_answered(
     undisturbed, tmp_path, openai_server
 ):
-    openai_server.say = letter
+    openai_server.say = say
     openai_server.fault_of = lambda number: slow(30) if number >= 40 else slow(0.004)
     process = start(tmp_path / "s.db", openai_server)
     wait_for(openai_server, 41, process)

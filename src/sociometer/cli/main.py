@@ -1,5 +1,6 @@
 """`sociometer`: finds the command, loads only that one, and turns errors into messages and exit codes."""
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -68,6 +69,9 @@ def main() -> None:
     """Runs the command line; the exit code says how it went."""
     if "_SOCIOMETER_COMPLETE" in os.environ:
         sociometer_command.main(prog_name="sociometer")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     sys.exit(run_command(sys.argv[1:]))
 
 
@@ -86,14 +90,25 @@ def run_command(arguments: list[str]) -> int:
         return _tell(arguments, error.format_message(), int(ExitCode.USAGE))
     except (KeyboardInterrupt, click.Abort):
         return _tell(arguments, "interrupted", int(ExitCode.INTERRUPTED))
-    except BrokenPipeError:
-        # The reader of a pipe (head, less) has seen enough; Python must not complain about it on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(ExitCode.OK)
+    except (OSError, UnicodeError) as error:
+        if isinstance(error, BrokenPipeError):
+            return _quiet_end()
+        where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        return _tell(
+            arguments, f"{where}{error.strerror if isinstance(error, OSError) else error}", int(ExitCode.USAGE)
+        )
+
+
+def _quiet_end() -> int:
+    # The reader of a pipe (head, less) has seen enough; Python must not complain about it on exit.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return int(ExitCode.OK)
 
 
 def _tell(arguments: list[str], message: str, code: int) -> int:
-    sys.stderr.write(f"error: {message}\n")
+    from sociometer.cli.output import harmless
+
+    sys.stderr.write(f"error: {harmless(message)}\n")
     if "--json" in arguments:
         import msgspec
 

@@ -1,22 +1,20 @@
 """The options that commands share, and how they become a RunConfig."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from sociometer.core.caps import Caps
 from sociometer.core.card import Card
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
-from sociometer.engine.budget import Caps
 from sociometer.engine.config import RunConfig
 from sociometer.engine.throttle import DEFAULT_IN_FLIGHT
 from sociometer.store.store import default_path
-
-Decorator = Callable[[Any], Any]
 
 
 def json_option() -> click.Option:

@@ -1,5 +1,6 @@
 """What commands print: tables on a terminal, plain columns when piped, JSON when asked for."""
 
+import re
 import sys
 from collections.abc import Iterable
 
@@ -8,6 +9,8 @@ import msgspec
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.workbench import Result
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def print_json(value: object) -> None:
@@ -31,8 +34,8 @@ def print_result(result: Result, as_json: bool) -> int:
 
 
 def print_line(text: str = "") -> None:
-    """One line of plain text on standard output."""
-    sys.stdout.write(text + "\n")
+    """One line of plain text on standard output; nothing in it can move the terminal's cursor or its title."""
+    sys.stdout.write(harmless(text) + "\n")
 
 
 def print_table(table: Table) -> None:
@@ -60,6 +63,11 @@ def print_table(table: Table) -> None:
     Console().print(drawn)
 
 
+def harmless(text: str) -> str:
+    """The text with control characters made visible, except line ends and tabs."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
 def cell_text(cell: Cell) -> str:
     """A cell as text: numbers short, nothing as a dash."""
     if cell is None:
@@ -68,7 +76,7 @@ def cell_text(cell: Cell) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, float):
         return f"{cell:.3f}".rstrip("0").rstrip(".") if abs(cell) < 1000 else f"{cell:,.0f}"
-    return str(cell)
+    return harmless(str(cell))
 
 
 def measure_rows(measures: Iterable[Measure]) -> Iterable[tuple[Cell, ...]]:

@@ -27,7 +27,8 @@ def _report(
     wanted = terms(margin, power, level)
     with open_engine(store_path(store)) as engine:
         given, instruments = given_runs(chosen_runs(engine, runs))
-        made = datetime.now(UTC).strftime("%-d %B %Y")
+        now = datetime.now(UTC)
+        made = f"{now.day} {now:%B %Y}"
         path = write_report(
             given, instruments, out, made=made, version=sociometer.__version__, terms=wanted, evidence=evidence
         )

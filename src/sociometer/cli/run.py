@@ -18,7 +18,7 @@ from sociometer.cli.output import print_json, print_table
 from sociometer.cli.progress import Progress
 from sociometer.cli.summaries import headline_table, played_json
 from sociometer.core.card import Card
-from sociometer.core.errors import ExitCode, UsageError
+from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
 from sociometer.engine.config import RunConfig
@@ -44,6 +44,8 @@ class RunCommand(click.Command):
     """Takes the settings of the instruments that are named as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-") and args[0] != "all":
+            card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
         self.params = [*_fixed_parameters(), *setting_options(_merged(chosen))]
@@ -79,6 +81,10 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
         raise UsageError("no model given; use --model MODEL ('sociometer models' lists what may stand there).")
     if len(models) > 1 and values["base_url"]:
         raise UsageError("--base-url serves one --model; write 'provider/name@URL' to give each its own.")
+    known_roles = {role.name for name in names for role in card_of(name).role}
+    for text in values["roles"]:
+        if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
+            raise unknown("role", role, known_roles)
     configs = []
     for model in dict.fromkeys(models):
         for name in names:
@@ -95,7 +101,9 @@ def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: boo
     configs = _configs(instruments, values)
     with Progress(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
-            engine.plan(config)
+            plan = engine.plan(config)
+            if len(configs) > 1:
+                plan.rosters()
         if dry_run:
             return _show_plan(engine, configs, as_json)
         return _play_all(engine, configs, as_json)

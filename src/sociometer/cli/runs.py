@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+import msgspec
 
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.core.measure import Table
+from sociometer.store.lock import is_played
 from sociometer.store.store import Store
 
 
@@ -18,7 +20,10 @@ def _show(store: Path | None, as_json: bool) -> None:
         for record in records:
             done, failed = opened.episodes.counts(record.id)
             spent = opened.journal.spent(record.id)
-            rows.append((record, done, failed, spent))
+            status = (
+                "stopped" if record.status == "playing" and not is_played(opened.path, record.id) else record.status
+            )
+            rows.append((msgspec.structs.replace(record, status=status), done, failed, spent))
     if as_json:
         print_json(
             [

@@ -26,8 +26,8 @@ def headline_table(run: Stored) -> Table:
 
 def _caveats(run: Stored) -> list[str]:
     caveats = []
-    if run.record.status != "finished":
-        caveats.append(f"This run is {run.record.status}: the numbers cover only what was played.")
+    if run.status != "finished":
+        caveats.append(f"This run is {run.status}: the numbers cover only what was played.")
     if run.stand_ins:
         caveats.append(f"Stand-ins, not the real thing: {', '.join(run.stand_ins)}.")
     return caveats
@@ -52,7 +52,7 @@ def run_json(run: Stored) -> dict[str, Any]:
         "run": run.id,
         "instrument": run.instrument,
         "subject": run.subject,
-        "status": run.record.status,
+        "status": run.status,
         "stand_ins": run.stand_ins,
         "manifest": run.record.manifest,
         "summaries": {task: run.summary(task) for task in run.tasks},
@@ -72,7 +72,7 @@ def played_json(played: Played) -> dict[str, Any]:
         "retries": tally.retries,
         "input_tokens": tally.budget.input_tokens,
         "output_tokens": tally.budget.output_tokens,
-        "cost": tally.budget.cost,
+        "cost": None if tally.budget.requests and tally.budget.unpriced >= tally.budget.requests else tally.budget.cost,
         "unpriced_replies": tally.budget.unpriced,
         "unmetered_replies": tally.budget.unmetered,
         "seconds": round(tally.elapsed_seconds, 3),

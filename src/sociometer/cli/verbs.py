@@ -1,5 +1,6 @@
 """Commands that instruments bring: `sociometer VERB INSTRUMENT …`, declared in their cards, loaded when called."""
 
+import sys
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -20,7 +21,7 @@ from sociometer.cli.options import (
 from sociometer.cli.output import print_result
 from sociometer.cli.progress import Progress
 from sociometer.core.card import Card, CommandCard
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
 from sociometer.core.workbench import Command
 from sociometer.engine.bench import Bench
@@ -115,4 +116,8 @@ def _call(
     entry: Command = getattr(import_module(f"sociometer.instruments.{card.name}.commands"), command.entry)
     with Progress(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
         bench = Bench(engine, instrument, folder, config, tuple(dict.fromkeys(given["models"])))
-        return print_result(entry(bench, options), as_json)
+        code = print_result(entry(bench, options), as_json)
+        if bench.failures:
+            failed = ", ".join(f"{count} {kind}" for kind, count in bench.failures.items())
+            sys.stderr.write(f"some items have no answer ({failed}); the same command again tries them.\n")
+        return int(code or (ExitCode.MACHINERY if bench.failures else ExitCode.OK))

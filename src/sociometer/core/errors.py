@@ -67,14 +67,19 @@ class MachineryError(SociometerError):
         slow_down: bool = False,
         retry_after_seconds: float | None = None,
         fatal: bool = False,
+        tokens: tuple[int | None, int | None] | None = None,
     ) -> None:
-        """`slow_down` asks the throttle to halve; `fatal` says that no other item can succeed either."""
+        """`slow_down` asks the throttle to halve; `fatal` says that no other item can succeed either.
+
+        `tokens` (read, written) is what a reply cost that came but held no answer; None where none came.
+        """
         super().__init__(message)
         self.kind = kind
         self.retryable = retryable
         self.slow_down = slow_down
         self.retry_after_seconds = retry_after_seconds
         self.fatal = fatal
+        self.tokens = tokens
 
 
 class Stopped(SociometerError):

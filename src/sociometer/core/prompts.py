@@ -58,15 +58,25 @@ class Prompts:
         if not override.is_dir():
             raise DataError("no such folder of prompts; --prompts needs one with <language>/<name>.md", override)
         ours = _read_folder(self._folder)
-        for language, name in _read_folder(override):
+        for (language, name), text in _read_folder(override).items():
             if (language, name) not in ours:
                 known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
                 raise DataError(f"{language}/{name}.md replaces no prompt; known: {known}", override)
+            allowed = set(_PLACEHOLDER.findall(ours[language, name]))
+            strange = sorted(set(_PLACEHOLDER.findall(text)) - allowed)
+            if strange:
+                known = ", ".join(f"{{{one}}}" for one in sorted(allowed)) or "none"
+                raise DataError(
+                    f"unknown placeholder {{{strange[0]}}}; known: {known}", override / language / f"{name}.md"
+                )
 
 
 def _read_folder(folder: Path) -> dict[tuple[str, str], str]:
     texts: dict[tuple[str, str], str] = {}
     for path in sorted(folder.glob("*/**/*.md")):
         language, _, name = path.relative_to(folder).with_suffix("").as_posix().partition("/")
-        texts[language, name] = path.read_text(encoding="utf-8").strip()
+        try:
+            texts[language, name] = path.read_text(encoding="utf-8").strip()
+        except UnicodeDecodeError:
+            raise DataError("is not UTF-8 text", path) from None
     return texts

@@ -99,10 +99,6 @@ class Settings(Mapping[str, SettingValue]):
             return value
         return () if value is None else (str(value),)
 
-    def with_values(self, **values: SettingValue) -> "Settings":
-        """These settings with some values replaced (`_` in a name stands for `-`)."""
-        return Settings({**self._values, **{name.replace("_", "-"): value for name, value in values.items()}})
-
 
 def _flag(name: str, raw: object) -> bool:
     if isinstance(raw, bool):

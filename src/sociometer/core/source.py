@@ -8,7 +8,7 @@ from sociometer.core.settings import Settings
 
 
 class Source:
-    """What `items` may draw on. Official files that were opened are remembered for the manifest."""
+    """What `items` may draw on."""
 
     def __init__(
         self,
@@ -25,7 +25,6 @@ class Source:
         self.prompts = prompts
         self.official = official
         self.seed = seed
-        self.opened: dict[str, Path] = {}
         self._instrument = instrument
         self._folders = folders
 
@@ -34,7 +33,6 @@ class Source:
         for folder in self._folders:
             for candidate in (folder / name, folder / Path(name).name):
                 if candidate.exists():
-                    self.opened[name] = candidate
                     return candidate
         return None
 

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ class Bench:
         self._engine = engine
         self._folder = folder
         self._config = config
+        self.failures: Counter[str] = Counter()
 
     @property
     def seed(self) -> int:
@@ -72,7 +74,8 @@ class Bench:
             settings={**self._config.settings, **(settings or {})},
             repeats=repeats or self._config.repeats,
         )
-        played = self._engine.run(config, items)
+        played = self._engine.run(config, items, continue_unfinished=True)
+        self.failures.update(played.tally.failed)
         if played.ending.status == "stopped":
             raise Stopped(f"{played.ending.reason}; the same command again plays on.")
         if played.ending.status == "failed":

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
+from sociometer.core.caps import Caps
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError
-from sociometer.engine.budget import Caps
 from sociometer.engine.throttle import DEFAULT_IN_FLIGHT
 
 

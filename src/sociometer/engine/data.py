@@ -8,6 +8,7 @@ from platformdirs import user_data_path
 
 from sociometer.core.card import Card
 from sociometer.core.errors import DataError
+from sociometer.core.settings import Settings
 
 
 def data_root() -> Path:
@@ -52,3 +53,32 @@ def official_checksums(card: Card, folders: tuple[Path, ...]) -> dict[str, str]:
 def bundled_checksum(folder: Path) -> str:
     """The checksum of the items an instrument ships."""
     return checksum(folder / "data") if (folder / "data").is_dir() else ""
+
+
+def with_whole_paths(card: Card, settings: Settings) -> Settings:
+    """The settings with every path made absolute, so that a run can be resumed from another folder."""
+    return Settings(
+        {
+            **settings,
+            **{
+                name: tuple(str(Path(text).absolute()) for text in settings.texts(name))
+                if isinstance(settings[name], tuple)
+                else str(Path(settings.text(name)).absolute())
+                for name in _paths(card, settings)
+            },
+        }
+    )
+
+
+def setting_checksums(card: Card, settings: Settings) -> dict[str, str]:
+    """The checksums of the files that settings name: with other contents it is another run."""
+    found = {}
+    for name in _paths(card, settings):
+        for text in settings.texts(name):
+            if Path(text).exists():
+                found[f"--{name} {text}"] = checksum(Path(text))
+    return found
+
+
+def _paths(card: Card, settings: Settings) -> list[str]:
+    return [setting.name for setting in card.setting if setting.kind == "path" and settings[setting.name]]

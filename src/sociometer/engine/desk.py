@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
 from sociometer.core.errors import LimitReached, MachineryError, Stopped
-from sociometer.engine.budget import Budget
+from sociometer.engine.budget import Budget, Settled
 from sociometer.engine.draw import Draw, journal_key
 from sociometer.engine.prices import Price
 from sociometer.engine.session import Seat
@@ -25,6 +25,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode_reply = msgspec.msgpack.Decoder(Reply).decode
 _decode_vectors = msgspec.msgpack.Decoder(tuple[tuple[float, ...], ...]).decode
 _LONGEST_WAIT_SECONDS = 60.0
+_MOST_TOKENS = 10**9
 Answer = TypeVar("Answer")
 
 
@@ -77,10 +78,9 @@ class JournalDesk:
         kept = self._lookup(player.identity, key)
         if kept is not None:
             return _decode_reply(kept), key
-        reply = await self._send(seat, request, lambda: player.answer(request))
-        cost = self._cost(seat, reply.usage)
-        await self._keep(key, seat, request.messages, _encode(reply), reply.usage, cost)
-        return reply, key
+        reply, settled = await self._send(seat, request, lambda: player.answer(request))
+        kept = await self._keep(key, seat, request.messages, _encode(reply), _countable(reply.usage), settled)
+        return (reply if kept is None else _decode_reply(kept)), key
 
     async def vectors(
         self, seat: Seat, texts: tuple[str, ...], draw: Draw, nth: int, digest: bytes
@@ -94,9 +94,9 @@ class JournalDesk:
         if kept is not None:
             return _decode_vectors(kept)
         messages = tuple(Message("user", text) for text in texts)
-        vectors = await self._send(seat, Request("embed", messages), lambda: player.embed(texts))
-        await self._keep(key, seat, messages, _encode(vectors), Usage(), None)
-        return vectors
+        vectors, settled = await self._send(seat, Request("embed", messages), lambda: player.embed(texts))
+        kept = await self._keep(key, seat, messages, _encode(vectors), Usage(), settled)
+        return vectors if kept is None else _decode_vectors(kept)
 
     def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
         known = self._known.get(identity)
@@ -107,20 +107,27 @@ class JournalDesk:
             self._tally.from_journal += 1
         return kept
 
-    def _cost(self, seat: Seat, usage: Usage) -> float | None:
-        price = self._prices.get(seat.label)
-        return price.of(usage) if price else None
-
     async def _keep(
-        self, key: bytes, seat: Seat, messages: tuple[Message, ...], reply: bytes, usage: Usage, cost: float | None
-    ) -> None:
+        self, key: bytes, seat: Seat, messages: tuple[Message, ...], reply: bytes, usage: Usage, settled: Settled
+    ) -> bytes | None:
         entry = JournalEntry(
-            key, seat.player.identity, self._run, messages, reply, usage.input_tokens, usage.output_tokens, cost
+            key,
+            seat.player.identity,
+            self._run,
+            messages,
+            reply,
+            usage.input_tokens,
+            usage.output_tokens,
+            settled.cost,
+            settled.charged_tokens,
+            settled.charged_cost,
         )
         # Shielded: a reply that was paid for is written even when the episode is being cancelled.
-        await asyncio.shield(self._journal.keep(entry))
+        return await asyncio.shield(self._journal.keep(entry))
 
-    async def _send(self, seat: Seat, request: Request, attempt: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _send(
+        self, seat: Seat, request: Request, attempt: Callable[[], Awaitable[Answer]]
+    ) -> tuple[Answer, Settled]:
         throttle = self._throttles[seat.player.identity.endpoint]
         for tried in itertools.count():
             async with throttle.slot() as slot:
@@ -130,20 +137,23 @@ class JournalDesk:
                     return answer
                 except MachineryError as error:
                     failure = error
-            if failure.slow_down:
-                throttle.slow_down(slot.epoch, failure.retry_after_seconds)
+                    if failure.slow_down:
+                        # Before the slot is given back: the next in line must find the gate closed.
+                        throttle.slow_down(slot.epoch, failure.retry_after_seconds)
             if not failure.retryable or tried >= self._patience.retries:
                 raise failure
             self._tally.retries += 1
             await self._pause(self._patience.wait_seconds(tried, failure.retry_after_seconds))
         raise AssertionError("unreachable")
 
-    async def _attempt(self, seat: Seat, request: Request, attempt: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _attempt(
+        self, seat: Seat, request: Request, attempt: Callable[[], Awaitable[Answer]]
+    ) -> tuple[Answer, Settled]:
         if self.stopping is not None:
             raise self.stopping
         price = self._prices.get(seat.label)
         try:
-            reservation = self._budget.reserve(price, request.messages, request.sampling)
+            reservation = await self._budget.reserve(price, request.messages, request.sampling)
         except LimitReached as limit:
             self.stop(limit)
             raise
@@ -152,19 +162,34 @@ class JournalDesk:
         usage: Usage | None = None
         try:
             answer = await attempt()
-            usage = answer.usage if isinstance(answer, Reply) else Usage()
-            return answer
+            usage = _countable(answer.usage) if isinstance(answer, Reply) else Usage()
+        except MachineryError as error:
+            usage = None if error.tokens is None else Usage(*error.tokens)
+            raise
         finally:
             self._tally.in_flight -= 1
-            self._budget.settle(reservation, usage, price)
+            settled = self._budget.settle(reservation, usage, price)
+        return answer, settled
 
     def stop(self, reason: Stopped) -> None:
         """Sends nothing more; what is in flight is still kept when it comes."""
         if self.stopping is None:
             self.stopping = reason
         self._stop.set()
+        for throttle in self._throttles.values():
+            throttle.open()
 
     async def _pause(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._stop.wait()
+
+
+def _countable(usage: Usage) -> Usage:
+    """The usage, with numbers that no server can mean taken for unreported."""
+    return Usage(
+        *(
+            count if count is not None and 0 <= count < _MOST_TOKENS else None
+            for count in (usage.input_tokens, usage.output_tokens)
+        )
+    )

@@ -13,10 +13,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class Draw(Struct, frozen=True):
-    """One playing of one item, the same for every subject.
-
-    `scope` is empty where a reply may serve any run, and the run's id where only that run may reuse it.
-    """
+    """One playing of one item, the same for every subject."""
 
     instrument: str
     version: str
@@ -50,6 +47,9 @@ def embed_digest(identity: Identity, texts: tuple[str, ...]) -> bytes:
 
 
 def journal_key(digest: bytes, draw: Draw, nth: int, scope: str) -> bytes:
-    """The journal's key for the nth time that this very request was made within a draw."""
+    """The journal's key for the nth time that this very request was made within a draw.
+
+    `scope` is empty where a reply may serve any run, and the run's id where only that run may reuse it.
+    """
     place = (draw.instrument, draw.task, draw.item, draw.repeat, draw.seed, draw.branch, nth, scope)
     return hashlib.blake2b(_encode(place), digest_size=16, key=digest).digest()

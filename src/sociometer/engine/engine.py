@@ -1,16 +1,19 @@
 """The engine as commands use it: play, continue, rescore, import."""
 
 import asyncio
+import contextlib
+import shlex
 from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
+from sociometer.core.caps import Caps
 from sociometer.core.conversation import Sampling
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.task import Instrument, Item
-from sociometer.engine.budget import Budget, Caps
+from sociometer.engine.budget import Budget
 from sociometer.engine.config import RunConfig
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.recorded import recorded_replies
@@ -50,6 +53,7 @@ class Engine:
         self.store = store
         self._load = load
         self._listener = listener
+        self._budget: Budget | None = None
 
     def plan(self, config: RunConfig, given: Iterable[Item] | None = None) -> Plan:
         """What would be played."""
@@ -58,13 +62,21 @@ class Engine:
             config, instrument, folder, given=given, recorded=recorded_replies(self.stored, _specs(config))
         )
 
-    def run(self, config: RunConfig, given: Iterable[Item] | None = None) -> Played:
-        """Plays a run; the same command again continues it, or shows it where nothing is left to play."""
+    def run(
+        self, config: RunConfig, given: Iterable[Item] | None = None, *, continue_unfinished: bool = False
+    ) -> Played:
+        """Plays a run; the same command again continues it, or shows it where nothing is left to play.
+
+        Where new weights may stand behind a name, an earlier run is continued only with `continue_unfinished`.
+        """
         plan = self.plan(config, given)
         rosters = plan.rosters()
         manifest = plan.manifest()
         config_hash = plan.config_hash(manifest)
-        record = self.store.runs.with_config(config_hash) if plan.reusable() else None
+        record = self.store.runs.with_config(config_hash)
+        if record is not None and not plan.reusable():
+            unfinished = record.status != "finished" and not config.fresh
+            record = record if continue_unfinished and unfinished else None
         if record is None:
             record = self.store.runs.create(manifest, config.subject, config_hash)
         return self._play(plan, rosters, record)
@@ -77,7 +89,7 @@ class Engine:
             raise UsageError(f"run {record.id} was imported; there is nothing to play.")
         if manifest.given_items:
             raise UsageError(
-                f"run {record.id} was played by a command; run it again to play on: {' '.join(manifest.command)}"
+                f"run {record.id} was played by a command; run it again to play on: {shlex.join(manifest.command)}"
             )
         instrument, folder = self._load(record.instrument)
         if instrument.card.version != manifest.instrument_version:
@@ -86,6 +98,8 @@ class Engine:
                 f" {instrument.card.version}; a run is not continued across versions. Start a new one."
             )
         config = _config_of(record, caps or Caps(), in_flight)
+        if any(spec.startswith("replay/") for spec in _specs(config)):
+            raise UsageError(f"run {record.id} replays another one, which costs nothing: run the command again.")
         plan = make_plan(config, instrument, folder, recorded=recorded_replies(self.stored, _specs(config)))
         _refuse_changes(record, plan)
         return self._play(plan, plan.rosters(), record)
@@ -96,21 +110,23 @@ class Engine:
         return Stored(self.store, record, self._load(record.instrument)[0])
 
     def _play(self, plan: Plan, rosters: dict[str, Roster], record: RunRecord) -> Played:
-        budget = Budget(plan.config.caps, self.store.journal.spent(record.id))
+        budget = Budget(plan.config.caps, self.store.journal.spent(record.id), self._budget)
+        self._budget = budget
         total = sum(roster.count * plan.repeats(task) for task, roster in rosters.items())
         tally = Tally(f"{record.instrument} · {record.subject}", budget, total)
         with RunLock(self.store.path, record.id):
             self.store.runs.set_status(record.id, "playing")
             if self._listener:
                 self._listener.started(record.id, tally)
-            ending = Ending("failed", "the machinery failed")
+            ending = Ending("stopped", "ended by an error of the program")
             try:
                 ending = run_loop(_play_to_the_end(plan, rosters, self.store, record.id, tally, budget))
             finally:
                 tally.state = ending.status
                 if self._listener:
                     self._listener.ended(record.id, ending)
-            self.store.runs.set_status(record.id, ending.status)
+                with contextlib.suppress(StoreError):
+                    self.store.runs.set_status(record.id, ending.status)
             self.store.flush()
             stored = self.stored(record.id)
             for task in plan.tasks:
@@ -150,9 +166,10 @@ def _config_of(record: RunRecord, caps: Caps, in_flight: int | None) -> RunConfi
         key_variable=subject.key_variable if subject else "",
         timeout_seconds=subject.timeout_seconds if subject else 300.0,
         sampling=subject.sampling if subject else Sampling(),
-        caps=caps,
+        caps=caps.or_else(manifest.caps),
         fresh=manifest.fresh,
-        in_flight=in_flight or DEFAULT_IN_FLIGHT,
+        in_flight=in_flight or manifest.in_flight or DEFAULT_IN_FLIGHT,
+        retries=manifest.retries,
         command=manifest.command,
     )
 

@@ -74,8 +74,10 @@ class _Fetch:
 
     async def _download(self, http: aiohttp.ClientSession) -> None:
         have = self._partial.stat().st_size if self._partial.exists() else 0
+        # Unencoded, so that the bytes on disk are the ones a later Range counts.
+        headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
         try:
-            async with http.get(self._url, headers={"Range": f"bytes={have}-"} if have else {}) as response:
+            async with http.get(self._url, headers=headers) as response:
                 if response.status == 416 and have:
                     return
                 if response.status >= 400:

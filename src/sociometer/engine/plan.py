@@ -12,13 +12,20 @@ import msgspec
 from msgspec import Struct
 
 import sociometer
+from sociometer.core.caps import Caps
 from sociometer.core.errors import UsageError
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.core.task import Instrument, Item, Task
 from sociometer.engine.config import RunConfig
-from sociometer.engine.data import bundled_checksum, data_folders, official_checksums
+from sociometer.engine.data import (
+    bundled_checksum,
+    data_folders,
+    official_checksums,
+    setting_checksums,
+    with_whole_paths,
+)
 from sociometer.engine.prices import Prices, read_prices
 from sociometer.engine.roster import Roster
 from sociometer.engine.seating import seat_record, seat_roles
@@ -26,6 +33,9 @@ from sociometer.engine.selection import select, unique
 from sociometer.engine.session import Seat
 from sociometer.models.replay import RecordedReplies
 from sociometer.store.records import Manifest
+
+_UNREPEATABLE = ("human", "replay")
+"""Who answers by turn, so that beginning again in the middle would give other answers."""
 
 
 class Plan(Struct, frozen=True):
@@ -42,7 +52,7 @@ class Plan(Struct, frozen=True):
     prices: Prices
     given: tuple[Item, ...] | None = None
 
-    def source(self, task: str = "") -> Source:
+    def source(self) -> Source:
         """Where items come from."""
         return Source(
             self.settings,
@@ -91,13 +101,16 @@ class Plan(Struct, frozen=True):
             fresh=config.fresh,
             command=config.command,
             given_items=self.given is not None,
+            caps=config.caps,
+            in_flight=config.in_flight,
+            retries=config.retries,
         )
 
     def config_hash(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts."""
         told = msgspec.structs.replace(
-            manifest, sociometer_version="", python_version="", platform="", command=(), norms={}, fresh=False,
-            data_folder="", prompts_folder="",
+            manifest, sociometer_version="", python_version="", platform="", command=(), data_folder="",
+            prompts_folder="", caps=Caps(), in_flight=0, retries=None,
         )  # fmt: skip
         given = [] if self.given is None else [msgspec.to_builtins(item) for item in self.given]
         body = msgspec.json.encode((told, given), order="deterministic")
@@ -105,9 +118,8 @@ class Plan(Struct, frozen=True):
 
     def reusable(self) -> bool:
         """Whether an earlier run by the same command may be continued: only where all identities are certain."""
-        return not self.config.fresh and all(
-            seat.player.identity.certain and seat.player.identity.wire != "human" for seat in self.seats.values()
-        )
+        identities = [seat.player.identity for seat in self.seats.values()]
+        return not self.config.fresh and all(one.certain and one.wire not in _UNREPEATABLE for one in identities)
 
 
 def make_plan(
@@ -125,12 +137,13 @@ def make_plan(
     """
     names = config.tasks or instrument.card.default_tasks()
     tasks = tuple(instrument.task(name) for name in names)
-    settings = Settings.chosen(instrument.card.setting, config.settings)
+    settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
     prompts = Prompts(folder / "prompts", Path(config.prompts_folder) if config.prompts_folder else None)
     if seats is None:
         seats = seat_roles(instrument, names, config, recorded)
     prices = read_prices()
     files = {"bundled": bundled_checksum(folder)}
+    files.update(setting_checksums(instrument.card, settings))
     if config.official:
         files.update(official_checksums(instrument.card, data_folders(config.data_folder)))
     _refuse_unknown_prices(config, seats, prices)

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.errors import MachineryError, SociometerError, Stopped, StoreError
-from sociometer.core.task import Episode, Failure, Item, Score, Task
+from sociometer.core.errors import MachineryError, SociometerError, Stopped, StoreError, UsageError
+from sociometer.core.task import Episode, Failure, Item, Task
 from sociometer.core.transcript import Noted
 from sociometer.engine.budget import Budget
 from sociometer.engine.desk import JournalDesk, Patience
@@ -17,6 +17,7 @@ from sociometer.engine.plan import Plan
 from sociometer.engine.roster import Roster
 from sociometer.engine.seating import is_remote
 from sociometer.engine.session import PlaySession
+from sociometer.engine.stored import score_safely
 from sociometer.engine.tally import Tally
 from sociometer.engine.throttle import Throttle
 from sociometer.store.store import Store
@@ -107,6 +108,7 @@ class Runner:
                 for repeat in range(repeats):
                     if (item.id, repeat) in done:
                         self._tally.done += 1
+                        self._tally.done_before += 1
                     else:
                         yield Job(task, item, repeat)
 
@@ -138,13 +140,15 @@ class Runner:
             self._finish(job, session, outcome)
 
     def _finish(self, job: Job, session: PlaySession, outcome: Any) -> None:
-        score: Score | None = None
-        failure: Failure | None = None
+        scored = score_safely(job.task, job.item, outcome)
+        score = None if isinstance(scored, Failure) else scored
+        failure = scored if isinstance(scored, Failure) else None
         try:
-            score = job.task.score(job.item, outcome)
-        except Exception as error:
-            failure = Failure("scoring error", f"{type(error).__name__}: {error}")
-        self._keep(job, session, Episode(job.item, job.repeat, outcome, score, failure))
+            self._keep(job, session, Episode(job.item, job.repeat, outcome, score, failure))
+        except (TypeError, ValueError) as error:
+            session.events.clear()
+            self._fail(job, session, error)
+            return
         if failure:
             self._tally.failed[failure.kind] += 1
         else:
@@ -153,7 +157,8 @@ class Runner:
     def _fail(self, job: Job, session: PlaySession, error: Exception) -> None:
         kind = error.kind if isinstance(error, MachineryError) else "instrument error"
         message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
-        if isinstance(error, MachineryError) and error.fatal:
+        message = message.encode("utf-8", "replace").decode()
+        if isinstance(error, UsageError) or (isinstance(error, MachineryError) and error.fatal):
             self._fatal = message
             self._desk.stop(Stopped(message))
         self._keep(job, session, Episode(job.item, job.repeat, None, None, Failure(kind, message)))

@@ -20,9 +20,7 @@ def select(items: Iterable[AnyItem], limit: int | None, seed: int) -> Iterable[A
         return items
     heap: list[tuple[int, int, AnyItem]] = []
     for position, item in enumerate(items):
-        rank = int.from_bytes(
-            hashlib.blake2b(f"{seed}/{item.id}".encode(), digest_size=8).digest(), "big"
-        )
+        rank = int.from_bytes(hashlib.blake2b(f"{seed}/{item.id}".encode(), digest_size=8).digest(), "big")
         entry = (-rank, -position, item)
         if len(heap) < limit:
             heapq.heappush(heap, entry)

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, Instrument, RunView, SummarisedRun, Task
+from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
 from sociometer.core.transcript import Event
+from sociometer.store.lock import is_played
 from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 
@@ -36,6 +37,12 @@ class Stored:
     @property
     def tasks(self) -> tuple[str, ...]:
         return self.record.manifest.tasks
+
+    @property
+    def status(self) -> str:
+        """How the run stands; one that was killed is stopped, though nobody was left to say so."""
+        status = self.record.status
+        return "stopped" if status == "playing" and not is_played(self._store.path, self.id) else status
 
     @property
     def settings(self) -> Settings:
@@ -87,18 +94,26 @@ class Stored:
     def rescore(self, task: str = "") -> Summary:
         """Scores every stored outcome anew and rebuilds the summary; needs no model and no data files."""
         verbs = self._task(task)
-        self._store.episodes.drop_scores(self.id, verbs.name)
+        scores: dict[tuple[str, int], Score | Failure] = {}
         for episode in self._store.episodes.walk(self.id, verbs):
             if episode.outcome is not None:
-                score = verbs.score(episode.item, episode.outcome)
-                self._store.episodes.add_score(self.id, verbs.name, episode.item.id, episode.repeat, score)
+                scores[episode.item.id, episode.repeat] = score_safely(verbs, episode.item, episode.outcome)
+        self._store.episodes.replace_scores(self.id, verbs.name, scores)
         self._store.flush()
         return self.summarise(verbs.name)
 
     def summarise(self, task: str = "") -> Summary:
         """Makes the summary from the stored scores, and keeps it."""
         verbs = self._task(task)
-        summary = verbs.summarise(self.view(verbs.name))
+        try:
+            summary = verbs.summarise(self.view(verbs.name))
+        except SociometerError:
+            raise
+        except Exception as error:
+            raise SociometerError(
+                f"the summary of run {self.id} ({verbs.name}) could not be made: {type(error).__name__}: {error}."
+                f" All that was played is stored; once this is mended, 'sociometer rescore {self.id}' makes it."
+            ) from error
         self._store.runs.set_summary(self.id, verbs.name, summary)
         self._store.flush()
         return summary
@@ -121,6 +136,14 @@ class Stored:
             run=self.id,
             stand_ins=self.stand_ins,
         )
+
+
+def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:
+    """The score, or the failure that stands in its place where scoring itself broke."""
+    try:
+        return task.score(item, outcome)
+    except Exception as error:
+        return Failure("scoring error", f"{type(error).__name__}: {error}")
 
 
 def _settings(values: dict[str, Any]) -> Settings:

@@ -15,6 +15,7 @@ class Tally:
     budget: Budget
     total: int
     done: int = 0
+    done_before: int = 0
     failed: Counter[str] = field(default_factory=Counter)
     from_journal: int = 0
     sent: int = 0
@@ -31,12 +32,10 @@ class Tally:
     @property
     def rate(self) -> float:
         """Episodes finished a second."""
-        return (self.done + sum(self.failed.values())) / max(self.elapsed_seconds, 1e-9)
+        return (self.done - self.done_before + sum(self.failed.values())) / max(self.elapsed_seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float | None:
         """Time left at the present rate, once there is one."""
         finished = self.done + sum(self.failed.values())
-        if not finished:
-            return None
-        return (self.total - finished) / self.rate
+        return (self.total - finished) / self.rate if self.rate else None

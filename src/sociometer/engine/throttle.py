@@ -20,6 +20,7 @@ class Throttle:
         self.in_flight = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._epoch = 0
+        self._opened = False
         self._open_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -39,6 +40,15 @@ class Throttle:
         """A reply came: allow a little more, one request more for each full round."""
         if self.limit < self.ceiling:
             self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
+
+    def open(self) -> None:
+        """Lets everybody through from now on: nothing more will be sent, and each is told so at the desk."""
+        self._opened = True
+        while self._waiters:
+            future = self._waiters.popleft()
+            if not future.done():
+                self.in_flight += 1
+                future.set_result(None)
 
     async def _acquire(self) -> int:
         if self._may_send() and not self._waiters:
@@ -60,6 +70,8 @@ class Throttle:
         self._wake()
 
     def _may_send(self) -> bool:
+        if self._opened:
+            return True
         if self.in_flight >= int(self.limit):
             return False
         return not self._open_at or asyncio.get_running_loop().time() >= self._open_at

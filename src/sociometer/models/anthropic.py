@@ -131,7 +131,7 @@ def read_answer(received: bytes) -> Reply:
     reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking" and block.thinking)
     said = filled or text
     if not said.strip():
-        raise nothing_said(finish, reasoning)
+        raise nothing_said(finish, reasoning, _read_usage(answer.usage))
     return Reply(said, reasoning, _read_usage(answer.usage), finish, answer.model or "")
 
 

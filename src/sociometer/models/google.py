@@ -187,7 +187,7 @@ def read_answer(received: bytes) -> Reply:
     reasoning = "".join(part.text for part in parts if part.text and part.thought)
     finish = _finish(candidate.finish_reason)
     if not text.strip():
-        raise nothing_said(finish, reasoning)
+        raise nothing_said(finish, reasoning, _read_usage(answer.usage_metadata))
     logprobs = () if candidate.logprobs_result == b"null" else _read_logprobs(candidate.logprobs_result)
     return Reply(text, reasoning, _read_usage(answer.usage_metadata), finish, answer.model_version or "", logprobs)
 

@@ -189,21 +189,23 @@ def read_completion(received: bytes, *, may_be_empty: bool = False) -> Reply:
     if said.refusal and not text.strip():
         text, finish = said.refusal, "refusal"
     elif not may_be_empty and not text.strip():
-        raise nothing_said(finish, reasoning)
+        raise nothing_said(finish, reasoning, _read_usage(completion.usage))
     logprobs = () if option.logprobs == b"null" else _read_logprobs(option.logprobs)
     return Reply(text, reasoning, _read_usage(completion.usage), finish, completion.model or "", logprobs)
 
 
-def nothing_said(finish: str, reasoning: str) -> MachineryError:
-    """The error for a reply without an answer, by the reason the server gave."""
+def nothing_said(finish: str, reasoning: str, usage: Usage) -> MachineryError:
+    """The error for a reply without an answer, by the reason the server gave; what it cost is told with it."""
+    tokens = (usage.input_tokens, usage.output_tokens)
     if finish in ("content_filter", "refusal"):
-        return MachineryError(f"the server withheld the reply (finish reason '{finish}').", "content filter")
+        message = f"the server withheld the reply (finish reason '{finish}')."
+        return MachineryError(message, "content filter", tokens=tokens)
     if finish == "length":
         where = "thinking" if reasoning else "nothing visible"
-        return MachineryError(
-            f"the reply reached its token limit and held {where}, no answer; raise --max-tokens.", "empty reply"
-        )
-    return MachineryError(f"the reply is empty (finish reason '{finish}').", "empty reply", retryable=True)
+        message = f"the reply reached its token limit and held {where}, no answer; raise --reply-tokens."
+        return MachineryError(message, "empty reply", tokens=tokens)
+    message = f"the reply is empty (finish reason '{finish}')."
+    return MachineryError(message, "empty reply", retryable=True, tokens=tokens)
 
 
 def read_vectors(received: bytes, expected: int) -> list[tuple[float, ...]]:

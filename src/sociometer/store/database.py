@@ -2,9 +2,12 @@
 
 import re
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import msgspec
 
 from sociometer.core.errors import StoreError
 
@@ -65,11 +68,15 @@ def storage_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise StoreError(_explain(path, str(error))) from error
+    except sqlite3.IntegrityError as error:
+        raise StoreError(f"{path}: {error}; try again.") from error
     except sqlite3.DatabaseError as error:
         raise StoreError(
             f"{path}: the store is damaged ({error}). Copy it, then run 'sqlite3 {path.name} .recover' to save what is"
             " readable, or give --store another file."
         ) from error
+    except (zlib.error, msgspec.DecodeError) as error:
+        raise StoreError(f"{path}: a stored record is damaged or of another version ({error}).") from error
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror or error}; give --store a file that can be written.") from error
 

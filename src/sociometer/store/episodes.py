@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +47,19 @@ class Episodes:
         events: Sequence[HeardInFull | Noted],
     ) -> None:
         """Keeps an episode with its transcript and score, in place of an earlier attempt."""
-        self._writer.queue(lambda connection: self._insert(connection, run, task, episode, events))
+        # Encoded here, not in the writer, so that what cannot be encoded is the instrument's error and nobody else's.
+        outcome = None if episode.outcome is None else _encode_json(episode.outcome)
+        score = None if episode.score is None else _encode_json(episode.score)
+        kept = [_encode_note(event) if isinstance(event, Noted) else event for event in events]
+        place = (run, task, episode.item.id, episode.repeat)
+        self._writer.queue(lambda connection: self._insert(connection, place, outcome, episode.failure, kept, score))
 
-    def add_score(self, run: str, task: str, item: str, repeat: int, score: Score) -> None:
-        """Keeps a score in place of an earlier one."""
-        row = (run, task, item, repeat, _encode_json(score))
-        self._writer.queue(lambda connection: _put_score(connection, row))
-
-    def drop_scores(self, run: str, task: str) -> None:
-        """Drops the derived scores of a task."""
-        self._writer.execute("DELETE FROM score WHERE run = ? AND task = ?", (run, task))
+    def replace_scores(self, run: str, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> None:
+        """Puts new scores in place of all old ones of a task, at once; a Failure says why an outcome has none."""
+        encoded = {
+            place: score if isinstance(score, Failure) else _encode_json(score) for place, score in scores.items()
+        }
+        self._writer.queue(lambda connection: _replace_scores(connection, run, task, encoded))
 
     def finished(self, run: str, task: str) -> set[tuple[str, int]]:
         """The item ids and repeats that have an outcome."""
@@ -69,20 +72,22 @@ class Episodes:
 
     def counts(self, run: str) -> tuple[int, int]:
         """How many episodes have an outcome, and how many failed."""
-        row = self._reader.execute(
-            "SELECT count(outcome), sum(outcome IS NULL) FROM episode WHERE run = ?", (run,)
-        ).fetchone()
+        with storage_errors(self._path):
+            row = self._reader.execute(
+                "SELECT count(outcome), sum(outcome IS NULL) FROM episode WHERE run = ?", (run,)
+            ).fetchone()
         return int(row[0]), int(row[1] or 0)
 
     def failures(self, run: str) -> dict[str, int]:
         """How many episodes failed, by kind."""
-        return dict(
-            self._reader.execute(
-                "SELECT failure_kind, count(*) FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
-                " GROUP BY 1 ORDER BY 2 DESC",
-                (run,),
+        with storage_errors(self._path):
+            return dict(
+                self._reader.execute(
+                    "SELECT failure_kind, count(*) FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
+                    " GROUP BY 1 ORDER BY 2 DESC",
+                    (run,),
+                )
             )
-        )
 
     def walk(self, run: str, task: Task[Any, Any], item: str | None = None) -> Iterator[Episode[Any, Any]]:
         """The episodes of a run in the order of items and repeats (of one item only, where named)."""
@@ -91,7 +96,8 @@ class Episodes:
         scores = msgspec.json.Decoder(Score)
         last: tuple[bytes, Item] | None = None
         with storage_errors(self._path):
-            for row in self._reader.execute(_WALK, (run, task.name, item, item)):
+            statement, values = (_WALK, (run, task.name)) if item is None else (_WALK_ONE, (run, task.name, item))
+            for row in self._reader.execute(statement, values):
                 hash_, body, repeat, outcome, kind, failure, score = row
                 if last is None or last[0] != hash_:
                     last = hash_, items.decode(unpack(body))
@@ -116,7 +122,7 @@ class Episodes:
 
     def _event(self, kept: KeptHeard | KeptNote) -> Event:
         if isinstance(kept, KeptNote):
-            return Noted(kept.kind, kept.facts, kept.branch)
+            return Noted(kept.kind, msgspec.msgpack.decode(kept.facts), kept.branch)
         if kept.reply is not None:
             return Asked(kept.role, kept.model, read_messages(self._reader, kept.messages), kept.reply, kept.branch)
         messages, reply = self._journal.asked(kept.key)
@@ -125,47 +131,43 @@ class Episodes:
     def _insert(
         self,
         connection: sqlite3.Connection,
-        run: str,
-        task: str,
-        episode: Episode[Any, Any],
-        events: Sequence[HeardInFull | Noted],
+        place: tuple[str, str, str, int],
+        outcome: bytes | None,
+        failure: Failure | None,
+        events: Sequence[HeardInFull | KeptNote],
+        score: bytes | None,
     ) -> None:
         kept = [
-            KeptNote(event.kind, event.facts, event.branch)
-            if isinstance(event, Noted)
-            else _keep_heard(connection, self._texts, event)
-            for event in events
+            event if isinstance(event, KeptNote) else _keep_heard(connection, self._texts, event) for event in events
         ]
-        failure = episode.failure
         connection.execute(
             "INSERT OR REPLACE INTO episode (run, task, item, repeat, outcome, failure_kind, failure, events, created)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                run,
-                task,
-                episode.item.id,
-                episode.repeat,
-                None if episode.outcome is None else pack(_encode_json(episode.outcome)),
+                *place,
+                None if outcome is None else pack(outcome),
                 failure.kind if failure else None,
                 failure.message if failure else None,
                 pack(_encode_events(kept)),
                 time.time(),
             ),
         )
-        if episode.score is not None:
-            _put_score(connection, (run, task, episode.item.id, episode.repeat, _encode_json(episode.score)))
+        if score is not None:
+            connection.execute(_PUT_SCORE, (*place, score))
 
 
-_WALK = """
+_EPISODES = """
 SELECT item.body, text.body, episode.repeat, episode.outcome, episode.failure_kind, episode.failure, score.body
 FROM item
 JOIN text ON text.hash = item.body
 JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
 LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.item = item.id
   AND score.repeat = episode.repeat
-WHERE item.run = ? AND item.task = ? AND (? IS NULL OR item.id = ?)
+WHERE item.run = ? AND item.task = ? {more}
 ORDER BY item.position, episode.repeat
 """
+_WALK, _WALK_ONE = _EPISODES.format(more=""), _EPISODES.format(more="AND item.id = ?")
+_PUT_SCORE = "INSERT OR REPLACE INTO score (run, task, item, repeat, body) VALUES (?, ?, ?, ?, ?)"
 
 
 def _keep_heard(connection: sqlite3.Connection, texts: TextShelf, heard: HeardInFull) -> KeptHeard:
@@ -175,5 +177,20 @@ def _keep_heard(connection: sqlite3.Connection, texts: TextShelf, heard: HeardIn
     return KeptHeard(role, model, branch, b"", put_messages(connection, texts, messages), reply)
 
 
-def _put_score(connection: sqlite3.Connection, row: tuple[str, str, str, int, bytes]) -> None:
-    connection.execute("INSERT OR REPLACE INTO score (run, task, item, repeat, body) VALUES (?, ?, ?, ?, ?)", row)
+def _encode_note(note: Noted) -> KeptNote:
+    return KeptNote(note.kind, _encode_events(note.facts), note.branch)
+
+
+def _replace_scores(
+    connection: sqlite3.Connection, run: str, task: str, scores: Mapping[tuple[str, int], bytes | Failure]
+) -> None:
+    connection.execute("DELETE FROM score WHERE run = ? AND task = ?", (run, task))
+    for (item, repeat), score in scores.items():
+        place = (run, task, item, repeat)
+        failure = (score.kind, score.message) if isinstance(score, Failure) else (None, None)
+        connection.execute(
+            "UPDATE episode SET failure_kind = ?, failure = ? WHERE run = ? AND task = ? AND item = ? AND repeat = ?",
+            (*failure, *place),
+        )
+        if not isinstance(score, Failure):
+            connection.execute(_PUT_SCORE, (*place, score))

@@ -43,32 +43,35 @@ class Journal:
             ).fetchone()
         return row is not None
 
-    def keep(self, entry: JournalEntry) -> "asyncio.Future[None]":
-        """Queues a reply; the future is done when it is on disk."""
+    def keep(self, entry: JournalEntry) -> "asyncio.Future[bytes | None]":
+        """Queues a reply; the future is done when it is on disk.
+
+        It gives None, or the reply that another process had stored for this draw meanwhile, which then counts.
+        """
         return self._writer.committed(lambda connection: self._insert(connection, entry))
 
     def spent(self, run: str) -> Spent:
         """What a run has paid for."""
         with storage_errors(self._path):
             row = self._reader.execute(
-                "SELECT count(*), total(input_tokens), total(output_tokens), total(cost),"
-                " sum(cost IS NULL), sum(input_tokens IS NULL OR output_tokens IS NULL) FROM journal WHERE run = ?",
+                "SELECT count(*), total(input_tokens), total(output_tokens), total(cost), sum(cost IS NULL),"
+                " sum(input_tokens IS NULL OR output_tokens IS NULL), total(charged_tokens), total(charged_cost)"
+                " FROM journal WHERE run = ?",
                 (run,),
             ).fetchone()
-        return Spent(row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0)
+        return Spent(row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0, int(row[6]), row[7])
 
     def asked(self, key: bytes) -> tuple[tuple[Message, ...], bytes]:
         """What was asked under a key, and the reply."""
-        row = self._reader.execute("SELECT messages, reply FROM journal WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            return (), b""
-        return read_messages(self._reader, row[0]), unpack(row[1])
+        with storage_errors(self._path):
+            row = self._reader.execute("SELECT messages, reply FROM journal WHERE key = ?", (key,)).fetchone()
+            return (read_messages(self._reader, row[0]), unpack(row[1])) if row else ((), b"")
 
-    def _insert(self, connection: sqlite3.Connection, entry: JournalEntry) -> None:
-        connection.execute(
-            "INSERT OR REPLACE INTO journal"
-            " (key, model, run, messages, reply, input_tokens, output_tokens, cost, created)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    def _insert(self, connection: sqlite3.Connection, entry: JournalEntry) -> bytes | None:
+        done = connection.execute(
+            "INSERT INTO journal (key, model, run, messages, reply, input_tokens, output_tokens, cost,"
+            " charged_tokens, charged_cost, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (key) DO NOTHING",
             (
                 entry.key,
                 self._model(connection, entry.identity),
@@ -78,9 +81,15 @@ class Journal:
                 entry.input_tokens,
                 entry.output_tokens,
                 entry.cost,
+                entry.charged_tokens,
+                entry.charged_cost,
                 time.time(),
             ),
         )
+        if done.rowcount:
+            return None
+        row = connection.execute("SELECT reply FROM journal WHERE key = ?", (entry.key,)).fetchone()
+        return unpack(row[0])
 
     def _model(self, connection: sqlite3.Connection, identity: Identity) -> int:
         number = self._models.get(identity)

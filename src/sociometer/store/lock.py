@@ -5,6 +5,7 @@ from pathlib import Path
 from types import TracebackType
 
 from sociometer.core.errors import StoreError
+from sociometer.store.database import storage_errors
 
 try:
     import fcntl
@@ -21,8 +22,9 @@ class RunLock:
         self._handle: int | None = None
 
     def __enter__(self) -> "RunLock":
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        with storage_errors(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         if fcntl is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -43,3 +45,12 @@ class RunLock:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+
+
+def is_played(store: Path, run: str) -> bool:
+    """Whether some process is playing the run now."""
+    try:
+        with RunLock(store, run):
+            return False
+    except StoreError:
+        return True

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from sociometer.core.caps import Caps
 from sociometer.core.conversation import Identity, Message, Reply, Sampling
 
 
@@ -43,7 +44,9 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     command: tuple[str, ...] = ()
     given_items: bool = False
     imported: bool = False
-    items_complete: bool = False
+    caps: Caps = Caps()
+    in_flight: int = 0
+    retries: int | None = None
 
 
 class RunRecord(Struct, frozen=True):
@@ -69,10 +72,13 @@ class JournalEntry(Struct, frozen=True):
     input_tokens: int | None
     output_tokens: int | None
     cost: float | None
+    charged_tokens: int = 0
+    """What counts against the caps beyond what was reported: the most that an unmetered reply can have been."""
+    charged_cost: float = 0.0
 
 
 class Spent(Struct, frozen=True):
-    """What a run has paid for so far; `unpriced` counts replies whose price is unknown."""
+    """What a run has paid for so far; `unpriced` and `unmetered` count replies whose price or tokens are unknown."""
 
     requests: int
     input_tokens: int
@@ -80,6 +86,8 @@ class Spent(Struct, frozen=True):
     cost: float
     unpriced: int
     unmetered: int
+    charged_tokens: int = 0
+    charged_cost: float = 0.0
 
 
 class KeptHeard(Struct, frozen=True, omit_defaults=True, tag="heard", array_like=True):
@@ -97,5 +105,5 @@ class KeptNote(Struct, frozen=True, tag="note", array_like=True):
     """A note as an episode keeps it."""
 
     kind: str
-    facts: dict[str, Any]
+    facts: bytes
     branch: str

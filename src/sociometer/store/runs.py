@@ -5,7 +5,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -20,7 +19,6 @@ from sociometer.store.writer import Writer
 _encode = msgspec.json.Encoder().encode
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _COLUMNS = "id, instrument, subject, status, manifest, created, finished"
-StoredItem = TypeVar("StoredItem", bound=Item)
 
 
 class Runs:
@@ -49,11 +47,6 @@ class Runs:
         """Says how a run stands: playing, stopped, failed, finished."""
         finished = time.time() if status == "finished" else None
         self._writer.execute("UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run))
-
-    def set_manifest(self, run: str, manifest: Manifest) -> None:
-        """Replaces a run's manifest."""
-        body = pack(_encode(manifest))
-        self._writer.execute("UPDATE run SET manifest = ? WHERE id = ?", (body, run))
 
     def with_config(self, config_hash: str) -> RunRecord | None:
         """The newest run made by the same command on the same models and data."""
@@ -88,26 +81,10 @@ class Runs:
         name, body = item.id, _encode(item)
         self._writer.queue(
             lambda connection: connection.execute(
-                "INSERT OR REPLACE INTO item (run, task, id, position, body) VALUES (?, ?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO item (run, task, id, position, body) VALUES (?, ?, ?, ?, ?)",
                 (run, task, name, position, self._texts.put(connection, body)),
             )
         )
-
-    def items(self, run: str, task: str, kind: type[StoredItem]) -> Iterator[StoredItem]:
-        """The items of a run in their order."""
-        decoder = msgspec.json.Decoder(kind)
-        with storage_errors(self._path):
-            for (body,) in self._reader.execute(
-                "SELECT text.body FROM item JOIN text ON text.hash = item.body"
-                " WHERE run = ? AND task = ? ORDER BY position",
-                (run, task),
-            ):
-                yield decoder.decode(unpack(body))
-
-    def count_items(self, run: str, task: str) -> int:
-        """How many items a run has."""
-        row = self._reader.execute("SELECT count(*) FROM item WHERE run = ? AND task = ?", (run, task)).fetchone()
-        return int(row[0])
 
     def set_summary(self, run: str, task: str, summary: Summary) -> None:
         """Keeps a summary in place of an earlier one."""

@@ -1,6 +1,7 @@
 """The one writer: a thread that commits everything queued so far in one transaction."""
 
 import asyncio
+import contextlib
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -8,7 +9,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from sociometer.core.errors import StoreError
+from sociometer.core.errors import MachineryError, StoreError
 from sociometer.store.database import connect, storage_errors
 
 Operation = Callable[[sqlite3.Connection], object]
@@ -22,7 +23,7 @@ class Writer:
         self._path = path
         self._connection = connect(path)
         self._on_rollback = on_rollback
-        self._queue: SimpleQueue[tuple[Operation, asyncio.Future[None] | threading.Event | None] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Operation, asyncio.Future[Any] | threading.Event | None] | None] = SimpleQueue()
         self._broken: StoreError | None = None
         self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
@@ -41,10 +42,10 @@ class Writer:
         """Hands a single statement over without waiting for it."""
         self.queue(lambda connection: connection.execute(statement, values))
 
-    def committed(self, operation: Operation) -> "asyncio.Future[None]":
-        """Hands an operation over; the future is done when it is on disk."""
+    def committed(self, operation: Operation) -> "asyncio.Future[Any]":
+        """Hands an operation over; the future has its result when it is on disk."""
         self._raise_if_broken()
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._queue.put((operation, future))
         return future
 
@@ -52,7 +53,9 @@ class Writer:
         """Waits until all that was queued is on disk."""
         done = threading.Event()
         self._queue.put((lambda _: None, done))
-        done.wait()
+        while not done.wait(1.0):
+            if not self._thread.is_alive():
+                raise StoreError(f"{self._path}: the writer has ended; what was committed stays readable.")
         self._raise_if_broken()
 
     def close(self) -> None:
@@ -84,21 +87,34 @@ class Writer:
                 return
 
     def _commit(self, batch: list[tuple[Operation, Any]]) -> None:
-        error = self._broken
-        if error is None:
-            try:
-                with storage_errors(self._path):
-                    self._transaction(batch)
-            except StoreError as failure:
-                self._broken = error = failure
-        _tell([waiter for _, waiter in batch if waiter is not None], error)
+        if self._broken is not None:
+            _tell([(waiter, self._broken) for _, waiter in batch])
+            return
+        try:
+            with storage_errors(self._path):
+                results = self._transaction(batch)
+            _tell([(waiter, result) for (_, waiter), result in zip(batch, results, strict=True)])
+        except StoreError as failure:
+            self._broken = failure
+            _tell([(waiter, failure) for _, waiter in batch])
+        except Exception as failure:
+            self._commit_one_by_one(batch, failure)
 
-    def _transaction(self, batch: list[tuple[Operation, Any]]) -> None:
+    def _commit_one_by_one(self, batch: list[tuple[Operation, Any]], failure: Exception) -> None:
+        """One operation cannot be written (a number too large, say): the others still are, and it alone is told."""
+        if len(batch) > 1:
+            for entry in batch:
+                self._commit([entry])
+            return
+        told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", "not stored")
+        _tell([(waiter, told) for _, waiter in batch])
+
+    def _transaction(self, batch: list[tuple[Operation, Any]]) -> list[object]:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            for operation, _ in batch:
-                operation(self._connection)
+            results = [operation(self._connection) for operation, _ in batch]
             self._connection.execute("COMMIT")
+            return results
         except BaseException:
             self._on_rollback()
             if self._connection.in_transaction:
@@ -106,23 +122,25 @@ class Writer:
             raise
 
 
-def _tell(waiters: list[Any], error: StoreError | None) -> None:
-    futures: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
-    for waiter in waiters:
+def _tell(outcomes: list[tuple[Any, object]]) -> None:
+    """Wakes those who wait for an operation, with its result or its error."""
+    futures: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], object]]] = {}
+    for waiter, outcome in outcomes:
         if isinstance(waiter, threading.Event):
             waiter.set()
-        else:
-            futures.setdefault(waiter.get_loop(), []).append(waiter)
+        elif waiter is not None:
+            futures.setdefault(waiter.get_loop(), []).append((waiter, outcome))
     for loop, members in futures.items():
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(_finish, members, error)
+        # The loop may have been closed meanwhile: then nobody waits any more.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(_finish, members)
 
 
-def _finish(futures: list["asyncio.Future[None]"], error: StoreError | None) -> None:
-    for future in futures:
+def _finish(members: list[tuple["asyncio.Future[Any]", object]]) -> None:
+    for future, outcome in members:
         if future.done():
             continue
-        if error is None:
-            future.set_result(None)
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
         else:
-            future.set_exception(error)
+            future.set_result(outcome)

@@ -17,6 +17,8 @@ CREATE TABLE journal (
   input_tokens INTEGER,
   output_tokens INTEGER,
   cost REAL,
+  charged_tokens INTEGER NOT NULL,
+  charged_cost REAL NOT NULL,
   created REAL NOT NULL
 );
 CREATE INDEX journal_run ON journal (run);
@@ -42,6 +44,7 @@ CREATE TABLE item (
   body BLOB NOT NULL,
   PRIMARY KEY (run, task, id)
 ) WITHOUT ROWID;
+CREATE INDEX item_position ON item (run, task, position);
 
 CREATE TABLE episode (
   run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
