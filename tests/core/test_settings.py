@@ -5,7 +5,7 @@ from sociometer.core.settings import Setting, Settings
 
 DECLARED = (
     Setting("language", "tongue", kind="choice", choices=("en", "zh"), default="en"),
-    Setting("orders", "how many", kind="whole", default=1),
+    Setting("orders", "how many", kind="whole", default=1, least=1),
     Setting("share", "how much", kind="number", default=0.5),
     Setting("shuffle", "whether", kind="flag", default=False),
     Setting("factor", "which", many=True),
@@ -33,6 +33,7 @@ def test_what_is_typed_is_read_in_its_own_kind():
         ({"language": "fr"}, "unknown value for --language 'fr'; known: en, zh"),
         ({"orders": "many"}, "--orders needs a whole number, not 'many'"),
         ({"orders": "1.5"}, "--orders needs a whole number"),
+        ({"orders": "0"}, "--orders must be at least 1, not 0"),
         ({"share": "x"}, "--share needs a number"),
         ({"shuffle": "perhaps"}, "--shuffle is yes or no"),
         ({"langage": "en"}, "did you mean '--language'"),

@@ -22,6 +22,7 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     many: bool = False
     required: bool = False
     positional: bool = False
+    least: float | None = None
 
     def parse(self, raw: object) -> SettingValue:
         """The value in its own type, or a UsageError that names the allowed ones."""
@@ -36,7 +37,10 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
         if self.kind == "flag":
             return _flag(self.name, raw)
         if self.kind in ("number", "whole"):
-            return _number(self.name, raw, whole=self.kind == "whole")
+            number = _number(self.name, raw, whole=self.kind == "whole")
+            if self.least is not None and number < self.least:
+                raise UsageError(f"--{self.name} must be at least {self.least:g}, not {number:g}.")
+            return number
         if self.kind == "choice" and str(raw) not in self.choices:
             raise unknown(f"value for --{self.name}", str(raw), self.choices)
         return str(raw)
