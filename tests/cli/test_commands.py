@@ -106,6 +106,15 @@ def test_a_dry_run_sends_nothing_and_keeps_nothing(cli):
     assert json.loads(cli("runs", "--json")[1]) == []
 
 
+def test_a_dry_run_needs_no_key_and_states_the_cost(cli):
+    code, out, _ = cli("run", "sesi", "--model", "openai/gpt-4o-mini", "--limit", "5", "--dry-run", "--json")
+    assert code == 0
+    row = json.loads(out)[0]["estimate"]
+    assert row["calls"] == 5
+    assert row["cost"] > 0
+    assert row["prices_as_of"]
+
+
 BAD = [
     (("run", "sesy", "--model", "baseline/random"), "did you mean 'sesi'"),
     (("run", "sesi"), "no model given"),

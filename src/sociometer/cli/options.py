@@ -104,13 +104,21 @@ def cap_options() -> list[click.Parameter]:
     ]
 
 
+_METAVARS = {"text": "TEXT", "choice": "CHOICE", "number": "NUMBER", "whole": "N", "path": "PATH"}
+
+
 def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
     """The options that an instrument's settings or a command's options make."""
     made: list[click.Parameter] = []
     for setting in settings:
         if setting.positional:
             made.append(
-                click.Argument([_variable(setting.name)], required=setting.required, nargs=-1 if setting.many else 1)
+                click.Argument(
+                    [_variable(setting.name)],
+                    required=setting.required,
+                    nargs=-1 if setting.many else 1,
+                    metavar=setting.name.upper() + ("…" if setting.many else ""),
+                )
             )
             continue
         text = setting.help
@@ -123,6 +131,7 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
             click.Option(
                 [f"--{setting.name}", _variable(setting.name)],
                 multiple=setting.many,
+                metavar=None if setting.kind == "flag" else _METAVARS[setting.kind],
                 required=setting.required,
                 help=text,
                 **flag,  # type: ignore[arg-type]

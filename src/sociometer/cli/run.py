@@ -3,6 +3,7 @@
 from typing import Any
 
 import click
+import msgspec
 
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
@@ -98,7 +99,7 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
 
 
 def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: bool, **values: Any) -> int:
-    configs = _configs(instruments, values)
+    configs = [msgspec.structs.replace(config, dry_run=dry_run) for config in _configs(instruments, values)]
     with Progress(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config)

@@ -1,6 +1,7 @@
 """`sociometer show`: one run, or one item of it turn by turn."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,18 @@ def _show(run: str, item: str | None, task: str | None, repeat: int, store: Path
     with open_engine(store_path(store)) as engine:
         stored = engine.stored(run)
         if item is None:
-            _show_run(stored, as_json)
+            _show_run(stored, task, as_json)
         else:
             _show_item(stored, item, task, repeat, as_json)
 
 
-def _show_run(stored: Stored, as_json: bool) -> None:
+def _show_run(stored: Stored, only: str | None, as_json: bool) -> None:
+    if only is not None and only not in stored.tasks:
+        raise unknown(f"task of {stored.id}", only, stored.tasks)
     if as_json:
         print_json(run_json(stored))
         return
-    for task in stored.tasks:
+    for task in (only,) if only else stored.tasks:
         print_table(summary_table(stored, task))
         for table in stored.summary(task).tables:
             print_table(table)
@@ -76,7 +79,9 @@ def _find(stored: Stored, item: str, task: str | None, repeat: int) -> tuple[str
     if item in known:
         raise UsageError(f"item '{item}' was not played as repeat {repeat}.")
     if len(known) > 12:
-        raise unknown(f"item of {stored.id}", item, known)
+        near = get_close_matches(item, known, n=1)
+        guess = f"did you mean '{near[0]}'?" if near else f"the first of its {len(known)} items is '{known[0]}'."
+        raise UsageError(f"unknown item of {stored.id} '{item}'; {guess}")
     raise unknown(f"item of {stored.id}", item, known, f"Played: {', '.join(known)}.")
 
 
@@ -115,7 +120,7 @@ command = click.Command(
     params=[
         click.Argument(["run"]),
         click.Argument(["item"], required=False),
-        click.Option(["--task"], help="The task, where the item stands in several."),
+        click.Option(["--task"], help="Only this task; for an item that stands in several, which one."),
         click.Option(["--repeat"], type=int, default=0, show_default=True, help="Which playing of the item."),
         store_option(),
         json_option(),

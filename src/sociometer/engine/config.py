@@ -32,6 +32,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     in_flight: int = DEFAULT_IN_FLIGHT
     retries: int | None = None
     command: tuple[str, ...] = ()
+    dry_run: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("repeats", 1), ("limit", 1), ("in_flight", 1), ("retries", 0)):

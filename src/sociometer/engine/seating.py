@@ -55,6 +55,7 @@ def resolve_player(spec: str, role: str, config: RunConfig, recorded: RecordedRe
         revision=config.revision if subject else "",
         key_variable=config.key_variable if subject else "",
         timeout_seconds=config.timeout_seconds,
+        sends=not config.dry_run,
     )
     return resolve(name, options, recorded=recorded)
 

@@ -10,3 +10,5 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     revision: str = ""
     timeout_seconds: float = 300.0
     key_variable: str = ""
+    sends: bool = True
+    """False for a plan that is only shown: then no key is needed."""

@@ -98,7 +98,7 @@ def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Pl
     url = _checked(options.base_url or preset.base_url)
     variable = options.key_variable or preset.key_variable
     needed = bool(options.key_variable) or not (preset.own or options.base_url)
-    if needed and not os.environ.get(variable):
+    if needed and options.sends and not os.environ.get(variable):
         raise UsageError(
             f"no key for '{family}/{name}': the environment variable {variable} is not set; "
             f"set it (export {variable}=…), or give --base-url for a server that needs none."
