@@ -27,3 +27,11 @@ def test_a_value_that_nobody_scored_is_absent_not_zero():
     (overall,) = grouped_measures(sitting("A", [None, None]).view, "correct")
     assert overall.value is None
     assert overall.errors == 2
+
+
+def test_a_quantity_that_is_no_share_has_no_share_interval():
+    run = sitting("A", [0.0] * 30)
+    (share,) = grouped_measures(run.view, "correct")
+    (distance,) = grouped_measures(run.view, "correct", "distance", binary=False)
+    assert share.interval is not None and share.interval.method.startswith("Wilson")
+    assert distance.interval is not None and distance.interval.method == "no variation"

@@ -29,8 +29,18 @@ def rows(run: RunView[Any, Any], value: str) -> list[Row]:
     ]
 
 
-def mean_measure(name: str, members: Sequence[Row], group: dict[str, str] | None = None, errors: int = 0) -> Measure:
-    """The mean of some rows with its interval and counts; each item weighs the same whatever its repeats."""
+def mean_measure(
+    name: str,
+    members: Sequence[Row],
+    group: dict[str, str] | None = None,
+    errors: int = 0,
+    *,
+    binary: bool | None = None,
+) -> Measure:
+    """The mean of some rows with its interval and counts; each item weighs the same whatever its repeats.
+
+    `binary=False` is for quantities that are no shares: were they all 0, they would look like wrong answers.
+    """
     by_item: dict[str, list[float]] = {}
     for row in members:
         by_item.setdefault(row.item, []).append(row.value)
@@ -41,7 +51,10 @@ def mean_measure(name: str, members: Sequence[Row], group: dict[str, str] | None
         value=sum(sum(values) / len(values) for values in by_item.values()) / len(by_item),
         group=group or {},
         interval=clustered_mean_interval(
-            [row.value for row in members], [row.cluster for row in members], items=[row.item for row in members]
+            [row.value for row in members],
+            [row.cluster for row in members],
+            items=[row.item for row in members],
+            binary=binary,
         ),
         items=len(by_item),
         clusters=len({row.cluster for row in members}),
@@ -51,15 +64,21 @@ def mean_measure(name: str, members: Sequence[Row], group: dict[str, str] | None
 
 
 def grouped_measures(
-    run: RunView[Any, Any], value: str, name: str = "", by: Iterable[str | tuple[str, ...]] = ()
+    run: RunView[Any, Any],
+    value: str,
+    name: str = "",
+    by: Iterable[str | tuple[str, ...]] = (),
+    *,
+    binary: bool | None = None,
 ) -> tuple[Measure, ...]:
     """The measure overall, then for every level of each facet (or combination of facets) in `by`.
 
     Failures of the machinery carry no facets, so their count stands with the overall measure.
+    `binary=False` says that the value is no share.
     """
     name = name or value
     members = rows(run, value)
-    measures = [mean_measure(name, members, errors=sum(run.failures().values()))]
+    measures = [mean_measure(name, members, errors=sum(run.failures().values()), binary=binary)]
     for facets in by:
         keys = (facets,) if isinstance(facets, str) else facets
         levels: dict[tuple[str, ...], list[Row]] = {}
@@ -67,5 +86,5 @@ def grouped_measures(
             if all(key in row.facets for key in keys):
                 levels.setdefault(tuple(row.facets[key] for key in keys), []).append(row)
         for level, group in sorted(levels.items()):
-            measures.append(mean_measure(name, group, dict(zip(keys, level, strict=True))))
+            measures.append(mean_measure(name, group, dict(zip(keys, level, strict=True)), binary=binary))
     return tuple(measures)

@@ -69,7 +69,9 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "") -> Leaderboa
             values += table[name].repeats
             clusters += [cluster] * len(table[name].repeats)
             items += [name] * len(table[name].repeats)
-        interval = clustered_mean_interval(values, clusters, items=items)
+        interval = clustered_mean_interval(
+            values, clusters, items=items, binary=None if card.unit == "share" else False
+        )
         standings.append(
             Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.first)
         )

@@ -38,14 +38,14 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
 def summarise(run: RunView[Any, Dialogue]) -> Summary:
     """The sentient score with success and failure, by hidden intention, and what the talks looked like."""
     measures = [
-        *grouped_measures(run, "emotion", "sentient", by=["intention", "language"]),
+        *grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False),
         *grouped_measures(run, "success", by=["intention"]),
         *grouped_measures(run, "failure", by=["intention"]),
         *_worst_case(run),
     ]
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if rows(run, value):
-            measures.extend(grouped_measures(run, value))
+            measures.extend(grouped_measures(run, value, binary=False))
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
 
 

@@ -19,11 +19,11 @@ def overall_measures(
 ) -> Iterator[Measure]:
     """Yield the measures without a group, and the means by context and direction."""
     several = len({row.facets.get("prompting") for row in rows(run, "distance")}) > 1
-    distances = grouped_measures(run, "distance", by=FACETS)
+    distances = grouped_measures(run, "distance", by=FACETS, binary=False)
     yield _around(distances[0], shown if not several else None, even)
     yield from distances[1:]
-    yield from grouped_measures(run, "profile", by=FACETS)
-    yield from grouped_measures(run, "evenness")
+    yield from grouped_measures(run, "profile", by=FACETS, binary=False)
+    yield from grouped_measures(run, "evenness", binary=False)
     yield from grouped_measures(run, "null")
     if shown is not None and even is not None and norm is not None:
         yield from _places(shown, even, norm, {}, distances[0])
@@ -42,7 +42,7 @@ def method_measures(run: RunView[Any, Any], standing: Standing, even: Standing, 
 
 def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
     members: list[Row] = [row for row in rows(run, value) if row.facets.get("prompting") == group["prompting"]]
-    return mean_measure(value, members, group)
+    return mean_measure(value, members, group, binary=None if value == "null" else False)
 
 
 def _around(measure: Measure, standing: Standing | None, even: Standing | None) -> Measure:

@@ -88,7 +88,8 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
     """Rates by goal level beside the exact random and best values, and the findings as tables."""
     measures: list[Measure] = list(grouped_measures(run, "achieved", by=GROUPS))
     for name in ("partly", "missed", "open", "regret", "left"):
-        measures += _without_errors(grouped_measures(run, name, by=GROUPS if name == "partly" else PLAIN))
+        by, binary = (GROUPS if name == "partly" else PLAIN), (False if name == "regret" else None)
+        measures += _without_errors(grouped_measures(run, name, by=by, binary=binary))
     for name in ("random", "best"):
         measures += _exact(run, name, [measure for measure in measures if measure.name == "achieved"])
     measures += _without_errors(grouped_measures(run, "prosocial_loss", by=PLAIN))

@@ -55,7 +55,7 @@ def summarise(run: RunView[StoredDialogue, Coordinate]) -> Summary:
     """The mean place with its interval, and the spread over dialogues."""
     measures: list[Measure] = []
     for axis in AXES:
-        measures.extend(grouped_measures(run, axis))
+        measures.extend(grouped_measures(run, axis, binary=False))
         values = [row.value for row in rows(run, axis)]
         measures.append(Measure(f"{axis}-spread", pstdev(values) if len(values) > 1 else None, items=len(values)))
     return Summary(tuple(measures), notes=stand_in_notes(run))

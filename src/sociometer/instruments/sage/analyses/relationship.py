@@ -107,7 +107,7 @@ def score(item: StoredDialogue, outcome: Relationship) -> Score:
 def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
     """Every dimension and scale with its interval; and dialogue by dialogue, for correlations with the emotion."""
     names = ("relationship", *DIMENSIONS, "talk", *QUALITIES, "emotion")
-    measures = [measure for name in names for measure in grouped_measures(run, name)]
+    measures = [measure for name in names for measure in grouped_measures(run, name, binary=False)]
     points = [
         {"scenario": item.cluster or item.id, "subject": item.subject, **score_.values}
         for item, _, score_ in run.scored()

@@ -95,7 +95,7 @@ def summarise(run: RunView[Context, Stability]) -> Summary:
         (
             *grouped_measures(run, "stability", by=["half"]),
             *grouped_measures(run, "agrees"),
-            *grouped_measures(run, "spread"),
+            *grouped_measures(run, "spread", binary=False),
         ),
         notes=stand_in_notes(run),
     )

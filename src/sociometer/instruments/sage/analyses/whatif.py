@@ -99,7 +99,9 @@ def score(item: Fork, outcome: Branch) -> Score:
 
 def summarise(run: RunView[Fork, Branch]) -> Summary:
     """The final emotion of each arm, and the effect of each replacement against the reply as it was."""
-    measures = [*grouped_measures(run, "emotion", by=["arm"]), *grouped_measures(run, "change", by=["arm"])]
+    measures = [
+        measure for value in ("emotion", "change") for measure in grouped_measures(run, value, by=["arm"], binary=False)
+    ]
     for effect in effects(run):
         note = f"{effect.forks} forks, {effect.replays} replays each at least; interval over " + (
             "scenarios" if effect.forks > 1 else "replays of one fork"

@@ -50,13 +50,15 @@ _MEASURES = (
     ("result", "result"),
     ("faults", "faults_per_decision"),
 )
+_NO_SHARES = ("lost_value", "result", "faults")
 
 
 def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     """Beliefs, actions and results, overall and for soft and hard hands, with the verdicts by kind of claim."""
     measures: list[Measure] = []
     for value, name in _MEASURES:
-        measures += grouped_measures(run, value, name, by=["hand"])
+        binary = False if value in _NO_SHARES else None
+        measures += grouped_measures(run, value, name, by=["hand"], binary=binary)
     counts = Counter(
         (one.claim.kind, one.verdict)
         for _, outcome, _ in run.scored()

@@ -64,13 +64,16 @@ _MEASURES = (
     ("folds", "fold_rate"),
     ("faults", "faults_per_decision"),
 )
+_NO_SHARES = ("chips", "faults")
 
 
 def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     """Accuracy, ceiling, chips and habits, overall and by style, and accuracy by the number of hands seen."""
     measures: list[Measure] = []
     for value, name in _MEASURES:
-        measures += [one for one in grouped_measures(run, value, name, by=["style"]) if one.items or name == "accuracy"]
+        binary = False if value in _NO_SHARES else None
+        found = grouped_measures(run, value, name, by=["style"], binary=binary)
+        measures += [one for one in found if one.items or name == "accuracy"]
     episodes = [(item, outcome) for item, outcome, _ in run.scored()]
     by_hands = _by_hands(episodes)
     measures += [one for _, right, ceiling in by_hands for one in (right, ceiling)]

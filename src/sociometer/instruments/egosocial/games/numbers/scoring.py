@@ -59,13 +59,15 @@ _MEASURES = (
     ("always_smaller", "always_smaller"),
     ("faults", "faults_per_round"),
 )
+_NO_SHARES = ("error", "learnt_at", "faults")
 
 
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
     measures: list[Measure] = []
     for value, name in _MEASURES:
-        measures += grouped_measures(run, value, name, by=["opponent"])
+        binary = False if value in _NO_SHARES else None
+        measures += grouped_measures(run, value, name, by=["opponent"], binary=binary)
     matches = [(opponent_of(item, outcome), outcome) for item, outcome, _ in run.scored()]
     notes = [f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance."]
     notes += seated_note({outcome.opponent for _, outcome in matches})
