@@ -1,6 +1,7 @@
 """What the games offer on the command line, on a bench without a store."""
 
 import asyncio
+import sys
 
 import pytest
 
@@ -90,6 +91,15 @@ def test_characters_need_enough_hands_to_mean_something():
 def test_only_holdem_has_opponents_to_train():
     with pytest.raises(UsageError, match="only 'holdem'"):
         commands.train(Bench(), Settings({"game": "chess"}))
+
+
+def test_training_without_torch_says_which_extra_brings_it_and_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    out = tmp_path / "opponents"
+    options = {"game": "holdem", "style": "aggressive", "seed": 4, "training-rounds": 2, "out": str(out)}
+    with pytest.raises(UsageError, match=r"sociometer\[train\]"):
+        commands.train(Bench(), Settings(options))
+    assert not out.exists()
 
 
 def test_training_shows_its_curve_and_leaves_no_checkpoint(tmp_path):

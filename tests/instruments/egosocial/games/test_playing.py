@@ -33,6 +33,38 @@ def test_whoever_always_cheats_plays_to_the_end_by_the_default_and_every_fault_i
     assert sum(getattr(event, "kind", "") == "default" for event in played.events) >= 1
 
 
+@pytest.mark.parametrize(("task", "namings"), [("blackjack", 0), ("numbers", 0), ("holdem", 1)])
+def test_unreadable_counts_every_answer_for_which_a_default_had_to_stand(task, namings, script, play):
+    played = play(task, script(CHEAT[task]))
+    defaults = sum(getattr(event, "kind", "") == "default" for event in played.events)
+    assert defaults >= 1
+    # a style that could not be read has no default and counts beside the moves
+    assert played.episode.score.unreadable == defaults + namings
+
+
+def test_a_bad_mover_who_names_the_style_still_shows_unreadable_decisions(script, play):
+    subject = script(lambda request: "A" if "A. " in request.messages[1].content else "what?")
+    played = play("holdem", subject, hands=2)
+    moves = [move for hand in played.episode.outcome.hands for move in hand.moves if move.player == 0]
+    assert played.episode.outcome.namings[-1].style is not None
+    assert played.episode.score.unreadable == len(moves) > 0
+
+
+def test_a_retry_that_succeeds_is_a_fault_and_not_unreadable(script, play):
+    subject = script("???", lambda request: "A" if "A. " in request.messages[1].content else "fold")
+    score = play("holdem", subject).episode.score
+    assert score.values["faults"] > 0
+    assert score.unreadable == 0
+
+
+@pytest.mark.parametrize("player", ["first", "random", "oracle"])
+def test_the_four_habits_of_holdem_are_all_its_decisions(player, baseline, rehearsal):
+    summary = rehearsal(baseline(player), matches=8, hands=3).summarise("holdem")
+    habits = [summary.measure(f"{name}_rate").value for name in ("raise", "call", "check", "fold")]
+    assert sum(habits) == pytest.approx(1)
+    assert habits[2] > 0
+
+
 def test_the_cheats_default_moves_are_the_stated_ones(script, play):
     assert [d.action for d in play("blackjack", script(CHEAT["blackjack"])).episode.outcome.decisions] == ["stand"]
     assert {one.choice for one in play("numbers", script(CHEAT["numbers"])).episode.outcome.rounds} == {50}

@@ -19,12 +19,13 @@ def train(bench: Workbench, options: Settings) -> Result:
         raise UsageError(f"unknown game '{options.text('game')}' to train; only 'holdem' has trained opponents.")
     folder = Path(options.text("out") or ".")
     plan = Plan(options.text("style"), options.whole("seed"), rounds=options.whole("training-rounds"))
-    folder.mkdir(parents=True, exist_ok=True)
     checkpoint = net.weight_file(plan.style, plan.seed, folder).with_suffix(".checkpoint.npz")
     try:
         trainer = Trainer.resume(checkpoint, plan) if checkpoint.exists() else Trainer(plan)
     except RuntimeError as error:
         raise UsageError(str(error)) from error
+    # Only now, so that a refusal leaves no empty folder behind.
+    folder.mkdir(parents=True, exist_ok=True)
     started = trainer.round
     show = curves.Progress(plan.rounds, started)
     with show:
@@ -71,6 +72,7 @@ _COMPARED = {
         ("chips", "chips a hand"),
         ("raises", "raise rate"),
         ("calls", "call rate"),
+        ("checks", "check rate"),
         ("folds", "fold rate"),
         ("faults", "faults"),
     ),

@@ -45,17 +45,22 @@ class Progress:
 
 def table(curve: Sequence[Point]) -> Table:
     """Return the curve as a table."""
-    rows = tuple((p.round, p.hands, p.loss, p.chips_per_hand, p.raise_rate, p.call_rate, p.fold_rate) for p in curve)
-    columns = ("round", "hands", "loss", "chips a hand", "raise", "call", "fold")
+    rows = tuple((p.round, p.hands, p.loss, p.chips_per_hand, *(rate for _, rate in _rates(p))) for p in curve)
+    columns = ("round", "hands", "loss", "chips a hand", "raise", "call", "check", "fold")
     return Table("training", "Training, measured against the random player", columns, rows)
+
+
+def _rates(point: Point) -> tuple[tuple[str, float], ...]:
+    return (
+        ("raise", point.raise_rate),
+        ("call", point.call_rate),
+        ("check", point.check_rate),
+        ("fold", point.fold_rate),
+    )
 
 
 def figure(curve: Sequence[Point], style: str) -> Figure:
     """Return the curve of habits as a figure."""
-    points = [
-        CurvePoint(point.hands, rate, name)
-        for point in curve
-        for name, rate in (("raise", point.raise_rate), ("call", point.call_rate), ("fold", point.fold_rate))
-    ]
+    points = [CurvePoint(point.hands, rate, name) for point in curve for name, rate in _rates(point)]
     chart = curve_chart(points, x_title="hands played", y_title="share of decisions", unit="share", domain=(0, 1))
     return Figure("training", f"Training a {style} opponent", chart=chart)

@@ -60,6 +60,8 @@ class MatchOutcome(Struct, frozen=True):
     subject_faults: Faults
     opponent_faults: Faults
     opponent: str
+    # how often the default had to stand for the subject; outcomes stored before it was counted have none
+    subject_defaults: int = 0
 
 
 class _Action(Struct, frozen=True):
@@ -100,21 +102,30 @@ async def play_match(item: Match, session: Session) -> MatchOutcome:
     each = session.settings.text("ask") == "each"
     hands: list[PlayedHand] = []
     namings: list[Naming] = []
-    faults = [Faults(), Faults()]
+    asked: list[tuple[int, Faults]] = []
     for number, deal in enumerate(item.deals, 1):
         hand, found = await _play_hand(item, deal, number, hands, session)
         hands.append(hand)
-        faults = [before + new for before, new in zip(faults, found, strict=True)]
+        asked += found
         if each or number == len(item.deals):
             namings.append(await _ask_style(item, hands, session))
-    return MatchOutcome(tuple(hands), tuple(namings), faults[0], faults[1], session.identity_of("opponent"))
+    subject, opponent = ([fault for seat, fault in asked if seat == place] for place in (SUBJECT, OPPONENT))
+    return MatchOutcome(
+        tuple(hands),
+        tuple(namings),
+        sum(subject, Faults()),
+        sum(opponent, Faults()),
+        session.identity_of("opponent"),
+        subject_defaults=sum(fault.defaulted for fault in subject),
+    )
 
 
 async def _play_hand(
     item: Match, deal: Deal, number: int, before: list[PlayedHand], session: Session
-) -> tuple[PlayedHand, list[Faults]]:
+) -> tuple[PlayedHand, list[tuple[int, Faults]]]:
+    """Return the hand as it was played and, decision by decision, whose it was and how it came about."""
     state = State(deal)
-    faults = [Faults(), Faults()]
+    faults: list[tuple[int, Faults]] = []
     session.note(
         "deal", hand=number, button=f"player {deal.button}", yours=_cards(deal.hole[0]), opponents=_cards(deal.hole[1])
     )
@@ -122,7 +133,7 @@ async def _play_hand(
     while not state.over:
         seat = state.actor
         action, fault = await _ask_action(item, state, before, session)
-        faults[seat] += fault
+        faults.append((seat, fault))
         state.apply(action)
         session.note("move", player=seat, action=action, chips=f"{state.invested[0]}, {state.invested[1]}")
         if state.street != street and not state.over:

@@ -36,6 +36,7 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
         "chips": sum(hand.won for hand in outcome.hands) / len(outcome.hands),
         "raises": moves["raise"] / decided,
         "calls": moves["call"] / decided,
+        "checks": moves["check"] / decided,
         "folds": moves["fold"] / decided,
         "faults": outcome.subject_faults.count / decided,
     }
@@ -50,7 +51,8 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
             "as_ideal": float(final.style == best_guess(chances)),
         }
     facets = {"style": item.style} if steady else {"opponent": outcome.opponent}
-    return Score(values=values, facets=facets, unreadable=sum(naming.style is None for naming in outcome.namings[-1:]))
+    nameless = sum(naming.style is None for naming in outcome.namings)
+    return Score(values=values, facets=facets, unreadable=outcome.subject_defaults + nameless)
 
 
 _MEASURES = (
@@ -61,6 +63,7 @@ _MEASURES = (
     ("chips", "chips_per_hand"),
     ("raises", "raise_rate"),
     ("calls", "call_rate"),
+    ("checks", "check_rate"),
     ("folds", "fold_rate"),
     ("faults", "faults_per_decision"),
 )

@@ -54,6 +54,11 @@ class Point(msgspec.Struct, frozen=True):
     call_rate: float
     fold_rate: float
 
+    @property
+    def check_rate(self) -> float:
+        """The share of decisions that were checks: what raises, calls and folds leave."""
+        return round(1 - self.raise_rate - self.call_rate - self.fold_rate, 4)
+
 
 Report = Callable[[int, Point | None], None]
 
