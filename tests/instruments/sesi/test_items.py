@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.scoring import length_baseline
@@ -63,3 +64,14 @@ def test_a_bad_row_is_refused_naming_file_and_line(tmp_path, row, says):
 def test_missing_columns_are_named(tmp_path):
     with pytest.raises(DataError, match="Option_3"):
         list(items.read_official(write(tmp_path, head=HEAD.replace(",Option_3", ""))))
+
+
+@pytest.mark.parametrize(("keys", "code"), [((1, 1), 0), ((0, 1), 1)])
+def test_lint_fails_on_contradictory_keys_and_not_on_unconverted_items(tmp_path, monkeypatch, capsys, keys, code):
+    row = "x,Concern,Nobody in particular waits.,Why?,one,two,three,four,{}"
+    write(tmp_path, *(row.format(key) for key in keys))
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    assert run_command(["lint", "sesi", "--data", str(tmp_path)]) == code
+    said = capsys.readouterr().out
+    assert "no central person is named" in said
+    assert ("contradiction: x and x-2" in said) == bool(code)

@@ -16,7 +16,7 @@ from sociometer.instruments.sesi.scoring import length_baseline
 
 
 def lint(bench: Workbench, options: Settings) -> Result:
-    """Counts and checks the items; fails on a contradiction or a duplicate id."""
+    """Counts and checks the items; fails on a contradiction or a duplicate id, not on an unconverted item."""
     found = list(items.questions(bench.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
@@ -42,7 +42,7 @@ def lint(bench: Workbench, options: Settings) -> Result:
         for p in pairs
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
-    return Result(tables, tuple(notes), failed=bool(repeated))
+    return Result(tables, tuple(notes), failed=bool(repeated or pairs))
 
 
 def probe(bench: Workbench, options: Settings) -> Result:
