@@ -174,3 +174,25 @@ def test_the_stated_power_of_the_verdict_is_within_three_points():
         one, two = np.where(gained, 0, np.where(lost, 1, rest)), np.where(gained, 1, np.where(lost, 0, rest))
         found += compare([sitting("A", one), sitting("B", two)])[0].measures[0].verdict == "better"
     assert found / 2000 == pytest.approx(0.8, abs=0.03)
+
+
+def test_a_measure_without_a_better_direction_differs():
+    rng = np.random.default_rng(7)
+    base, of = rng.uniform(2, 4, 40), card("number", "neither")
+    (found,) = compare([sitting("A", base, of=of), sitting("B", base - 0.5 + rng.normal(0, 0.1, 40), of=of)])
+    assert found.measures[0].verdict == "differs"
+    assert found.sentence.startswith("B differs from A by −0.")
+    assert not found.worse
+
+
+def test_levels_of_one_cluster_are_left_out_and_told():
+    facets = [{"theme": "alone" if place == 0 else "wide"} for place in range(40)]
+    (found,) = compare([sitting("A", [0, 1] * 20, facets=facets), sitting("B", [1, 0] * 20, facets=facets)])
+    assert [row.group for row in found.measures] == [{}, {"theme": "wide"}]
+    assert "by theme, 1 of 2 levels have one cluster and are left out" in found.notes
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, -0.5])
+def test_a_power_outside_zero_and_one_is_refused(power):
+    with pytest.raises(UsageError, match="--power must lie between 0 and 1"):
+        Terms(power=power)

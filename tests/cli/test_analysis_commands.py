@@ -49,6 +49,33 @@ def test_compare_says_who_is_better_and_gates_on_worse(call):
     assert call("compare", *worse[::-1], "--fail-if", "worse")[0] == 0
 
 
+def test_a_refused_comparison_does_not_pass_the_gate(tmp_path, capsys):
+    path = str(tmp_path / "apart.db")
+    pair = []
+    for seed in ("1", "2"):
+        drawn = ["--limit", "1", "--seed", seed, "--store", path, "--json"]
+        assert run_command(["run", "sesi", "--model", "baseline/oracle", *drawn]) == 0
+        pair.append(json.loads(capsys.readouterr().out)[0]["run"])
+    assert run_command(["compare", *pair, "--store", path]) == 0
+    assert "cannot be compared: they share no scored item" in capsys.readouterr().out
+    assert run_command(["compare", *pair, "--store", path, "--fail-if", "worse"]) == 1
+    told = "--fail-if worse does not hold: 1 of 1 comparisons could not be made"
+    assert told in capsys.readouterr().err
+
+
+def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
+    runs = _runs(call, "sesi")
+    text = call("compare", runs["baseline/oracle"], runs["baseline/random"], "--margin", "0.05")[1]
+    head, row = text.splitlines()[1:3]
+    assert head.split("\t")[2:5] == ["baseline/oracle", "baseline/random", "difference"]
+    cells = dict(zip(head.split("\t"), row.split("\t"), strict=True))
+    low, high = (float(end) for end in cells["interval"].strip("[]").split(","))
+    assert low < -float(cells["difference"].strip("−").removesuffix(" points")) < high
+    assert cells["p"] == "< .001"
+    assert cells["same within"] == "5.0 points: not shown"
+    assert cells["only first : only second right"].endswith(" : 0")
+
+
 def test_compare_as_json_holds_the_whole_comparison(call):
     runs = _runs(call, "seceu")
     code, text = call("compare", runs["baseline/oracle"], runs["baseline/first"], "--margin", "0.5", "--json")

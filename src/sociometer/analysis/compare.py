@@ -26,7 +26,7 @@ from sociometer.analysis.verdict import sentence_of
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 
-Verdict = Literal["better", "worse", "equivalent", "cannot tell", "too few"]
+Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
 LEVELS_AT_MOST = 40
 
 
@@ -83,6 +83,8 @@ class Terms(Struct, frozen=True):
     def __post_init__(self) -> None:
         if not 0.5 < self.level < 1:
             raise UsageError(f"the level must lie between 0.5 and 1, not {self.level}.")
+        if not 0 < self.power < 1:
+            raise UsageError(f"--power must lie between 0 and 1, not {self.power}; 0.8 is usual.")
         if self.margin is not None and self.margin <= 0:
             raise UsageError(f"--margin must be above 0, not {self.margin}; state the difference that would matter.")
 
@@ -176,13 +178,14 @@ def _pair(
         if refused and measure.primary:
             return refused, [], ()
         if refused:
-            notes.append(f"{measure.title.lower()} is left out: {refused}")
+            notes.append(f"“{measure.title}” is left out: {refused}")
             continue
         shared = shared_items(tables)
         rows.append(_draft(measure, {}, tables, shared, range(len(shared.items)), terms))
         if measure.primary:
-            rows += _by_facets(measure, tables, shared, terms)
-            notes += _left_out((first, second), shared)
+            levels, lone = _by_facets(measure, tables, shared, terms)
+            rows += levels
+            notes += [*_left_out((first, second), shared), *lone]
     return "" if rows else "they share no scored item", rows, tuple(dict.fromkeys(notes))
 
 
@@ -203,19 +206,30 @@ def _by_facets(
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
     terms: Terms,
-) -> list[_Draft]:
+) -> tuple[list[_Draft], list[str]]:
+    """The levels of every facet, and what to say of those that one cluster alone makes up."""
     names = list(dict.fromkeys(name for facets in shared.facets for name in facets))
-    drafts = []
+    drafts: list[_Draft] = []
+    notes: list[str] = []
     for name in names:
         levels: dict[str, list[int]] = {}
         for place, facets in enumerate(shared.facets):
             if name in facets:
                 levels.setdefault(facets[name], []).append(place)
         if 2 <= len(levels) <= LEVELS_AT_MOST:
+            several = {
+                level: places
+                for level, places in levels.items()
+                if len({shared.clusters[place] for place in places}) > 1
+            }
             drafts += [
-                _draft(measure, {name: level}, tables, shared, places, terms) for level, places in levels.items()
+                _draft(measure, {name: level}, tables, shared, places, terms) for level, places in several.items()
             ]
-    return drafts
+            if lone := len(levels) - len(several):
+                notes.append(
+                    f"by {name.replace('_', ' ')}, {lone} of {len(levels)} levels have one cluster and are left out"
+                )
+    return drafts, notes
 
 
 def _draft(
@@ -293,7 +307,9 @@ def _verdict(draft: _Draft, p_holm: float, terms: Terms, same: Equivalence | Non
     paired = draft.paired
     if paired.interval.too_few:
         return "too few"
-    if p_holm < 1 - terms.level and paired.difference != 0 and draft.measure.better != "neither":
+    if p_holm < 1 - terms.level and paired.difference != 0:
+        if draft.measure.better == "neither":
+            return "differs"
         higher = paired.difference > 0
         return "better" if higher == (draft.measure.better == "higher") else "worse"
     return "equivalent" if same is not None and same.equivalent else "cannot tell"
@@ -307,7 +323,8 @@ def _detectable(draft: _Draft, level: float, power: float) -> float | None:
         found = smallest_detectable_binary(worth, draft.discordant, power=power, level=level)
     else:
         found = smallest_detectable(paired.standard_error, paired.clusters, power=power, level=level)
-    return None if math.isnan(found) else found
+    # nothing varied: these items say nothing of what they would show
+    return None if math.isnan(found) or found == 0 else found
 
 
 def _needed(draft: _Draft, terms: Terms) -> int | None:

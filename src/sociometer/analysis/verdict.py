@@ -48,12 +48,15 @@ def _whole(row: "ComparedMeasure", comparison: "Comparison", named: bool) -> str
         turn = row.paired.difference < 0
         size = f"{amount(row.paired.difference, row.unit)} {bracket(interval, row.unit, turn)}"
         return f"{second} is {row.verdict} than {first}{on} by {size}"
+    if row.verdict == "differs":
+        size = f"{signed_amount(row.paired.difference, row.unit)} {bracket(interval, row.unit)}"
+        return f"{second} differs from {first}{on} by {size}"
     if row.verdict == "equivalent" and row.equivalence is not None:
         margin = amount(row.equivalence.margin, row.unit)
         return f"{second} and {first} are the same{on} within {margin} {bracket(interval, row.unit)}"
     if row.verdict == "too few":
         return f"{second} against {first}{on}: {_count(row.paired.clusters)} are too few to tell"
-    seen = f"a difference of {_signed(row.paired.difference, row.unit)} {bracket(interval, row.unit)}"
+    seen = f"a difference of {signed_amount(row.paired.difference, row.unit)} {bracket(interval, row.unit)}"
     return f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
 
 
@@ -69,6 +72,9 @@ def _groups(rows: Sequence["ComparedMeasure"]) -> list[str]:
         found = [row for row in rows if row.verdict == verdict]
         if found:
             parts.append(f"{verdict} on " + _listed([_level(row) for row in found]))
+    differing = [row for row in rows if row.verdict == "differs"]
+    if differing:
+        parts.append("they differ on " + _listed([_level(row, signed=True) for row in differing]))
     open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
     if open_rows and len(open_rows) <= 8:
         sizes = [row.detectable for row in open_rows if row.detectable is not None]
@@ -81,9 +87,10 @@ def _groups(rows: Sequence["ComparedMeasure"]) -> list[str]:
     return parts
 
 
-def _level(row: "ComparedMeasure") -> str:
-    turn = row.paired.difference < 0
-    size = amount(row.paired.difference, row.unit)
+def _level(row: "ComparedMeasure", signed: bool = False) -> str:
+    """One level with its size; without a better direction the sign stays, else the size of a loss is positive."""
+    turn = row.paired.difference < 0 and not signed
+    size = (signed_amount if signed else amount)(row.paired.difference, row.unit)
     return f"{_name(row)} by {size} {bracket(row.paired.interval, row.unit, turn)}"
 
 
@@ -92,7 +99,8 @@ def _name(row: "ComparedMeasure") -> str:
     return " ".join(words).replace("_", " ")
 
 
-def _signed(value: float, unit: str) -> str:
+def signed_amount(value: float, unit: str) -> str:
+    """A difference in words, with its sign where it is a loss."""
     return ("−" if value < 0 else "") + amount(value, unit)
 
 

@@ -1,20 +1,24 @@
 """`sociometer compare`: runs paired by item, with a verdict in one sentence."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from sociometer.analysis.compare import ComparedMeasure, Comparison, compare
-from sociometer.analysis.verdict import amount, bracket
+from sociometer.analysis.verdict import amount, bracket, signed_amount
 from sociometer.cli.chosen import candidates, chosen_runs, runs_argument, terms, terms_options
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
+from sociometer.report.page import p_text
+from sociometer.report.strips import number
 
-_COLUMNS = ("measure", "of", "first", "second", "difference", "interval", "p", "p Holm", "p BH", "effect")
-_MORE = ("would show", "items", "clusters", "verdict")
+_GATE = "Exit code 1 when a later run is worse on a primary measure, or could not be compared at all."
+_TESTED = ("difference", "interval", "p", "p Holm", "p BH", "effect", "would show")
+_COUNTED = ("items", "clusters", "verdict")
 
 
 def _compare(
@@ -37,15 +41,26 @@ def _compare(
     else:
         for comparison in found:
             _print(comparison)
-    worse = fail_if == "worse" and any(comparison.worse for comparison in found)
-    return int(ExitCode.GATE_FAILED if worse else ExitCode.OK)
+    return int(ExitCode.GATE_FAILED if fail_if == "worse" and not _gate_holds(found) else ExitCode.OK)
+
+
+def _gate_holds(found: Sequence[Comparison]) -> bool:
+    """Whether no later run is worse; a comparison that was refused shows nothing, so it does not pass."""
+    refused = [comparison for comparison in found if comparison.refused]
+    if refused:
+        names = ", ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}" for c in refused)
+        click.echo(
+            f"--fail-if worse does not hold: {len(refused)} of {len(found)} comparisons could not be made ({names}). "
+            "Give runs that can be compared.",
+            err=True,
+        )
+    return not refused and not any(comparison.worse for comparison in found)
 
 
 def _print(comparison: Comparison) -> None:
     title = f"{comparison.instrument}/{comparison.task}: {comparison.second} against {comparison.first}"
     if comparison.measures:
-        rows = tuple(_row(row) for row in comparison.measures)
-        print_table(Table("compare", title, (*_COLUMNS, *_MORE), rows, "; ".join(comparison.notes)))
+        print_table(_table(comparison, title))
     else:
         print_line(title)
     print_line(comparison.sentence)
@@ -56,24 +71,62 @@ def _print(comparison: Comparison) -> None:
     print_line()
 
 
-def _row(row: ComparedMeasure) -> tuple[Cell, ...]:
+def _table(comparison: Comparison, title: str) -> Table:
+    """One row a measure and level; equivalence and McNemar stand in it where some row has them."""
+    same = any(row.equivalence for row in comparison.measures)
+    binary = any(row.paired.mcnemar for row in comparison.measures)
+    columns = (
+        "measure",
+        "of",
+        comparison.first,
+        comparison.second,
+        *_TESTED,
+        *(("same within", "p same") if same else ()),
+        *(("only first : only second right", "p McNemar") if binary else ()),
+        *_COUNTED,
+    )
+    rows = tuple(
+        (*_tested(row), *(_same(row) if same else ()), *(_discordant(row) if binary else ()), *_counted(row))
+        for row in comparison.measures
+    )
+    note = "; ".join(comparison.notes)
+    return Table("compare", title, columns, rows, note[:1].upper() + note[1:])
+
+
+def _tested(row: ComparedMeasure) -> tuple[Cell, ...]:
+    """Values and their difference, in the measure's own unit: a difference of shares is in points, as its interval."""
     paired = row.paired
     return (
         row.title,
         ", ".join(row.group.values()) or "all",
-        paired.first,
-        paired.second,
-        paired.difference,
+        number(paired.first, row.unit),
+        number(paired.second, row.unit),
+        signed_amount(paired.difference, row.unit),
         bracket(paired.interval, row.unit),
-        round(paired.p_value, 5),
-        round(row.p_holm, 5),
-        round(row.p_benjamini_hochberg, 5),
+        p_text(paired.p_value),
+        p_text(row.p_holm),
+        p_text(row.p_benjamini_hochberg),
         None if paired.effect is None else round(paired.effect, 3),
-        "–" if row.detectable is None else amount(row.detectable, row.unit),
-        paired.items,
-        paired.clusters,
-        row.verdict,
+        None if row.detectable is None else amount(row.detectable, row.unit),
     )
+
+
+def _same(row: ComparedMeasure) -> tuple[Cell, Cell]:
+    """The two one-sided tests: the margin with yes or no, and their p."""
+    found = row.equivalence
+    if found is None:
+        return None, None
+    return f"{amount(found.margin, row.unit)}: {'yes' if found.equivalent else 'not shown'}", p_text(found.p_value)
+
+
+def _discordant(row: ComparedMeasure) -> tuple[Cell, Cell]:
+    """McNemar's counts and exact p, which takes items as independent."""
+    found = row.paired.mcnemar
+    return (None, None) if found is None else (f"{found.only_first} : {found.only_second}", p_text(found.p_exact))
+
+
+def _counted(row: ComparedMeasure) -> tuple[Cell, ...]:
+    return row.paired.items, row.paired.clusters, row.verdict
 
 
 command = click.Command(
@@ -83,7 +136,7 @@ command = click.Command(
         runs_argument(required=True),
         click.Option(["--task"], default="", help="Only this task."),
         *terms_options(),
-        click.Option(["--fail-if"], type=click.Choice(["worse"]), help="Exit code 1 when a later run is worse."),
+        click.Option(["--fail-if"], type=click.Choice(["worse"]), help=_GATE),
         store_option(),
         json_option(),
     ],

@@ -64,7 +64,7 @@ def verdicts(comparisons: Sequence[Comparison]) -> tuple[Verdicts, ...]:
 
 def _open(comparison: Comparison) -> bool:
     """Whether no measure of a comparison says anything."""
-    return not any(row.verdict in ("better", "worse", "equivalent") for row in comparison.measures)
+    return not any(row.verdict in ("better", "worse", "differs", "equivalent") for row in comparison.measures)
 
 
 def render(material: Material, *, made: str, version: str) -> str:
