@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.scoring import profile_similarity, score
@@ -120,6 +121,7 @@ def test_some_items_give_an_estimate_that_says_so(rehearse, official_data):
     whole = made.summarise("feelings").measure("eq").value
     some = made.summarise("feelings", every[:20])
     assert any("estimated from 20 of 40" in note for note in some.notes)
+    assert some.measure("eq").note.endswith("estimated on 20 of 40 items")
     other = made.summarise("feelings", every[20:])
     mean = (some.measure("eq").value + other.measure("eq").value) / 2
     assert mean == pytest.approx(whole, abs=0.1)
@@ -130,6 +132,9 @@ def test_all_ways_of_prompting_are_shown_and_the_first_leads(rehearse):
     groups = {measure.group.get("prompting") for measure in summary.measures if measure.name == "distance"}
     assert {"direct", "zero-shot", "zero-shot-steps", "two-shot", "two-shot-steps"} <= groups
     assert summary.series["prompting"] == "direct"
+    overall, direct = (summary.measure("distance", **group) for group in ({}, {"prompting": "direct"}))
+    assert (overall.value, overall.items) == (direct.value, 40)
+    assert overall.note.startswith("'direct' way of prompting; ")
 
 
 def test_best_names_the_best_and_says_that_choosing_flatters(rehearse, official_data):
@@ -140,6 +145,46 @@ def test_best_names_the_best_and_says_that_choosing_flatters(rehearse, official_
     assert summary.series["prompting"] == "zero-shot"
     assert round(summary.measure("eq").value) == 112
     assert any("'zero-shot' is the best of 5" in note and "flatters" in note for note in summary.notes)
+    for name in ("distance", "eq"):
+        assert summary.measure(name).items == 40
+        assert "'zero-shot', best of 5 ways: choosing the best of several flatters it" in summary.measure(name).note
+    assert summary.measure("distance").value == pytest.approx(2.124, abs=1e-3)
+
+
+def test_ways_are_judged_only_on_scenarios_that_all_were_played_on(rehearse, official_data):
+    """A way that was played on one easy scenario more must not win by it."""
+    made = rehearse("baseline/random", [official_data], prompting="best")
+    every = list(made.instrument.task("feelings").items(made.source()))
+    shared = made.summarise("feelings", every[:15])
+    more = made.summarise("feelings", [*every[:15], *every[15:18]])
+    assert more.measure("distance").value == shared.measure("distance").value
+    assert more.measure("eq").items == 3
+    assert "estimated on 3 of 40 items" in more.measure("eq").note
+    assert all(measure.items <= 3 for measure in more.measures)
+    assert any("on the 3 scenarios played in all of them; 1 are left out" in note for note in more.notes)
+
+
+@pytest.mark.parametrize("official", [False, True])
+def test_no_best_is_named_where_no_scenario_was_played_in_every_way(rehearse, request, official):
+    data = [request.getfixturevalue("official_data")] if official else []
+    made = rehearse("baseline/random", data, prompting="best")
+    every = list(made.instrument.task("feelings").items(made.source()))
+    summary = made.summarise("feelings", every[:4])
+    for name in ("distance", "eq") if official else ("distance",):
+        assert summary.measure(name).value is None
+        assert summary.measure(name).note == "too few scenarios shared by all ways to name a best"
+    assert "Too few scenarios shared by all ways to name a best." in summary.notes
+    assert "cannot be compared" in summary.tables[0].note
+    assert "prompting" not in summary.series
+    run = SummarisedRun("run", "feelings", "someone", {}, summary)
+    assert made.instrument.figures([run])
+
+
+def test_a_percentile_and_its_interval_lie_between_nothing_and_all(rehearse, official_data):
+    summary = rehearse("baseline/random", [official_data]).summarise("feelings")
+    measure = summary.measure("percentile")
+    assert 0 <= measure.interval.low <= measure.interval.high <= 1
+    assert math.copysign(1, measure.interval.low) == 1
 
 
 def test_best_prefers_a_completed_test_to_a_failed_one(rehearse):

@@ -9,28 +9,35 @@ from sociometer.analysis.grouped import Row, grouped_measures, mean_measure, row
 from sociometer.core.measure import Interval, Measure
 from sociometer.core.task import RunView
 from sociometer.instruments.seceu.norm import Norm, band
-from sociometer.instruments.seceu.standing import Standing
+from sociometer.instruments.seceu.standing import Standing, hedger
+from sociometer.instruments.seceu.ways import Ways
 
 FACETS = ("context", "direction")
+PLAIN = ("distance", "profile", "evenness", "null")
+PLACES = ("eq", "percentile", "similarity", "similarity-percentile")
 
 
-def overall_measures(
-    run: RunView[Any, Any], shown: Standing | None, even: Standing | None, norm: Norm | None
-) -> Iterator[Measure]:
-    """Yield the measures without a group, and the means by context and direction."""
-    several = len({row.facets.get("prompting") for row in rows(run, "distance")}) > 1
+def overall_measures(ways: Ways, even: Standing | None, norm: Norm | None) -> Iterator[Measure]:
+    """Yield the measures without a group, and the means by context and direction: those of the way that is shown."""
+    if even is not None and ways.shown is None:
+        errors = sum(ways.view.failures().values())
+        names = PLAIN if norm is None else (*PLAIN, *PLACES)
+        yield from (Measure(name, None, errors=errors, note=ways.named) for name in names)
+        return
+    run, shown = ways.lead, ways.shown
     distances = grouped_measures(run, "distance", by=FACETS, binary=False)
-    yield _around(distances[0], shown if not several else None, even)
+    yield _around(distances[0], shown, even, ways.named)
     yield from distances[1:]
     yield from grouped_measures(run, "profile", by=FACETS, binary=False)
     yield from grouped_measures(run, "evenness", binary=False)
     yield from grouped_measures(run, "null")
     if shown is not None and even is not None and norm is not None:
-        yield from _places(shown, even, norm, {}, distances[0])
+        yield from _places(shown, even, norm, {}, distances[0], ways.named)
 
 
-def method_measures(run: RunView[Any, Any], standing: Standing, even: Standing, norm: Norm | None) -> Iterator[Measure]:
+def method_measures(run: RunView[Any, Any], standing: Standing, norm: Norm | None) -> Iterator[Measure]:
     """Yield the measures of one way of prompting."""
+    even = hedger(standing, norm)
     group = {"prompting": standing.method}
     mine = _mean_of(run, "distance", group)
     yield _around(mine, standing, even)
@@ -45,19 +52,22 @@ def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measu
     return mean_measure(value, members, group, binary=None if value == "null" else False)
 
 
-def _around(measure: Measure, standing: Standing | None, even: Standing | None) -> Measure:
+def _around(measure: Measure, standing: Standing | None, even: Standing | None, way: str = "") -> Measure:
     """The mean distance with the interval that the standing gives it, beside what hedging has."""
     if measure.value is None or even is None:
         return measure
     interval = measure.interval if standing is None else standing.interval
-    return msgspec.structs.replace(measure, interval=interval, note=f"spreading evenly has {even.score:.2f}")
+    note = _joined(way, f"spreading evenly has {even.score:.2f}")
+    return msgspec.structs.replace(measure, interval=interval, note=note)
 
 
-def _places(standing: Standing, even: Standing, norm: Norm, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
+def _places(
+    standing: Standing, even: Standing, norm: Norm, group: dict[str, str], mean: Measure, way: str = ""
+) -> Iterator[Measure]:
     """EQ, percentiles and pattern similarity; a failed test has none."""
     failed = f"FAILED: {standing.nulls:g} of {standing.items} answers hold no allocation" if standing.failed else ""
     eq = None if standing.failed else standing.eq
-    word = failed or beside_eq(standing, even, norm)
+    word = failed or _joined(way, beside_eq(standing, even, norm))
 
     def measure(name: str, value: float | None, interval: Interval | None, note: str) -> Measure:
         return Measure(name, value, group, interval, standing.items, standing.items, mean.unreadable, mean.errors, note)
@@ -81,13 +91,19 @@ def _places(standing: Standing, even: Standing, norm: Norm, group: dict[str, str
 
 
 def beside_eq(standing: Standing, even: Standing, norm: Norm) -> str:
-    """Return what must stand beside an EQ: its band, what hedging earns, and people's error of measurement."""
+    """Return what must stand beside an EQ: its band, what hedging earns, people's error, and on how much it stands."""
     said = [band(standing.eq)] if standing.eq is not None else []
     if even.eq is not None:
         said.append(f"spreading evenly earns {even.eq:.0f}")
     if norm.error_of_measurement is not None:
         said.append(f"people's standard error of measurement {norm.error_of_measurement:.1f}")
+    if standing.items < len(norm.standards):
+        said.append(f"estimated on {standing.items} of {len(norm.standards)} items")
     return "; ".join(said)
+
+
+def _joined(*said: str) -> str:
+    return "; ".join(part for part in said if part)
 
 
 def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> str:

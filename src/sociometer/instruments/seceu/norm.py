@@ -70,11 +70,11 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
 
     def percent_below(self, score: float) -> float:
         """Return the percent of people who did worse than this score."""
-        return float(self.score_curve()(score))
+        return _percent(float(self.score_curve()(score)))
 
     def percent_less_similar(self, similarity: float) -> float:
         """Return the percent of people whose pattern is less like the template than this."""
-        return float(self.similarity_curve()(similarity))
+        return _percent(float(self.similarity_curve()(similarity)))
 
 
 def band(eq: float) -> str:
@@ -156,3 +156,8 @@ def published_rows(table: str) -> Iterator[dict[str, str]]:
 @cache
 def _curve(pairs: Pairs, *, increasing: bool) -> MonotoneCurve:
     return MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs], increasing=increasing)
+
+
+def _percent(value: float) -> float:
+    """A percent within its bounds: rounding in the curve may overshoot them by a hair."""
+    return min(100.0, max(0.0, value))

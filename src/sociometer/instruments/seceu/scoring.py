@@ -11,8 +11,9 @@ from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.measures import method_measures, overall_measures
 from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.standing import Standing, by_place, hedger, stand
+from sociometer.instruments.seceu.standing import Standing, by_place, hedger
 from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
+from sociometer.instruments.seceu.ways import DIFFERENT, Ways, ways_of
 
 SHOWN_ITEMS = 5
 
@@ -45,75 +46,56 @@ def profile_similarity(points: Sequence[float], standard: Sequence[float]) -> fl
 def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     """Return distances for every run; EQ, percentiles and pattern similarity where there is a human norm."""
     norm = norm_of(run.norm)
-    standings = standings_of(run, norm)
-    even = hedger(standings[0], norm) if standings else None
-    shown = headline(standings, run.settings.text("prompting"))
-    measures = list(overall_measures(run, shown, even, norm))
-    if len(standings) > 1 and even is not None:
-        measures += [measure for standing in standings for measure in method_measures(run, standing, even, norm)]
-    tables = [results_table(standings, even, norm)] if even is not None else []
-    if shown is not None:
-        tables += [items_table(shown, norm, SHOWN_ITEMS), repairs_table(Counter(shown.readings))]
+    ways = ways_of(run, norm)
+    first = ways.shown or next(iter(ways.standings), None)
+    even = hedger(first, norm) if first is not None else None
+    measures = list(overall_measures(ways, even, norm))
+    if len(ways.standings) > 1:
+        measures += [measure for standing in ways.standings for measure in method_measures(ways.view, standing, norm)]
+    tables = [results_table(ways, even, norm)] if even is not None else []
+    if ways.shown is not None:
+        tables += [items_table(ways.shown, norm, SHOWN_ITEMS), repairs_table(Counter(ways.shown.readings))]
     return Summary(
         tuple(measures),
         tuple(tables),
-        tuple(notes(run, standings, shown, even, norm)),
-        series(standings, shown, even, norm),
+        tuple(notes(run, ways, even, norm)),
+        series(ways.standings, ways.shown, even, norm),
     )
 
 
-def standings_of(run: RunView[Scenario, Allocated], norm: Norm | None) -> list[Standing]:
-    """Return how the subject stands with each way of prompting, in the order they were played."""
-    methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
-    for item, outcome, _ in run.scored():
-        methods.setdefault(item.prompting, []).append((item, outcome))
-    return [stand(method, answers, norm) for method, answers in methods.items()]
-
-
-def headline(standings: Sequence[Standing], prompting: str) -> Standing | None:
-    """Return the standing that the run is known by: the best of several where the setting says so, else the first."""
-    if not standings:
-        return None
-    if prompting == "best":
-        able = [standing for standing in standings if not standing.failed] or list(standings)
-        return min(able, key=lambda standing: standing.gap if standing.gap is not None else standing.score)
-    return standings[0]
-
-
-def notes(
-    run: RunView[Scenario, Allocated],
-    standings: Sequence[Standing],
-    shown: Standing | None,
-    even: Standing | None,
-    norm: Norm | None,
-) -> list[str]:
+def notes(run: RunView[Scenario, Allocated], ways: Ways, even: Standing | None, norm: Norm | None) -> list[str]:
     """Return the caveats that belong beside the numbers."""
-    if shown is None or even is None:
+    if even is None:
         return ["Nothing was scored."]
-    said: list[str] = []
-    if norm is None:
+    said = _key_notes(even, norm)
+    if norm is not None and ways.shown is not None and ways.shown.items < len(norm.standards):
         said.append(
-            "The key of these scenarios is its authors' judgement, not a human norm: distance and likeness, no EQ."
+            f"EQ estimated from {ways.shown.items} of {len(norm.standards)} items, "
+            "by their difference from people's mean distances on the same items."
         )
-        said.append(f"Spreading the points evenly has a distance of {even.score:.2f}: a consensus rewards hedging.")
-    else:
-        said.append(f"Norm: {norm.name}, {norm.sample}.")
-        said.append(f"Spreading the points evenly earns an EQ of {even.eq:.0f}: a consensus rewards hedging.")
-        if norm.error_of_measurement is not None:
-            said.append(f"People's standard error of measurement is {norm.error_of_measurement:.1f} EQ points.")
-        if shown.items < len(norm.standards):
-            said.append(
-                f"EQ estimated from {shown.items} of {len(norm.standards)} items, "
-                "by their difference from people's mean distances on the same items."
-            )
     said += _place_note(run, even, norm)
-    if len(standings) > 1:
-        said.append(_choice_note(run.settings.text("prompting"), standings, shown))
+    said += _ways_notes(ways)
     said += [
         f"FAILED ({standing.method}): {standing.nulls:g} of {standing.items} answers hold no allocation."
-        for standing in standings
+        for standing in ways.standings
         if standing.failed
     ]
+    return said
+
+
+def _key_notes(even: Standing, norm: Norm | None) -> list[str]:
+    """Whose judgement the standard is, and what hedging earns by it."""
+    if norm is None:
+        return [
+            "The key of these scenarios is its authors' judgement, not a human norm: distance and likeness, no EQ.",
+            f"Spreading the points evenly has a distance of {even.score:.2f}: a consensus rewards hedging.",
+        ]
+    said = [
+        f"Norm: {norm.name}, {norm.sample}.",
+        f"Spreading the points evenly earns an EQ of {even.eq:.0f}: a consensus rewards hedging.",
+    ]
+    if norm.error_of_measurement is not None:
+        said.append(f"People's standard error of measurement is {norm.error_of_measurement:.1f} EQ points.")
     return said
 
 
@@ -130,11 +112,27 @@ def _place_note(run: RunView[Scenario, Allocated], even: Standing, norm: Norm | 
     ]
 
 
-def _choice_note(prompting: str, standings: Sequence[Standing], shown: Standing) -> str:
-    if prompting == "best":
-        ways = len(standings)
-        return f"'{shown.method}' is the best of {ways} ways of prompting; choosing the best of several flatters it."
-    return f"Places on the norm without a group are those of '{shown.method}'; every way of prompting stands below."
+def _ways_notes(ways: Ways) -> list[str]:
+    """By which way the run is known, and on which scenarios the ways can be compared."""
+    if not ways.several:
+        return []
+    said: list[str] = []
+    if ways.shown is None:
+        said.append(f"{ways.named[0].upper()}{ways.named[1:]}.")
+    elif ways.best:
+        count = len(ways.standings)
+        said.append(
+            f"'{ways.shown.method}' is the best of {count} ways of prompting; choosing the best of several flatters it."
+        )
+    else:
+        said.append(f"Numbers without a group are those of '{ways.shown.method}'; every way of prompting stands below.")
+    if not ways.comparable:
+        said.append(f"{DIFFERENT} An item is a scenario asked in one way, and --limit counts items: give more of them.")
+    elif ways.left_out:
+        said.append(
+            f"The ways are compared on the {ways.shared} scenarios played in all of them; {ways.left_out} are left out."
+        )
+    return said
 
 
 def series(

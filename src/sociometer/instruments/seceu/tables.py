@@ -1,22 +1,23 @@
 """The tables of a summary: every way of prompting beside the hedger, the items at both ends, the repairs."""
 
 from collections import Counter
-from collections.abc import Sequence
 
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments.seceu.norm import Norm, band
 from sociometer.instruments.seceu.standing import Answered, Standing, by_place, silent
+from sociometer.instruments.seceu.ways import DIFFERENT, Ways
 
 _PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
 _NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people below", "similarity", "p", "less similar")
 
 
-def results_table(standings: Sequence[Standing], even: Standing, norm: Norm | None) -> Table:
+def results_table(ways: Ways, even: Standing, norm: Norm | None) -> Table:
     """Return a row for each way of prompting, then what hedging, going by place and silence earn on the same items."""
-    lines = [*standings, even, by_place(even, norm), silent(even, norm)]
+    lines = [*ways.standings, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
         rows = tuple(_plain_row(standing) for standing in lines)
-        return Table("results", "Distance to the key, beside answers that read nothing", _PLAIN, rows)
+        note = "" if ways.comparable else DIFFERENT
+        return Table("results", "Distance to the key, beside answers that read nothing", _PLAIN, rows, note)
     rows = tuple(_normed_row(standing, norm) for standing in lines)
     columns = (*_NORMED, "mechanism", "evenness", "null answers")
     note = (
@@ -25,6 +26,8 @@ def results_table(standings: Sequence[Standing], even: Standing, norm: Norm | No
     )
     if norm.evenness is not None:
         note += f" Single people have {norm.evenness:.2f}."
+    if not ways.comparable:
+        note = f"{DIFFERENT} {note}"
     return Table("results", "EQ on the human norm, beside answers that read nothing", columns, rows, note)
 
 

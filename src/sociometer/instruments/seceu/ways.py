@@ -1,0 +1,120 @@
+"""Several ways of prompting in one run: what may be compared, and by which way the run is known."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, RunView
+from sociometer.instruments.seceu.items import Scenario, prompting_methods
+from sociometer.instruments.seceu.norm import Norm
+from sociometer.instruments.seceu.play import Allocated
+from sociometer.instruments.seceu.standing import Standing, stand
+
+TOO_FEW = "too few scenarios shared by all ways to name a best"
+DIFFERENT = "No scenario was played in every way: the ways stand on different scenarios and cannot be compared."
+
+View = RunView[Scenario, Allocated]
+
+
+class Ways(Struct, frozen=True):
+    """The standings of a run, all on the same scenarios where there are such."""
+
+    view: View
+    """The run, cut down to the scenarios that every way was played on, or whole where there is none."""
+    standings: tuple[Standing, ...]
+    shown: Standing | None
+    """The standing that the run is known by."""
+    several: bool
+    """Whether the settings ask for more than one way."""
+    best: bool
+    shared: int
+    left_out: int
+    """Scenarios left out because not every way was played on them."""
+
+    @property
+    def comparable(self) -> bool:
+        """Return whether the ways stand on the same scenarios."""
+        return not self.several or self.shared > 0
+
+    @property
+    def lead(self) -> View:
+        """Return the run as the shown way alone; failures stay, so that none is hidden."""
+        if not self.several:
+            return self.view
+        method = None if self.shown is None else self.shown.method
+        return _only(self.view, lambda item: item.prompting == method)
+
+    @property
+    def named(self) -> str:
+        """Return what must stand beside a number without a group: whose it is, and whether it was picked."""
+        if not self.several:
+            return ""
+        if self.shown is None:
+            return TOO_FEW if self.best else "the direct way was not played"
+        if self.best:
+            return (
+                f"'{self.shown.method}', best of {len(self.standings)} ways: choosing the best of several flatters it"
+            )
+        return f"'{self.shown.method}' way of prompting"
+
+
+def ways_of(run: View, norm: Norm | None) -> Ways:
+    """Return the ways of prompting of a run, judged on the scenarios that all of them were played on."""
+    methods = _asked(run.settings)
+    best, several = run.settings.text("prompting") == "best", len(methods) > 1
+    played: dict[str, set[str]] = {method: set() for method in methods}
+    for item, _, _ in run.scored():
+        played.setdefault(item.prompting, set()).add(item.scenario)
+    shared = set.intersection(*played.values())
+    view = _only(run, lambda item: item.scenario in shared) if several and shared else run
+    standings = tuple(_standings(view, norm))
+    return Ways(
+        view=view,
+        standings=standings,
+        shown=headline(standings, methods[0], best=best, shared=len(shared)),
+        several=several,
+        best=best,
+        shared=len(shared),
+        left_out=len(set.union(*played.values()) - shared),
+    )
+
+
+def headline(standings: Sequence[Standing], first: str, *, best: bool, shared: int) -> Standing | None:
+    """Return the best standing on shared scenarios where the best is asked for, else that of the first way."""
+    if not best:
+        return next((standing for standing in standings if standing.method == first), None)
+    if not shared:
+        return None
+    able = [standing for standing in standings if not standing.failed] or list(standings)
+    return min(able, key=lambda standing: standing.gap if standing.gap is not None else standing.score)
+
+
+def _asked(settings: Settings) -> tuple[str, ...]:
+    return prompting_methods(settings.text("prompting"), settings.whole("paraphrases"))
+
+
+def _standings(view: View, norm: Norm | None) -> Iterator[Standing]:
+    """How the subject stands with each way of prompting, in the order they were played."""
+    methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
+    for item, outcome, _ in view.scored():
+        methods.setdefault(item.prompting, []).append((item, outcome))
+    for method, answers in methods.items():
+        yield stand(method, answers, norm)
+
+
+def _only(run: View, kept: Callable[[Scenario], bool]) -> View:
+    """The run with the scored episodes of some items, and every failure."""
+
+    def episodes() -> Iterator[Episode[Scenario, Allocated]]:
+        return (episode for episode in run.episodes() if episode.score is None or kept(episode.item))
+
+    return RunView(
+        episodes,
+        run.settings,
+        subject=run.subject,
+        roles=run.roles,
+        norm=run.norm,
+        run=run.run,
+        stand_ins=run.stand_ins,
+    )
