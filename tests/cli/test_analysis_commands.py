@@ -29,7 +29,7 @@ def call(store, capsys):
         capsys.readouterr()
         code = run_command([*arguments, "--store", str(store)])
         captured = capsys.readouterr()
-        return code, captured.out + captured.err
+        return code, captured.out if "--json" in arguments else captured.out + captured.err
 
     return run
 
@@ -123,6 +123,20 @@ def test_reliability_says_that_three_subjects_are_too_few(call):
     assert found["subjects"] == list(SUBJECTS)
 
 
+def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, capsys):
+    path = str(tmp_path / "two.db")
+    for limit in ("30", "5"):
+        assert run_command(["run", "sesi", "--model", "baseline/first", "--limit", limit, "--store", path]) == 0
+    capsys.readouterr()
+    assert run_command(["leaderboard", "sesi", "--store", path, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)[0]["standings"][0]["items"] == 30
+    assert "sesi: the fullest run of each subject: baseline/first sesi-" in captured.err
+    assert "(30 bundled items)" in captured.err
+    assert run_command(["profile", "baseline/first", "--store", path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["profile"][0]["items"] == 30
+
+
 def test_report_writes_one_page_about_all_runs(call, tmp_path):
     out = tmp_path / "page" / "report.html"
     code, text = call("report", "all", "--out", str(out))
@@ -160,6 +174,14 @@ def test_reproduce_shows_the_published_figures_and_their_reasons(capsys, officia
     assert differing and all(figure["reason"] for figure in differing)
     assert run_command(["reproduce", "seceu", "--data", str(official_data), "--mismatches"]) == 0
     assert "known difference" in capsys.readouterr().out
+
+
+def test_reproduce_says_which_official_files_were_not_found(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "empty"))
+    assert run_command(["reproduce", "sage"]) == 0
+    text = capsys.readouterr().out
+    assert "Official files not found: " in text
+    assert "sociometer data fetch sage" in text
 
 
 def test_reproduce_of_an_unknown_instrument_names_the_known_ones(capsys):

@@ -1,12 +1,12 @@
 """A subject over all instruments side by side; one overall number only on request, with the test it must pass."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from sociometer.analysis.clusters import Floats
-from sociometer.core.card import Card
+from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Interval
 from sociometer.core.task import SummarisedRun
 
@@ -49,14 +49,19 @@ class ProfileLine(Struct, frozen=True):
         return (value - self.chance) / (goal - self.chance)
 
 
-def profile_lines(runs: Sequence[SummarisedRun], cards: Mapping[str, Card]) -> tuple[ProfileLine, ...]:
-    """The primary measures of all runs, instruments in the order of the runs; `cards` is by run id."""
+def profile_lines(
+    runs: Sequence[SummarisedRun], cards: Mapping[str, Card], official: Collection[str] = ()
+) -> tuple[ProfileLine, ...]:
+    """The primary measures of all runs, and places on a norm of people where there are such, in the order of runs.
+
+    `cards` is by run id; `official` are the ids of the runs on the paper's own items.
+    """
     found = []
     for run in runs:
         card = cards[run.run]
         for known in card.measures_of(run.task):
             measure = run.summary.measure(known.name)
-            if not known.primary or measure is None:
+            if measure is None or not (known.primary or (_on_norm(known) and measure.value is not None)):
                 continue
             found.append(
                 ProfileLine(
@@ -71,7 +76,7 @@ def profile_lines(runs: Sequence[SummarisedRun], cards: Mapping[str, Card]) -> t
                     known.better,
                     measure.value,
                     measure.interval,
-                    known.chance,
+                    _chance(known, card, on_official=run.run in official),
                     known.human,
                     known.top,
                     measure.items,
@@ -82,6 +87,23 @@ def profile_lines(runs: Sequence[SummarisedRun], cards: Mapping[str, Card]) -> t
                 )
             )
     return tuple(found)
+
+
+def _on_norm(known: MeasureCard) -> bool:
+    """Whether a measure is a place on a scale made from people (an EQ of which 100 is the mean)."""
+    return known.unit == "points" and known.human is not None
+
+
+def _chance(known: MeasureCard, card: Card, *, on_official: bool) -> float | None:
+    """What chance earns on these items: a value measured on the bundled items says nothing of the official ones.
+
+    One that follows from the number of options (a half, a quarter) holds for both; tasks that `run` does not
+    play by default are on official items alone, and so is their chance.
+    """
+    by_options = known.chance is not None and (known.chance == 0 or (1 / known.chance).is_integer())
+    if on_official and card.task_card(known.task).default and not by_options:
+        return None
+    return known.chance
 
 
 class Overall(Struct, frozen=True):

@@ -1,12 +1,14 @@
 """Which stored runs a command is about, and how analysis and report see them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 import click
+from msgspec import Struct
 
 from sociometer.analysis.candidates import Candidate
 from sociometer.analysis.compare import Terms
+from sociometer.cli.output import harmless
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
 from sociometer.engine.engine import Engine
@@ -23,24 +25,99 @@ def runs_argument(required: bool = False) -> click.Argument:
     return click.Argument(["runs"], nargs=-1, required=required, metavar="RUN…")
 
 
-def chosen_runs(engine: Engine, references: Sequence[str], *, instrument: str = "", subject: str = "") -> list[Stored]:
-    """The runs that were named; with none or `all`, the latest of every subject on every instrument."""
+def chosen_runs(
+    engine: Engine,
+    references: Sequence[str],
+    *,
+    instrument: str = "",
+    subject: str = "",
+    one_kind: bool = False,
+    told: bool = True,
+) -> list[Stored]:
+    """The runs that were named; with none or `all`, the fullest of every subject on every instrument.
+
+    The fullest run has the most items of the instrument's own test, the newest among equals; where an
+    instrument was played on official and on bundled items, the kind that most subjects had goes first, and
+    `one_kind` leaves out who has the other alone. `told` says on standard error which runs were chosen.
+    """
     if references and EVERY not in references:
         chosen = list({stored.id: stored for stored in map(engine.stored, references)}.values())
         wrong = [stored for stored in chosen if instrument and stored.instrument != instrument]
         if wrong:
             raise UsageError(f"run '{wrong[0].id}' is of {wrong[0].instrument}, not of {instrument}.")
         return chosen
-    latest: dict[tuple[str, str], str] = {}
-    for record in engine.store.runs.all():
-        wanted = (not instrument or record.instrument == instrument) and (not subject or record.subject == subject)
-        if wanted and _stands_for_its_subject(record):
-            latest[record.instrument, record.subject] = record.id
-    if not latest:
+    standing = [
+        _Standing(record, is_official(record), _items_of_the_test(engine, record))
+        for record in engine.store.runs.all()
+        if record.subject and (not instrument or record.instrument == instrument) and _stands_for_its_subject(record)
+    ]
+    fullest = _fullest(standing, subject, one_kind)
+    if not fullest:
         what = f" of {instrument}" if instrument else ""
         who = f" with subject '{subject}'" if subject else ""
         raise UsageError(f"the store has no run{what}{who}. Start one with: sociometer run INSTRUMENT --model MODEL")
-    return [engine.stored(reference) for reference in latest.values()]
+    if told:
+        for line in _choice_in_words(fullest, standing, subject):
+            click.echo(harmless(line), err=True)
+    return [engine.stored(one.record.id) for one in fullest]
+
+
+class _Standing(Struct, frozen=True):
+    """A run that may stand for its subject, with what decides whether it does."""
+
+    record: RunRecord
+    official: bool
+    items: int
+
+    @property
+    def kind(self) -> str:
+        return "official" if self.official else "bundled"
+
+
+def _fullest(standing: Sequence[_Standing], subject: str, one_kind: bool) -> list[_Standing]:
+    """For each instrument and subject the run with the most items, the newest among equals, oldest subject first."""
+    groups: dict[tuple[str, str], list[_Standing]] = {}
+    for one in standing:
+        groups.setdefault((one.record.instrument, one.record.subject), []).append(one)
+    found = []
+    for (instrument, who), members in groups.items():
+        first = _first_kind([one for one in standing if one.record.instrument == instrument])
+        of_kind = [one for one in members if one.official == first]
+        if (not subject or who == subject) and (of_kind or not one_kind):
+            found.append(max(of_kind or members, key=lambda one: (one.items, one.record.created)))
+    return found
+
+
+def _first_kind(standing: Sequence[_Standing]) -> bool:
+    """Whether official items go first: the kind that more subjects had, and of equals the one played last."""
+
+    def weight(official: bool) -> tuple[int, float]:
+        of_kind = [one.record for one in standing if one.official == official]
+        return len({record.subject for record in of_kind}), max((record.created for record in of_kind), default=0.0)
+
+    return weight(True) > weight(False)
+
+
+def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing], subject: str) -> Iterator[str]:
+    """One line an instrument: the runs that were chosen, their items, and who is left out."""
+    for instrument in dict.fromkeys(one.record.instrument for one in chosen):
+        mine = [one for one in chosen if one.record.instrument == instrument]
+        names = ", ".join(f"{one.record.subject} {one.record.id} ({one.items} {one.kind} items)" for one in mine)
+        others = {one.record.subject for one in standing if one.record.instrument == instrument}
+        left = sorted(others - {one.record.subject for one in mine}) if not subject else []
+        also = f"; left out, with other items alone: {', '.join(left)}" if left else ""
+        yield f"{instrument}: the fullest run of each subject: {names}{also}."
+
+
+def is_official(record: RunRecord) -> bool:
+    """Whether a run is on the paper's own items."""
+    return record.manifest.official or record.manifest.imported
+
+
+def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
+    """How many items of the instrument's own test have an outcome, whatever their repeats."""
+    tasks = set(record.manifest.tasks) & set(card_of(record.instrument).default_tasks())
+    return sum(len({item for item, _ in engine.store.episodes.finished(record.id, task)}) for task in tasks)
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:
@@ -87,7 +164,7 @@ def given_runs(runs: Sequence[Stored]) -> tuple[list[GivenRun], dict[str, Instru
             datetime.fromtimestamp(stored.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC"),
             stored.record.manifest.instrument_version,
             "finished" if stored.record.manifest.imported else stored.record.status,
-            stored.record.manifest.official or stored.record.manifest.imported,
+            is_official(stored.record),
         )
         for stored in runs
     ]

@@ -17,7 +17,7 @@ def _leaderboard(
 ) -> None:
     card_of(instrument)
     with open_engine(store_path(store)) as engine:
-        known = candidates(chosen_runs(engine, runs, instrument=instrument), task)
+        known = candidates(chosen_runs(engine, runs, instrument=instrument, one_kind=True), task)
         tasks = dict.fromkeys(candidate.task for candidate in known)
         ranked = [name for name in tasks if any(card.value for card in card_of(instrument).measures_of(name))]
         boards = [leaderboard([c for c in known if c.task == name], measure) for name in ranked]
@@ -39,5 +39,5 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    help="Subjects of INSTRUMENT with rank intervals: the latest run of each, or the runs given.",
+    help="Subjects of INSTRUMENT with rank intervals: the fullest run of each, or the runs given.",
 )

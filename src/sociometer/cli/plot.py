@@ -53,5 +53,5 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    help="Draw the figure NAME of the runs given (default: the latest of everything); without NAME, list the figures.",
+    help="Draw the figure NAME of the runs given (default: the fullest of all); without NAME, list the figures.",
 )

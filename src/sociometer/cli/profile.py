@@ -1,18 +1,20 @@
 """`sociometer profile`: one subject over all instruments; one overall number only when asked for."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from sociometer.analysis.candidates import beside_the_subject
 from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_lines
-from sociometer.cli.chosen import chosen_runs
+from sociometer.cli.chosen import chosen_runs, is_official
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
+from sociometer.engine.stored import Stored
 from sociometer.instruments import load
 from sociometer.report.page import span
 from sociometer.report.strips import number
@@ -22,11 +24,11 @@ _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance",
 
 def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> None:
     with open_engine(store_path(store)) as engine:
-        subjects = {record.subject for record in engine.store.runs.all()}
+        subjects = {record.subject for record in engine.store.runs.all() if record.subject}
         if subject not in subjects:
             raise unknown("subject", subject, subjects, "`sociometer runs` lists the subjects.")
-        lines = _lines(engine, subject)
-        one = overall({name: _positions(_lines(engine, name)) for name in sorted(subjects)}) if as_one else None
+        lines = _lines(chosen_runs(engine, (), subject=subject))
+        one = overall(_everyone(engine)) if as_one else None
     if as_json:
         print_json({"subject": subject, "profile": lines, "overall": one})
         return
@@ -56,10 +58,18 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
         _print_overall(one, subject)
 
 
-def _lines(engine: Engine, subject: str) -> tuple[ProfileLine, ...]:
-    runs = chosen_runs(engine, (), subject=subject)
+def _lines(runs: Sequence[Stored]) -> tuple[ProfileLine, ...]:
     summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
-    return profile_lines(summaries, {stored.id: load(stored.instrument).card for stored in runs})
+    official = {stored.id for stored in runs if is_official(stored.record)}
+    return profile_lines(summaries, {stored.id: load(stored.instrument).card for stored in runs}, official)
+
+
+def _everyone(engine: Engine) -> dict[str, dict[str, float]]:
+    """The positions of every subject, on runs of one kind of items for each instrument."""
+    by_subject: dict[str, list[Stored]] = {}
+    for stored in chosen_runs(engine, (), one_kind=True, told=False):
+        by_subject.setdefault(stored.subject, []).append(stored)
+    return {name: _positions(_lines(by_subject[name])) for name in sorted(by_subject)}
 
 
 def _positions(lines: tuple[ProfileLine, ...]) -> dict[str, float]:
@@ -88,5 +98,5 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    help="SUBJECT's latest run on every instrument, side by side.",
+    help="SUBJECT's fullest run on every instrument, side by side.",
 )

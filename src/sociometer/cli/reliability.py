@@ -19,7 +19,7 @@ def _reliability(
 ) -> None:
     card = card_of(instrument)
     with open_engine(store_path(store)) as engine:
-        known = candidates(chosen_runs(engine, runs, instrument=instrument), task)
+        known = candidates(chosen_runs(engine, runs, instrument=instrument, one_kind=True), task)
         tasks = [
             name
             for name in dict.fromkeys(candidate.task for candidate in known)
@@ -64,5 +64,5 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    help="Alpha, omega, split halves and repeatability of INSTRUMENT over the latest run of each subject, or RUN….",
+    help="Alpha, omega, split halves and repeatability of INSTRUMENT over the fullest run of each subject, or RUN….",
 )

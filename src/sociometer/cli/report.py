@@ -48,5 +48,5 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    help="One page about the runs given (or 'all': the latest of every subject on every instrument).",
+    help="One page about the runs given (or 'all': the fullest of every subject on every instrument).",
 )

@@ -1,11 +1,13 @@
 """`sociometer reproduce`: the published figures, recomputed, with every mismatch shown."""
 
+from pathlib import Path
+
 import click
 
 from sociometer.analysis.reproduction import reproduced, reproduction_table
 from sociometer.cli.opening import instrument_and_folder
 from sociometer.cli.options import json_option
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.prompts import Prompts
@@ -15,24 +17,50 @@ from sociometer.engine.data import data_folders
 from sociometer.instruments import card_of, cards
 
 
+class _Searched(Source):
+    """A source that remembers which official files it was asked for and did not have."""
+
+    def __init__(self, settings: Settings, prompts: Prompts, *, instrument: str, folders: tuple[Path, ...]) -> None:
+        super().__init__(settings, prompts, instrument=instrument, official=True, folders=folders)
+        self._asked: dict[str, bool] = {}
+
+    def find(self, name: str) -> Path | None:
+        """The official file or folder of that name, or None, which is remembered."""
+        found = super().find(name)
+        self._asked[name] = found is not None
+        return found
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What was asked for and found nowhere; a file may have been looked for in several places."""
+        had = {Path(name).name for name, found in self._asked.items() if found}
+        return tuple(name for name, found in self._asked.items() if not found and Path(name).name not in had)
+
+
 def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, as_json: bool) -> int:
     names = [card_of(name).name for name in instruments] or list(cards())
     found: dict[str, tuple[PublishedFigure, ...]] = {}
+    missing: dict[str, tuple[str, ...]] = {}
     for name in names:
         instrument, folder = instrument_and_folder(name)
         if instrument.reproduce is None:
             continue
         settings = Settings.chosen(instrument.card.setting, {})
-        source = Source(
-            settings, Prompts(folder / "prompts"), instrument=name, official=True, folders=data_folders(data)
-        )
+        source = _Searched(settings, Prompts(folder / "prompts"), instrument=name, folders=data_folders(data))
         found[name] = tuple(instrument.reproduce(source))
+        missing[name] = source.missing
     good = reproduced(found)
     if as_json:
-        print_json({"reproduced": good, "figures": found})
+        print_json({"reproduced": good, "figures": found, "not_found": missing})
     else:
         for name, figures in found.items():
             print_table(reproduction_table(name, figures, mismatches))
+            if missing[name]:
+                print_line(
+                    f"Official files not found: {', '.join(missing[name])}. The figures that need them are left out; "
+                    f"get the files with: sociometer data fetch {name} (or give --data DIR)."
+                )
+                print_line()
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
 
 

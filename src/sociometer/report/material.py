@@ -122,8 +122,8 @@ def gather(
     return Material(
         tuple(dict.fromkeys(sitting.subject for sitting in sittings)),
         chapters,
-        profile_lines([record for _, record in summarised], cards),
-        _comparisons(candidates, terms),
+        profile_lines([record for _, record in summarised], cards, {entry.run.id for entry in given if entry.official}),
+        _comparisons(_first_subject_first(candidates), terms),
         tuple(shown),
     )
 
@@ -197,6 +197,12 @@ def _notes(sittings: Sequence[Sitting]) -> Iterator[str]:
         everyone = {sitting.subject for sitting in sittings if sitting.task in tasks}
         subjects = list(dict.fromkeys(sitting.subject for sitting in of))
         yield note if everyone == set(subjects) else f"{', '.join(subjects)}: {note}"
+
+
+def _first_subject_first(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Every task's runs in the order in which the subjects were first given: one reference all over the page."""
+    order = list(dict.fromkeys(candidate.view.subject or candidate.label for candidate in candidates))
+    return sorted(candidates, key=lambda candidate: order.index(candidate.view.subject or candidate.label))
 
 
 def _comparisons(candidates: Sequence[Candidate], terms: Terms | None) -> tuple[Comparison, ...]:

@@ -88,7 +88,9 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
         )
         for line in members
     )
-    references = (("chance", first.chance), ("people", first.human))
+    # official and bundled items may meet in one strip; what chance earns is then not one place
+    chance = first.chance if len({line.chance for line in members}) == 1 else None
+    references = (("chance", chance), ("people", first.human))
     marks = tuple(
         StripMark(name, place(value) or 0.0, number(value, first.unit))
         for name, value in references
