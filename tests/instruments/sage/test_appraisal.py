@@ -1,3 +1,4 @@
+import re
 from random import Random
 
 import pytest
@@ -133,3 +134,14 @@ def test_the_order_holds_on_official_scenarios_too(rehearse, official):
         for subject in (Listener("listener"), Lecturer("lecturer"), Parrot("parrot"))
     ]
     assert means == sorted(means, reverse=True), means
+
+
+@pytest.mark.parametrize("scenario", list(bundled("en")), ids=lambda scenario: scenario.id)
+def test_the_oracle_never_calls_the_person_by_a_name_of_their_story(scenario):
+    names = [detail for detail in scenario.details if detail[0].isupper()]
+    said = [ideal_reply(scenario, turn) for turn in range(1, 11)]
+    assert not [line for line in said for name in names if re.search(rf", {name}[.,!?]", line)]
+
+
+def test_camila_is_not_called_patricia():
+    assert ideal_reply(SCENARIOS["en-baby-shower"], 4).startswith("You kept it to yourself, the thing with Patrícia.")

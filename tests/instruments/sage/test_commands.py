@@ -29,7 +29,7 @@ def cli(tmp_path, monkeypatch, capsys):
     def call(*words, code=0):
         got = run_command([str(word) for word in words])
         out, err = capsys.readouterr()
-        assert got == code, err
+        assert code is None or got == code, err
         return json.loads(out) if "--json" in words else out + err
 
     return call
@@ -93,7 +93,22 @@ def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):
 
 
 def test_a_judge_by_cues_cannot_judge_relationships_and_says_what_to_do(cli, imported):
-    assert "bind judge to a model" in cli("analyse", "sage", imported[0], "--role", "judge=cues", code=4)
+    words = ("analyse", "sage", imported[0], "--role", "judge=cues")
+    assert "bind judge to a model" in cli(*words, code=2)
+    assert "bind judge to a model" in cli(*words, "--what", "strategies", "--what", "relationship", code=2)
+    assert len(cli("runs", "--json")) == len(imported), "nothing was played, not even what the judge could do"
+
+
+def test_a_judge_of_its_own_is_told_from_the_folder_and_kept_apart(cli, tmp_path):
+    usual = cli("import", "sage", released(tmp_path / "transcripts", TALK, 45), "--json")
+    other = cli("import", "sage", released(tmp_path / "transcripts-judge-gpt-4o", OTHER, 30), "--json")
+    own = cli("import", "sage", released(tmp_path / "transcripts", TALK, 45), "--simulator", "mine", "--json")
+    rows = [found["tables"][0]["rows"][0] for found in (usual, other, own)]
+    assert [row[2] for row in rows] == ["deepseek-v3", "gpt-4o", "mine"]
+    one, two = rows[0][0], rows[1][0]
+    assert "another simulator: " in cli("compare", one, two, code=None)
+    assert tables(cli("simulators", "sage", one, two, "--json"))["leniency"][0]["kinder by"] == -15
+    assert "not on one scale" in cli("contrast", "sage", one, two, code=2)
 
 
 def test_a_talk_needs_a_turn(cli):
@@ -193,6 +208,15 @@ def test_what_if_gives_an_effect_with_its_interval(cli, imported, tmp_path):
     assert "no dialogue of run" in cli(*words, "--strategy", "D-3", "--turn", "9", code=2)
 
 
+def test_a_what_if_whose_writer_cannot_answer_says_why_it_has_no_effect(cli, imported):
+    words = ("what-if", "sage", imported[0], "--by-writer", "--model", "baseline/random", "--times", "2")
+    found = cli(*words, "--role", "writer=baseline/oracle", "--limit", "3", "--json", code=4)
+    [table] = found["tables"]
+    assert table["rows"] == []
+    assert "6 times writer: the oracle has no ideal answer" in table["note"], "three dialogues, played twice"
+    assert "at least 1" in cli(*words, "--limit", "0", code=2)
+
+
 def test_built_scenarios_can_be_played(cli, tmp_path):
     script = tmp_path / "builder.jsonl"
     steps = (("name; gender", PERSONA), ("background \\(the", SCENE), ("rises", REACTIONS), ("first_words", OPENING))
@@ -205,6 +229,7 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
     assert any("near duplicates" in note for note in found["notes"])
     out = cli("run", "sage", "--model", "baseline/oracle", "--scenarios", "own.jsonl", "--quiet")
     assert "sentient" in out
+    assert "by --count" in cli("build", "sage", "--limit", "3", "--role", "builder=baseline/random", code=2)
     assert "one language at a time" in cli(
         "build", "sage", "--language", "all", "--role", "builder=baseline/random", code=2
     )

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -76,7 +77,17 @@ def test_the_cap_is_kept(tmp_path):
 
 def test_the_simulator_is_read_off_the_released_folder(tmp_path):
     assert simulator_of(tmp_path / "gpt-4o_based_simulator" / "x_result.jsonl") == "gpt-4o"
-    assert simulator_of(tmp_path / "else" / "x_result.jsonl") == ""
+    assert simulator_of(tmp_path / "transcripts-judge-gpt-4o" / "x_result.jsonl") == "gpt-4o"
+    assert simulator_of(tmp_path / "transcripts" / "x_result.jsonl") == "deepseek-v3"
+
+
+def test_a_folder_that_names_no_simulator_is_never_taken_for_another(tmp_path, monkeypatch):
+    one, two = (simulator_of(tmp_path / place / "else" / "x_result.jsonl") for place in ("a", "b"))
+    assert "else" in one and "else" in two and one != two
+    assert one == simulator_of(tmp_path / "a" / "else" / "y_result.jsonl")
+    (tmp_path / "a" / "else").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "else")
+    assert simulator_of(Path("x_result.jsonl")) == one
 
 
 @pytest.mark.parametrize("model", ["GPT-4.1", "Claude3.7", "Qwen2.5-72B"])

@@ -182,6 +182,9 @@ def _filled(line: str, scenario: Scenario, rng: Random) -> str:
 
 def _put(line: str, slot: str, detail: str) -> str:
     bare = detail[0].isupper() or detail == "all this"  # "the Svea" is not English
+    if detail[0].isupper():
+        # After a comma a bare name would call the hearer by it: "You kept it to yourself, Svea."
+        line = line.replace(f", the {{{slot}}}", f", the thing with {{{slot}}}")
     return (line.replace(f"the {{{slot}}}", detail) if bare else line).replace(f"{{{slot}}}", detail)
 
 

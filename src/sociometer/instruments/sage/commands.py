@@ -21,6 +21,7 @@ from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.levels import correlate, points_of
+from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
@@ -34,7 +35,7 @@ def import_dialogues(bench: Workbench, options: Settings) -> Result:
         if not path.is_file():
             raise DataError("no such file; give released dialogue files (JSON lines)", path)
         subject = options.text("subject") or subject_of(path)
-        simulator = options.text("simulator") or simulator_of(path) or "unnamed simulator"
+        simulator = options.text("simulator") or simulator_of(path)
         episodes = [
             FinishedEpisode(scenario, _by(dialogue, simulator), _events(scenario, dialogue, subject))
             for scenario, dialogue in read_dialogues(path)
@@ -49,8 +50,9 @@ def import_dialogues(bench: Workbench, options: Settings) -> Result:
 
 def analyse(bench: Workbench, options: Settings) -> Result:
     """Plays the analyses of stored dialogues; the same command again sends nothing new."""
-    wanted = options.texts("what") or _USUAL_ANALYSES
-    count = options.whole("dialogues") if options["dialogues"] is not None else None
+    # What a judge by cues must refuse comes first, so that it refuses before anything is played.
+    wanted = sorted(options.texts("what") or _USUAL_ANALYSES, key=lambda what: what in JUDGED_BY_CUES)
+    count = _limit(options)
     runs = [bench.run(reference) for reference in options.texts("runs")]
     tables: list[Table] = []
     notes: list[str] = []
@@ -61,7 +63,8 @@ def analyse(bench: Workbench, options: Settings) -> Result:
             items: Sequence[Item] = dialogues
             if what == "stability":
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, bench.seed)
-            played.append(bench.play(what, subject=run.subject, items=items))
+            with seated_for(what):
+                played.append(bench.play(what, subject=run.subject, items=items))
         tables.append(_measures_table(what, played))
         notes.extend(f"{run.subject}: {note}" for run in played for note in run.summary(what).notes)
         notes.extend(
@@ -82,13 +85,14 @@ def what_if(bench: Workbench, options: Settings) -> Result:
     if not arms:
         raise UsageError("nothing to put in place of the reply; give --strategy CODE or --by-writer.")
     named = options.texts("item")
-    stored = [each for each in samples.stored_dialogues(run) if not named or each.id in named]
+    stored = [each for each in samples.some_dialogues(run, None, bench.seed) if not named or each.id in named]
     missing = set(named) - {each.id for each in stored}
     if missing:
         raise UsageError(f"run {run.id} has no dialogue '{sorted(missing)[0]}'; 'sociometer show {run.id}' lists them.")
     able = [each for each in stored if turn <= len(each.dialogue.turns) and each.dialogue.turns[turn - 1].judgement]
     if not able:
         raise UsageError(f"no dialogue of run {run.id} has a judged turn {turn}; try a smaller --turn.")
+    able = samples.drawn(able, _limit(options), bench.seed)
     forks = [whatif.fork(each, turn, arm) for each in able for arm in (whatif.STORED, *arms)]
     played = bench.play("what-if", items=forks, repeats=times)
     rows = [
@@ -103,7 +107,8 @@ def what_if(bench: Workbench, options: Settings) -> Result:
         notes.append(
             f"{played.subject} played on where {run.subject} had spoken: the effect is on talks that it goes on with."
         )
-    return Result(tables=(Table("what-if", title, columns, tuple(rows)),), notes=tuple(notes))
+    why = _without_effect(arms, played)
+    return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
 
 
 def simulators(bench: Workbench, options: Settings) -> Result:
@@ -136,6 +141,7 @@ def simulators(bench: Workbench, options: Settings) -> Result:
 def contrast(bench: Workbench, options: Settings) -> Result:
     """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
     runs = [bench.run(reference) for reference in options.texts("runs")]
+    _refuse_other_scales(runs)
     finals = {run.subject: _finals(run) for run in runs}
     tables = [_leaderboard_table(runs)]
     notes = [f"{run.subject}: {note}" for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
@@ -194,6 +200,8 @@ def annotations(bench: Workbench, options: Settings) -> Result:
 
 def build_scenarios(bench: Workbench, options: Settings) -> Result:
     """Builds scenarios and writes them to a file that `run sage --scenarios FILE` plays."""
+    if _limit(options) is not None:
+        raise UsageError("--limit: there is no list of scenarios to take a part of; say how many to build by --count.")
     language = bench.source().settings.text("language")
     if language == "all":
         raise UsageError("--language all: scenarios are built in one language at a time; allowed: en, zh.")
@@ -213,6 +221,37 @@ def build_scenarios(bench: Workbench, options: Settings) -> Result:
 
 def _path(options: Settings, name: str) -> Path | None:
     return Path(options.text(name)) if options.text(name) else None
+
+
+def _limit(options: Settings) -> int | None:
+    return None if options["limit"] is None else options.whole("limit")
+
+
+def _without_effect(arms: Sequence[str], played: StoredRun) -> str:
+    """Why some replies have no row: what kept them, or the replies as they were, from being played on."""
+    view = played.view("what-if")
+    shown = {effect.arm for effect in whatif.effects(view)}
+    lacking = [arm for arm in dict.fromkeys(arms) if arm not in shown]
+    if not lacking:
+        return ""
+    reasons: dict[str, int] = {}
+    for episode in view.episodes():
+        if episode.failure is not None and episode.item.arm in (whatif.STORED, *lacking):
+            reason = f"{episode.item.arm}: {episode.failure.message}"
+            reasons[reason] = reasons.get(reason, 0) + 1
+    told = "; ".join(f"{count} times {reason}" for reason, count in reasons.items())
+    return f"No effect of {', '.join(lacking)}, since no fork was played on both ways ({told or 'nothing was played'})"
+
+
+def _refuse_other_scales(runs: Sequence[StoredRun]) -> None:
+    """One leaderboard is of one simulator; a run with a stand-in has no rank on it anyway."""
+    real = [run for run in runs if not run.view(samples.dialogue_task(run)).stand_ins]
+    names = list(dict.fromkeys(_simulator(run) for run in real))
+    if len(names) > 1:
+        raise UsageError(
+            f"the runs were judged by different simulators ({', '.join(names)}), whose points are not on one scale;"
+            " give runs of one, or bring them to one scale with 'sociometer simulators sage'."
+        )
 
 
 def _by(dialogue: Dialogue, simulator: str) -> Dialogue:

@@ -1,6 +1,8 @@
 """The players this instrument brings, both stand-ins: a person simulated by rules, a judge who labels by cues."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import msgspec
 
@@ -9,6 +11,23 @@ from sociometer.core.errors import MachineryError, UsageError
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.appraisal import PersonView, answer, appraise, feeling
 from sociometer.instruments.sage.cues import find_cues
+
+JUDGED_BY_CUES = ("strategies", "coordinate")
+_ANALYSIS: ContextVar[str] = ContextVar("analysis", default="")
+_NO_JUDGE = (
+    "'cues' judges strategies and coordinates of sage only: bind judge to a model (--role judge=MODEL),"
+    " or leave the rest out (--what strategies --what coordinate)."
+)
+
+
+@contextmanager
+def seated_for(analysis: str) -> Iterator[None]:
+    """While it lasts, a player that takes a seat knows which analysis it is for, and may refuse."""
+    token = _ANALYSIS.set(analysis)
+    try:
+        yield
+    finally:
+        _ANALYSIS.reset(token)
 
 
 class _Rule:
@@ -70,16 +89,16 @@ class CueJudge(_Rule):
 
     name = "cues"
 
+    def __init__(self) -> None:
+        """Refuses a seat in an analysis that it cannot judge, before a run is made."""
+        if _ANALYSIS.get() not in ("", *JUDGED_BY_CUES):
+            raise UsageError(_NO_JUDGE)
+
     async def answer(self, request: Request) -> Reply:
         """The labels of one reply, or the coordinate of one dialogue."""
         view = request.view
-        if not isinstance(view, JudgeView) or view.task not in ("strategies", "coordinate"):
-            raise MachineryError(
-                "'cues' judges strategies and coordinates of sage only: bind judge to a model (--role judge=MODEL),"
-                " or leave the rest out (--what strategies --what coordinate).",
-                "no judge",
-                fatal=True,
-            )
+        if not isinstance(view, JudgeView) or view.task not in JUDGED_BY_CUES:
+            raise MachineryError(_NO_JUDGE, "no judge", fatal=True)
         found = [find_cues(text, view.language) for text in view.replies]
         if view.task == "strategies":
             return Reply(msgspec.json.encode({"strategies": found[0].strategies}).decode(), usage=Usage(0, 0))

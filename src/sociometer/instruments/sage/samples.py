@@ -46,12 +46,16 @@ def some_dialogues(run: StoredRun, count: int | None, seed: int) -> list[StoredD
     found = list(stored_dialogues(run))
     if not found:
         raise UsageError(f"run {run.id} holds no finished dialogue; play or import one first.")
-    if count is None or count >= len(found):
-        return found
-    chosen = set(
-        Random(f"sage/dialogues/{seed}").sample([each.id for each in sorted(found, key=lambda d: d.id)], count)
-    )
-    return [each for each in found if each.id in chosen]
+    return drawn(found, count, seed)
+
+
+def drawn(dialogues: list[StoredDialogue], count: int | None, seed: int) -> list[StoredDialogue]:
+    """So many of the dialogues, drawn by the seed, in the order they came; all where no count is given."""
+    if count is None or count >= len(dialogues):
+        return dialogues
+    names = sorted(each.id for each in dialogues)
+    chosen = set(Random(f"sage/dialogues/{seed}").sample(names, count))
+    return [each for each in dialogues if each.id in chosen]
 
 
 def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float | None, seed: int) -> list[Context]:

@@ -1,5 +1,6 @@
 """The authors' dialogue files: read, checked against the emotion protocol, and turned into outcomes."""
 
+import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,8 @@ from sociometer.instruments.sage.leaks import find_leak
 PROTOCOL = Protocol()
 _HEADING = re.compile(r"\A\s*\[?\s*[^\n\]]{0,24}\]\s*")
 _SUBJECT = re.compile(r"(.+)_result\.jsonl\Z")
-_SIMULATOR = re.compile(r"(.+)_based_simulator\Z")
+_SIMULATOR = re.compile(r"(.+)_based_simulator|transcripts-judge-(.+)")
+_USUAL_FOLDER, _USUAL_SIMULATOR = "transcripts", "deepseek-v3"
 
 
 class Planning(Struct, frozen=True):
@@ -101,9 +103,17 @@ def subject_of(path: Path) -> str:
 
 
 def simulator_of(path: Path) -> str:
-    """The simulator the released folder is named after, or nothing."""
-    match = _SIMULATOR.fullmatch(path.parent.name)
-    return match[1] if match else ""
+    """The simulator that the file's folder is named after; a folder that tells none gives a name of its own."""
+    whole = path.parent.resolve()
+    name = whole.name if path.parent.name in ("", "..") else path.parent.name
+    if name == _USUAL_FOLDER:
+        return _USUAL_SIMULATOR
+    match = _SIMULATOR.fullmatch(name)
+    if match:
+        return match[1] or match[2]
+    # Two folders of one name may hold two judges' dialogues, which must not pass for one judge's.
+    mark = hashlib.blake2b(str(whole).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    return f"unnamed simulator ({name}, {mark})"
 
 
 def _check_order(row: ReleasedDialogue) -> None:
