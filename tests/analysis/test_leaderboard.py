@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from msgspec import structs
 from sittings import card, sitting
 
 from sociometer.analysis.leaderboard import leaderboard, leaderboard_table
 from sociometer.analysis.profile import overall, profile_lines
 from sociometer.analysis.reproduction import reproduced, reproduction_table, unexplained
 from sociometer.analysis.soundness import soundness
+from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure, PublishedFigure, Summary
 from sociometer.core.task import SummarisedRun
@@ -43,6 +45,25 @@ def test_a_profile_places_a_value_between_chance_and_people():
     assert line.position == pytest.approx(0.5)
     (without,) = profile_lines([run], {"r1": card()})
     assert without.position == pytest.approx(0.4), "people unknown: the way to the top"
+
+
+def test_chance_measured_on_the_bundled_items_is_not_shown_for_official_ones():
+    run = SummarisedRun("r1", "questions", "A", {}, Summary((Measure("accuracy", 0.55),)))
+    by_options = card()
+    measured = structs.replace(by_options, measure=(structs.replace(by_options.measure[0], chance=0.0527),))
+    assert profile_lines([run], {"r1": measured})[0].chance == 0.0527
+    assert profile_lines([run], {"r1": measured}, {"r1"})[0].chance is None
+    assert profile_lines([run], {"r1": by_options}, {"r1"})[0].chance == 0.25, "four options are four options"
+
+
+def test_a_place_on_a_norm_of_people_stands_in_the_profile_where_there_is_one():
+    known = card()
+    eq = MeasureCard("questions", "eq", "EQ", "points", None, None, human=100.0)
+    cards = {"r1": structs.replace(known, measure=(*known.measure, eq))}
+    for value, shown in ((104.0, ["accuracy", "eq"]), (None, ["accuracy"])):
+        summary = Summary((Measure("accuracy", 0.55), Measure("eq", value)))
+        lines = profile_lines([SummarisedRun("r1", "questions", "A", {}, summary)], cards)
+        assert [line.measure for line in lines] == shown
 
 
 def test_one_number_needs_ten_subjects_and_measures_that_agree():

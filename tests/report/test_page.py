@@ -11,6 +11,7 @@ from msgspec import structs
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Figure, Interval, Table
+from sociometer.core.task import Instrument
 from sociometer.report.drawing import clean_svg
 from sociometer.report.evidence import choose, lines_of
 from sociometer.report.material import gather
@@ -108,6 +109,19 @@ def test_two_runs_of_one_subject_are_told_apart():
     found = gather([one, two], INSTRUMENTS, evidence=0)
     assert found.subjects == ("plain (run-1)", "plain (run-2)")
     assert found.evidence == ()
+
+
+def test_the_first_subject_given_is_the_reference_for_every_instrument():
+    one, two, _ = given()
+    other = {**INSTRUMENTS, "manners": Instrument(structs.replace(INSTRUMENTS["tact"].card, name="manners"), [])}
+    third, fourth, _ = given()
+    for entry, run in ((third, "run-4"), (fourth, "run-5")):
+        entry.run.instrument, entry.run.id = "manners", run
+    found = gather([one, two, fourth, third], other, evidence=0)
+    assert [(c.instrument, c.first, c.second) for c in found.comparisons] == [
+        ("tact", "plain", "better"),
+        ("manners", "plain", "better"),
+    ]
 
 
 def test_no_run_is_no_report():

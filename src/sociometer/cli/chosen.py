@@ -38,7 +38,8 @@ def chosen_runs(
 
     The fullest run has the most items of the instrument's own test, the newest among equals; where an
     instrument was played on official and on bundled items, the kind that most subjects had goes first, and
-    `one_kind` leaves out who has the other alone. `told` says on standard error which runs were chosen.
+    `one_kind` leaves out who has the other alone; of one `subject` both kinds are given. `told` says on
+    standard error which runs were chosen.
     """
     if references and EVERY not in references:
         chosen = list({stored.id: stored for stored in map(engine.stored, references)}.values())
@@ -51,7 +52,7 @@ def chosen_runs(
         for record in engine.store.runs.all()
         if record.subject and (not instrument or record.instrument == instrument) and _stands_for_its_subject(record)
     ]
-    fullest = _fullest(standing, subject, one_kind)
+    fullest = _fullest_of_one(standing, subject) if subject else _fullest(standing, one_kind)
     if not fullest:
         what = f" of {instrument}" if instrument else ""
         who = f" with subject '{subject}'" if subject else ""
@@ -74,18 +75,31 @@ class _Standing(Struct, frozen=True):
         return "official" if self.official else "bundled"
 
 
-def _fullest(standing: Sequence[_Standing], subject: str, one_kind: bool) -> list[_Standing]:
+def _fullest(standing: Sequence[_Standing], one_kind: bool) -> list[_Standing]:
     """For each instrument and subject the run with the most items, the newest among equals, oldest subject first."""
     groups: dict[tuple[str, str], list[_Standing]] = {}
     for one in standing:
         groups.setdefault((one.record.instrument, one.record.subject), []).append(one)
     found = []
-    for (instrument, who), members in groups.items():
+    for (instrument, _), members in groups.items():
         first = _first_kind([one for one in standing if one.record.instrument == instrument])
         of_kind = [one for one in members if one.official == first]
-        if (not subject or who == subject) and (of_kind or not one_kind):
-            found.append(max(of_kind or members, key=lambda one: (one.items, one.record.created)))
+        if of_kind or not one_kind:
+            found.append(max(of_kind or members, key=_fullness))
     return found
+
+
+def _fullest_of_one(standing: Sequence[_Standing], subject: str) -> list[_Standing]:
+    """For each instrument the subject's fullest run on each kind of items."""
+    groups: dict[tuple[str, bool], list[_Standing]] = {}
+    for one in standing:
+        if one.record.subject == subject:
+            groups.setdefault((one.record.instrument, one.official), []).append(one)
+    return [max(members, key=_fullness) for members in groups.values()]
+
+
+def _fullness(one: _Standing) -> tuple[int, float]:
+    return one.items, one.record.created
 
 
 def _first_kind(standing: Sequence[_Standing]) -> bool:

@@ -27,7 +27,8 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
         subjects = {record.subject for record in engine.store.runs.all() if record.subject}
         if subject not in subjects:
             raise unknown("subject", subject, subjects, "`sociometer runs` lists the subjects.")
-        lines = _lines(chosen_runs(engine, (), subject=subject))
+        runs = chosen_runs(engine, (), subject=subject)
+        lines, official = _lines(runs), {stored.id for stored in runs if is_official(stored.record)}
         one = overall(_everyone(engine)) if as_one else None
     if as_json:
         print_json({"subject": subject, "profile": lines, "overall": one})
@@ -46,6 +47,7 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
             line.errors,
             "; ".join(
                 (
+                    *(["official items"] if line.run in official else []),
                     *(f"stand-in: {name}" for name in beside_the_subject(line.stand_ins)),
                     *([line.note] if line.note else []),
                 )

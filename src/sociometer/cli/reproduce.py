@@ -32,9 +32,12 @@ class _Searched(Source):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What was asked for and found nowhere; a file may have been looked for in several places."""
+        """What was asked for and found nowhere, once each: a file may have been looked for in several places."""
         had = {Path(name).name for name, found in self._asked.items() if found}
-        return tuple(name for name, found in self._asked.items() if not found and Path(name).name not in had)
+        places: dict[str, str] = {}
+        for name in self._asked:
+            places.setdefault(Path(name).name, name)
+        return tuple(place for bare, place in places.items() if bare not in had)
 
 
 def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, as_json: bool) -> int:

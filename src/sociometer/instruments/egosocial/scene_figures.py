@@ -9,6 +9,7 @@ from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
 from sociometer.core.measure import Figure
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.published.reproduce import published
 
 
@@ -79,7 +80,8 @@ def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Figure:
             dots.append(Dot(row["model"], value, group="paper", note="as printed, without an interval"))
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines)
     name = f"{scenario.task}-{scenario.measure}".replace("_", "-")
-    return Figure(name, scenario.title, f"Intervals are clustered by story. {scenario.caveat}".strip(), chart=chart)
+    cluster = card_of("egosocial").task_card(scenario.task).cluster
+    return Figure(name, scenario.title, f"Intervals are clustered by {cluster}. {scenario.caveat}".strip(), chart=chart)
 
 
 def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) -> Iterator[Figure]:
