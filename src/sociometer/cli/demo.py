@@ -9,8 +9,15 @@ from sociometer.cli.main import run_command
 from sociometer.cli.output import print_line
 from sociometer.instruments import cards
 
-_SAMPLES = {"sesi": 12, "seceu": 6, "egosocial": 3, "socialeval": 2, "sage": 2}
 _SUBJECTS = ("local/smollm2-135m", "baseline/random")
+_SAMPLES = {
+    "sesi": "--limit 6 --reply-tokens 24",
+    "seceu": "--limit 4 --reply-tokens 48",
+    "egosocial": "--limit 1 --rounds 3 --reply-tokens 32",
+    "socialeval": "--limit 1 --orders 1 --reply-tokens 24",
+    "sage": "--limit 1 --turns 4 --reply-tokens 60",
+}
+"""So few items, rounds and tokens that a model reading some seventy tokens a second is done in minutes."""
 
 
 def main() -> int:
@@ -23,8 +30,8 @@ def main() -> int:
     begun = time.monotonic()
     for name in cards():
         models = [word for subject in _SUBJECTS for word in ("--model", subject)]
-        limit = ["--limit", str(_SAMPLES.get(name, 3)), "--repeats", "1"]
-        code = run_command(["run", name, *models, *limit, "--store", store])
+        sample = _SAMPLES.get(name, "--limit 1").split()
+        code = run_command(["run", name, *models, *sample, "--repeats", "1", "--store", store])
         if code:
             return code
     page = folder / "report.html"

@@ -72,7 +72,13 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    sys.exit(run_command(sys.argv[1:]))
+    code = run_command(sys.argv[1:])
+    if code in (ExitCode.INTERRUPTED, ExitCode.STOPPED):
+        # A local model may still be writing in a thread that cannot be broken off; all that counts is on disk by now.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run_command(arguments: list[str]) -> int:
