@@ -55,7 +55,7 @@ def _whole(row: "ComparedMeasure", comparison: "Comparison", named: bool) -> str
         margin = amount(row.equivalence.margin, row.unit)
         return f"{second} and {first} are the same{on} within {margin} {bracket(interval, row.unit)}"
     if row.verdict == "too few":
-        return f"{second} against {first}{on}: {_count(row.paired.clusters)} are too few to tell"
+        return f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
     seen = f"a difference of {signed_amount(row.paired.difference, row.unit)} {bracket(interval, row.unit)}"
     return f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
 
@@ -105,7 +105,7 @@ def signed_amount(value: float, unit: str) -> str:
 
 
 def _count(clusters: int) -> str:
-    return "no items" if clusters == 0 else "1 cluster" if clusters == 1 else f"{clusters} clusters"
+    return "no items are" if clusters == 0 else "1 cluster is" if clusters == 1 else f"{clusters} clusters are"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -28,8 +28,11 @@ def _caveats(run: Stored) -> list[str]:
     caveats = []
     if run.status != "finished":
         caveats.append(f"This run is {run.status}: the numbers cover only what was played.")
-    if run.stand_ins:
-        caveats.append(f"Stand-ins, not the real thing: {', '.join(run.stand_ins)}.")
+    beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
+    if beside:
+        caveats.append(f"Stand-ins, not the real thing: {', '.join(beside)}.")
+    if len(beside) < len(run.stand_ins):
+        caveats.append(f"{run.subject} is there so that everything runs anywhere, not for its wits: expect chance.")
     return caveats
 
 

@@ -15,7 +15,7 @@ from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.forms import Schema
 from sociometer.models.openai import read_completion, read_vectors
 from sociometer.models.options import ModelOptions
-from sociometer.models.pull import checksum
+from sociometer.models.pull import PULLABLE, checksum
 from sociometer.models.turn import Turns
 
 _CONTEXT_TOKENS = 8192
@@ -63,7 +63,9 @@ class LocalPlayer:
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         _import()
-        self._identity = Identity("local", Path(name).name, revision=options.revision or checksum(path))
+        self._identity = Identity(
+            "local", Path(name).name, revision=options.revision or checksum(path), stand_in=name in PULLABLE
+        )
         self._model = _LOADED.setdefault(path.resolve(), LoadedModel(path))
         self._model.users += 1
         self._closed = False

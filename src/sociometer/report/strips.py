@@ -83,7 +83,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
             place(line.interval.high) if line.interval else None,
             number(line.value, line.unit),
             _range(line),
-            "stand-in" if beside_the_subject(line.stand_ins) else "",
+            "stand-in" if beside_the_subject(line.stand_ins) else "tiny model" if line.stand_ins else "",
             _beside(line),
         )
         for line in members
