@@ -1,69 +1,23 @@
 import asyncio
-from collections import Counter
 
 import msgspec
 import pytest
 
+from servers.paid import Server, config, engine_with
 from sociometer.core.caps import Caps
 from sociometer.core.card import RoleCard
-from sociometer.core.conversation import Identity, Reply, Usage, user
+from sociometer.core.conversation import user
 from sociometer.core.errors import DataError, MachineryError, SociometerError, Stopped, StoreError, UsageError
 from sociometer.core.task import Instrument
 from sociometer.core.transcript import Asked
 from sociometer.core.workbench import FinishedEpisode
 from sociometer.engine.bench import Bench
-from sociometer.engine.config import RunConfig
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
 from sociometer.instruments import folder_of, load_folder
 from sociometer.instruments._template.play import Answer
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
-
-
-class Server:
-    """A paid model that counts what it is asked, and fails as told."""
-
-    journaled = True
-
-    def __init__(self, text="A", certain=True, fail=None, revision="1"):
-        self.identity = Identity("test", "server", "http://test", revision=revision, certain=certain)
-        self.asked = Counter()
-        self.total = 0
-        self._text = text
-        self._fail = fail or (lambda number, request: None)
-
-    async def answer(self, request):
-        self.total += 1
-        self.asked[request.messages] += 1
-        error = self._fail(self.total, request)
-        await asyncio.sleep(0)
-        if error:
-            raise error
-        return Reply(self._text, usage=Usage(10, 1))
-
-    async def embed(self, texts):
-        return tuple((float(len(text)),) for text in texts)
-
-    async def close(self):
-        pass
-
-
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "s.db") as opened:
-        yield opened
-
-
-def engine_with(store, server):
-    template = load_folder("_template")
-    card = msgspec.structs.replace(template.card)
-    instrument = Instrument(card, list(template.tasks.values()), players={"server": lambda: server})
-    return Engine(store, lambda name: (instrument, folder_of("_template")))
-
-
-def config(**changes):
-    return RunConfig(**{"instrument": "_template", "subject": "server", **changes})
 
 
 def test_the_same_command_again_sends_nothing_and_gives_the_same_run(store):
@@ -175,82 +129,6 @@ def test_an_error_that_would_meet_everybody_ends_the_run(store):
     assert server.total <= 4
 
 
-def test_a_cap_stops_cleanly_and_the_run_can_be_resumed(store):
-    server = Server()
-    engine = engine_with(store, server)
-    played = engine.run(config(repeats=3, caps=Caps(max_requests=5)))
-    assert played.ending.status == "stopped"
-    assert "--max-requests 5" in played.ending.reason
-    assert server.total == 5
-    assert not played.tally.failed
-    assert engine_with(store, server).resume(played.run.id).ending.status == "stopped"
-    whole = engine_with(store, server).resume(played.run.id, Caps(max_requests=100))
-    assert whole.ending.status == "finished"
-    assert server.total == 12
-
-
-def test_a_cap_counts_what_the_run_paid_before_it_was_stopped(store):
-    server = Server()
-    engine = engine_with(store, server)
-    played = engine.run(config(repeats=3, caps=Caps(max_requests=5)))
-    again = engine_with(store, server).resume(played.run.id, Caps(max_requests=7))
-    assert again.ending.status == "stopped"
-    assert server.total == 7
-
-
-def test_a_cap_holds_for_all_runs_of_one_command(store):
-    server = Server()
-    engine = engine_with(store, server)
-    assert engine.run(config(caps=Caps(max_requests=6))).ending.status == "finished"
-    assert engine.run(config(seed=1, caps=Caps(max_requests=6))).ending.status == "stopped"
-    assert server.total == 6
-
-
-def test_a_cap_waits_for_what_is_in_flight_before_it_stops_a_run(store):
-    server = Server()
-    played = engine_with(store, server).run(config(repeats=50, in_flight=16, caps=Caps(max_tokens=6000)))
-    assert played.ending.status == "finished"
-    assert server.total == 200
-
-
-def test_a_paid_reply_without_an_answer_counts_against_the_cap(store):
-    def fail(number, request):
-        return MachineryError("only thinking", "empty reply", tokens=(10, 500))
-
-    server = Server(fail=fail)
-    played = engine_with(store, server).run(config(repeats=50, in_flight=2, caps=Caps(max_tokens=3000)))
-    assert played.ending.status == "stopped"
-    assert server.total <= 6
-
-
-def test_unmetered_replies_count_against_the_cap_after_a_stop_too(store):
-    class Silent(Server):
-        async def answer(self, request):
-            await super().answer(request)
-            return Reply("A")
-
-    server = Silent()
-    first = engine_with(store, server).run(config(repeats=50, in_flight=1, caps=Caps(max_tokens=5000)))
-    assert first.ending.status == "stopped"
-    before = server.total
-    again = engine_with(store, server).resume(first.run.id)
-    assert again.ending.status == "stopped"
-    assert server.total == before
-
-
-def test_a_fresh_run_that_was_stopped_is_not_filled_with_old_replies(store):
-    server = Server()
-    engine_with(store, server).run(config())
-    stopped = engine_with(store, server).run(config(fresh=True, caps=Caps(max_requests=2)))
-    assert stopped.ending.status == "stopped"
-    plain = engine_with(store, server).run(config())
-    assert plain.run.id != stopped.run.id
-    assert server.total == 6
-    fresh = engine_with(store, server).resume(stopped.run.id, Caps(max_requests=100))
-    assert fresh.tally.from_journal == 0
-    assert server.total == 8
-
-
 def test_a_reply_that_another_process_stored_first_is_the_one_that_counts(store):
     class Slow(Server):
         def __init__(self, text, other=None):
@@ -286,18 +164,6 @@ def test_what_cannot_be_stored_fails_alone_and_nothing_hangs(store, monkeypatch)
     played = engine_with(store, Server()).run(config())
     assert dict(played.tally.failed) == {"instrument error": 1}
     assert played.tally.done == 3
-
-
-@pytest.mark.parametrize("tokens", [10**19, -5])
-def test_absurd_usage_is_taken_for_unreported(store, tokens):
-    class Boasting(Server):
-        async def answer(self, request):
-            await super().answer(request)
-            return Reply("A", usage=Usage(tokens, 1))
-
-    played = engine_with(store, Boasting()).run(config())
-    assert played.tally.done == 4
-    assert played.tally.budget.unmetered == 4
 
 
 def test_a_stop_reaches_those_who_wait_at_a_closed_gate(store):
@@ -495,11 +361,6 @@ def test_an_unknown_role_names_the_known_ones(store):
 def test_an_unknown_setting_names_the_nearest(store):
     with pytest.raises(UsageError, match="did you mean '--orders'"):
         engine_with(store, Server()).run(config(settings={"order": 3}))
-
-
-def test_max_cost_with_an_unknown_price_is_refused_not_taken_for_zero(store):
-    with pytest.raises(UsageError, match="price of '_template/server' is unknown"):
-        engine_with(store, Server()).run(config(caps=Caps(max_cost=1)))
 
 
 def test_the_transcript_holds_what_was_asked_and_answered(store):

@@ -1,0 +1,101 @@
+"""Caps hold whatever is in flight, whatever was paid before, and for all runs of one command."""
+
+import pytest
+
+from servers.paid import Server, config, engine_with
+from sociometer.core.caps import Caps
+from sociometer.core.conversation import Reply, Usage
+from sociometer.core.errors import MachineryError, UsageError
+
+
+def test_a_cap_stops_cleanly_and_the_run_can_be_resumed(store):
+    server = Server()
+    engine = engine_with(store, server)
+    played = engine.run(config(repeats=3, caps=Caps(max_requests=5)))
+    assert played.ending.status == "stopped"
+    assert "--max-requests 5" in played.ending.reason
+    assert server.total == 5
+    assert not played.tally.failed
+    assert engine_with(store, server).resume(played.run.id).ending.status == "stopped"
+    whole = engine_with(store, server).resume(played.run.id, Caps(max_requests=100))
+    assert whole.ending.status == "finished"
+    assert server.total == 12
+
+
+def test_a_cap_counts_what_the_run_paid_before_it_was_stopped(store):
+    server = Server()
+    engine = engine_with(store, server)
+    played = engine.run(config(repeats=3, caps=Caps(max_requests=5)))
+    again = engine_with(store, server).resume(played.run.id, Caps(max_requests=7))
+    assert again.ending.status == "stopped"
+    assert server.total == 7
+
+
+def test_a_cap_holds_for_all_runs_of_one_command(store):
+    server = Server()
+    engine = engine_with(store, server)
+    assert engine.run(config(caps=Caps(max_requests=6))).ending.status == "finished"
+    assert engine.run(config(seed=1, caps=Caps(max_requests=6))).ending.status == "stopped"
+    assert server.total == 6
+
+
+def test_a_cap_waits_for_what_is_in_flight_before_it_stops_a_run(store):
+    server = Server()
+    played = engine_with(store, server).run(config(repeats=50, in_flight=16, caps=Caps(max_tokens=6000)))
+    assert played.ending.status == "finished"
+    assert server.total == 200
+
+
+def test_a_paid_reply_without_an_answer_counts_against_the_cap(store):
+    def fail(number, request):
+        return MachineryError("only thinking", "empty reply", tokens=(10, 500))
+
+    server = Server(fail=fail)
+    played = engine_with(store, server).run(config(repeats=50, in_flight=2, caps=Caps(max_tokens=3000)))
+    assert played.ending.status == "stopped"
+    assert server.total <= 6
+
+
+def test_unmetered_replies_count_against_the_cap_after_a_stop_too(store):
+    class Silent(Server):
+        async def answer(self, request):
+            await super().answer(request)
+            return Reply("A")
+
+    server = Silent()
+    first = engine_with(store, server).run(config(repeats=50, in_flight=1, caps=Caps(max_tokens=5000)))
+    assert first.ending.status == "stopped"
+    before = server.total
+    again = engine_with(store, server).resume(first.run.id)
+    assert again.ending.status == "stopped"
+    assert server.total == before
+
+
+def test_a_fresh_run_that_was_stopped_is_not_filled_with_old_replies(store):
+    server = Server()
+    engine_with(store, server).run(config())
+    stopped = engine_with(store, server).run(config(fresh=True, caps=Caps(max_requests=2)))
+    assert stopped.ending.status == "stopped"
+    plain = engine_with(store, server).run(config())
+    assert plain.run.id != stopped.run.id
+    assert server.total == 6
+    fresh = engine_with(store, server).resume(stopped.run.id, Caps(max_requests=100))
+    assert fresh.tally.from_journal == 0
+    assert server.total == 8
+
+
+@pytest.mark.parametrize("tokens", [10**19, -5])
+def test_absurd_usage_is_taken_for_unreported(store, tokens):
+    class Boasting(Server):
+        async def answer(self, request):
+            await super().answer(request)
+            return Reply("A", usage=Usage(tokens, 1))
+
+    played = engine_with(store, Boasting()).run(config())
+    assert played.tally.done == 4
+    assert played.tally.budget.unmetered == 4
+
+
+def test_max_cost_with_an_unknown_price_is_refused_not_taken_for_zero(store):
+    with pytest.raises(UsageError, match="price of '_template/server' is unknown"):
+        engine_with(store, Server()).run(config(caps=Caps(max_cost=1)))
