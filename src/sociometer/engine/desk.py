@@ -78,9 +78,12 @@ class JournalDesk:
         kept = self._lookup(player.identity, key)
         if kept is not None:
             return _decode_reply(kept), key
-        reply, settled = await self._send(seat, request, lambda: player.answer(request))
-        kept = await self._keep(key, seat, request.messages, _encode(reply), _countable(reply.usage), settled)
-        return (reply if kept is None else _decode_reply(kept)), key
+
+        def keep(reply: Reply, settled: Settled) -> Awaitable[bytes | None]:
+            return self._keep(key, seat, request.messages, _encode(reply), _countable(reply.usage), settled)
+
+        reply, other = await self._send(seat, request, lambda: player.answer(request), keep)
+        return (reply if other is None else _decode_reply(other)), key
 
     async def vectors(
         self, seat: Seat, texts: tuple[str, ...], draw: Draw, nth: int, digest: bytes
@@ -94,9 +97,12 @@ class JournalDesk:
         if kept is not None:
             return _decode_vectors(kept)
         messages = tuple(Message("user", text) for text in texts)
-        vectors, settled = await self._send(seat, Request("embed", messages), lambda: player.embed(texts))
-        kept = await self._keep(key, seat, messages, _encode(vectors), Usage(), settled)
-        return vectors if kept is None else _decode_vectors(kept)
+
+        def keep(vectors: tuple[tuple[float, ...], ...], settled: Settled) -> Awaitable[bytes | None]:
+            return self._keep(key, seat, messages, _encode(vectors), Usage(), settled)
+
+        vectors, other = await self._send(seat, Request("embed", messages), lambda: player.embed(texts), keep)
+        return vectors if other is None else _decode_vectors(other)
 
     def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
         known = self._known.get(identity)
@@ -126,15 +132,21 @@ class JournalDesk:
         return await asyncio.shield(self._journal.keep(entry))
 
     async def _send(
-        self, seat: Seat, request: Request, attempt: Callable[[], Awaitable[Answer]]
-    ) -> tuple[Answer, Settled]:
+        self,
+        seat: Seat,
+        request: Request,
+        attempt: Callable[[], Awaitable[Answer]],
+        keep: Callable[[Answer, Settled], Awaitable[bytes | None]],
+    ) -> tuple[Answer, bytes | None]:
         throttle = self._throttles[seat.player.identity.endpoint]
         for tried in itertools.count():
             async with throttle.slot() as slot:
                 try:
-                    answer = await self._attempt(seat, request, attempt)
+                    answer, settled = await self._attempt(seat, request, attempt)
                     throttle.recover()
-                    return answer
+                    # The place in flight is given back only when the reply is on disk: a process that is killed
+                    # loses no more replies than it may have requests in flight.
+                    return answer, await keep(answer, settled)
                 except MachineryError as error:
                     failure = error
                     if failure.slow_down:
