@@ -20,13 +20,13 @@ def build(bench: Workbench, options: Settings) -> Result:
     found, rejected = posts.kept(_raw_posts(options), options.whole("min-comments"))
     if not found:
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
-    local = bool(options.text("nli"))
+    local = entailment.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
     run = bench.play("construction", settings={"entailment": "local" if local else "builder"}, items=found)
     view = run.view("construction")
     drafts = [(post, draft) for post, draft, _ in view.scored()]
     if local:
         pairs = [(draft.right, entry.text) for _, draft in drafts for entry in draft.candidates]
-        drafts = assembly.with_entailments(drafts, entailment.probabilities(Path(options.text("nli")), pairs))
+        drafts = assembly.with_entailments(drafts, local.probabilities(pairs))
     built, dropped = assembly.assemble(
         drafts,
         builder=view.roles.get("builder", ""),
