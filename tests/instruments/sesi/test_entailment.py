@@ -34,6 +34,9 @@ def model_folder(tmp_path_factory):
         num_attention_heads=2,
         intermediate_size=64,
         max_position_embeddings=64,
+        initializer_range=0.3,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
         id2label={0: "contradiction", 1: "neutral", 2: "entailment"},
         label2id={"contradiction": 0, "neutral": 1, "entailment": 2},
     )
@@ -42,10 +45,11 @@ def model_folder(tmp_path_factory):
     encoded = tokenizer([RIGHT] * len(seconds), seconds, return_tensors="pt", padding=True)
     labels = torch.tensor([2, 1, 0, 1])
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
-    for _ in range(60):
+    for _ in range(150):
         optimizer.zero_grad()
         model(**encoded, labels=labels).loss.backward()
         optimizer.step()
+    transformers.utils.logging.disable_progress_bar()
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

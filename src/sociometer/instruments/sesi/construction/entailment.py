@@ -17,12 +17,17 @@ class LocalModel:
             raise UsageError(f"--nli {folder} is no folder; give one that holds an NLI model of transformers.")
         try:
             import torch
-            from transformers import AutoModelForSequenceClassification, AutoTokenizer  # type: ignore[import-not-found]
+            from transformers import (  # type: ignore[import-not-found]
+                AutoModelForSequenceClassification,
+                AutoTokenizer,
+            )
+            from transformers.utils.logging import disable_progress_bar  # type: ignore[import-not-found]
         except ImportError:
             raise UsageError(
                 "--nli needs: pip install 'sociometer[nli]' (or leave --nli out: then the builder is asked)."
             ) from None
         self._torch = torch
+        disable_progress_bar()
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
             self._model = AutoModelForSequenceClassification.from_pretrained(
