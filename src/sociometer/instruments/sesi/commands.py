@@ -9,7 +9,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.workbench import Result, StoredRun, Workbench
-from sociometer.instruments.sesi import academic, errors, items, probing
+from sociometer.instruments.sesi import academic, errors, items, probing, readings
 from sociometer.instruments.sesi.conditions import CONTROL, of_factors
 from sociometer.instruments.sesi.construction import building
 from sociometer.instruments.sesi.scoring import length_baseline
@@ -20,7 +20,7 @@ def lint(bench: Workbench, options: Settings) -> Result:
     found = list(items.questions(bench.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
-    conversions = items.in_second_person(found)
+    conversions = items.in_second_person(found, bench.source().settings.text("readings"))
     counts = Counter((str(item.ability), item.answer) for item in found)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
@@ -31,18 +31,28 @@ def lint(bench: Workbench, options: Settings) -> Result:
         ("the shortest option", length_baseline(found, min)),
     )
     doubts = tuple((name, "; ".join(str(doubt) for doubt in why)) for name, why in conversions.doubts.items())
-    share = len(conversions.converted) / len(found)
+    converted = len(conversions.converted)
+    second = (
+        f"{converted / len(found):.1%} are converted: {converted - len(conversions.read)} items by rule alone, "
+        f"{len(conversions.read)} with what readers found."
+    )
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
         Table("baselines", "What no understanding earns", ("rule", "accuracy"), rules),
-        Table("doubts", "Not converted to the second person", ("item", "why"), doubts, f"{share:.1%} are converted."),
+        Table("doubts", "Not converted to the second person", ("item", "why"), doubts, second),
     )
     notes = [
         f"contradiction: {p.first} and {p.second} are the same item with keys {p.keys[0]} and {p.keys[1]}"
         for p in pairs
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
-    return Result(tables, tuple(notes), failed=bool(repeated or pairs))
+    wrote = []
+    if options.text("sheet"):
+        texts = {item.id: item.texts for item in found}
+        sheet = readings.sheet({name: (texts[name], why) for name, why in conversions.doubts.items()})
+        wrote.append(bench.write(Path(options.text("sheet")), sheet))
+        notes.append("write into the column becomes what stands there in the second person, and give it as --readings.")
+    return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs))
 
 
 def probe(bench: Workbench, options: Settings) -> Result:
@@ -68,7 +78,8 @@ def probe(bench: Workbench, options: Settings) -> Result:
     ]
     notes = [f"{len(wanted)} conditions were compared with the control; stars are of uncorrected p."]
     if "second-person" in wanted:
-        left = items.in_second_person(items.questions(bench.source(condition=CONTROL))).doubts
+        source = bench.source(condition=CONTROL)
+        left = items.in_second_person(items.questions(source), source.settings.text("readings")).doubts
         notes.append(f"{len(left)} items could not be put in the second person with certainty; 'lint sesi' names them.")
     return Result(
         tuple(t for t in tables if t is not None and t.rows), tuple(notes), (probing.change_figure(probes, wanted),)

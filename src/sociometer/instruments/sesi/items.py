@@ -12,7 +12,7 @@ from msgspec import Struct
 from sociometer.core.errors import DataError
 from sociometer.core.source import Source
 from sociometer.core.task import Item
-from sociometer.instruments.sesi import conditions, settled
+from sociometer.instruments.sesi import conditions, readings
 from sociometer.instruments.sesi.person import Doubt, to_second_person
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
@@ -40,6 +40,11 @@ class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     answer: int
     kinds: tuple[str, ...] = ()
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Situation, question and options, in this order."""
+        return (self.situation, self.question, *self.options)
+
 
 class Contradiction(Struct, frozen=True):
     """Two rows that ask the same and are keyed differently."""
@@ -50,9 +55,10 @@ class Contradiction(Struct, frozen=True):
 
 
 class Conversions(Struct, frozen=True):
-    """Questions in the second person, and the doubts about those left out."""
+    """Questions in the second person, which of them needed a reader, and the doubts about those left out."""
 
     converted: tuple[Question, ...]
+    read: frozenset[str]
     doubts: dict[str, tuple[Doubt, ...]]
 
 
@@ -60,7 +66,7 @@ def questions(source: Source) -> Iterable[Question]:
     """The items the settings ask for: official or bundled, in the second person where the condition says so."""
     found = read_official(source.path(OFFICIAL)) if source.official else read_bundled(BUNDLED)
     if conditions.condition(source.settings.text("condition")).second_person:
-        return in_second_person(found).converted
+        return in_second_person(found, source.settings.text("readings")).converted
     return found
 
 
@@ -125,18 +131,20 @@ def contradictions(found: Sequence[Question]) -> list[Contradiction]:
     return pairs
 
 
-def in_second_person(found: Iterable[Question]) -> Conversions:
+def in_second_person(found: Iterable[Question], more_readings: str = "") -> Conversions:
     """The questions addressed to the reader; those that cannot be converted with certainty are left out, with why."""
-    by_hand = settled.settled()
-    converted, doubts = [], {}
+    known = readings.read_readings() | (readings.read_readings(Path(more_readings)) if more_readings else {})
+    converted, read, doubts = [], set(), {}
     for question in found:
-        texts = (question.situation, question.question, *question.options)
-        result = to_second_person(texts, by_hand.get(question.id))
+        texts = question.texts
+        decided = readings.fitting(texts, known.get(question.id, ()))
+        result = to_second_person(texts, decided)
         if result.certain:
             situation, asked, *options = result.texts
             converted.append(
                 msgspec.structs.replace(question, situation=situation, question=asked, options=tuple(options))
             )
+            read |= {question.id} if decided else set()
         else:
             doubts[question.id] = result.doubts
-    return Conversions(tuple(converted), doubts)
+    return Conversions(tuple(converted), frozenset(read), doubts)

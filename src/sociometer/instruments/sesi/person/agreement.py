@@ -2,71 +2,84 @@
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from sociometer.instruments.sesi.person.mentions import Token
 from sociometer.instruments.sesi.person.words import (
     ADVERBS,
     AUXILIARIES,
+    CLAUSE_STARTS,
     NOUNS_IN_S,
-    PAST,
+    PEOPLE,
     PREPOSITIONS,
+    VERBS_IN_S,
     base_form,
     looks_third_person,
+    words_in,
 )
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_OBJECTS = _words(
-    """
-    to that a an the his her him them it if whether how why what their your my this these those someone
-    something in on about for with like as more less no any all being at from over hard so out
-    """
-)
-_STARTS_CLAUSE = _words(
-    """
-    that who which because if when while since although though whether where what how why
-    """
-)
-_SUBJECTS = _words(
-    """
-    he she it they we i you there this
-    """
-)
+_OBJECTS = words_in("a an the his her him them it their your my this these those")
+_SUBJECTS = words_in("he she it they we i you there this")
+_NOUN_ENDINGS = ("tions", "ments", "ities", "nesses", "ances", "ences")
+_COMPARING = words_in("as than like")
 
 
-def verbs_of(words: Sequence[Token], first: int, at: int, skip: set[int], own: set[int]) -> dict[int, str]:
-    """New forms, by place, of the verbs of the subject from `first` to `at`; `skip`: others' places, `own`: its own."""
+class Verbs(Struct):
+    """New forms of verbs by place, and the places of words whose subject, or being a verb, is in doubt."""
+
+    forms: dict[int, str]
+    doubts: set[int]
+
+
+def verbs_of(words: Sequence[Token], first: int, at: int, others: set[int]) -> Verbs:
+    """The verbs of the subject that stands from `first` to `at`; `others` are the places of other subjects."""
+    found = Verbs({}, set())
     before = words[first - 1].low if first else ""
-    if (before in PREPOSITIONS or before.endswith("ing")) and words[at].low not in ("he", "she", "they", "i"):
-        return {}
-    place = _main_verb(words, at, skip)
+    governed = before in PREPOSITIONS - _COMPARING or before.endswith("ing")
+    if governed and words[at].low not in ("he", "she", "they", "i"):
+        return _who(words, at, found)
+    _who(words, at, found)
+    place = _main_verb(words, at, others)
     if place is None:
-        return {}
-    forms = {place: base_form(words[place].text)} if _changes(words, place) else {}
-    if before in _STARTS_CLAUSE:
-        return forms
-    if forms or words[place].low in PAST or words[place].low.endswith("ed"):
-        forms |= _joined(words, place, skip, own, finite=bool(forms))
-    return forms
+        return found
+    if looks_third_person(words[place].text):
+        found.forms[place] = base_form(words[place].text)
+    _joined(words, place, others, found, inside=before in CLAUSE_STARTS)
+    return found
 
 
 def inverted(words: Sequence[Token], at: int) -> dict[int, str]:
     """The auxiliary before its subject in a question: "Is the person" -> "Are you"."""
     if at >= 0 and words[at].low in AUXILIARIES:
         before = words[at - 1] if at else None
-        joined = _STARTS_CLAUSE | {"and", "or", "but"}
-        if before is None or before.text in ",?.;:" or before.low in joined:
+        if before is None or before.text in ",?.;:" or before.low in CLAUSE_STARTS | {"and", "or", "but"}:
             return {at: AUXILIARIES[words[at].low]}
     return {}
 
 
-def _changes(words: Sequence[Token], place: int) -> bool:
-    return looks_third_person(words[place].text)
+def _who(words: Sequence[Token], at: int, found: Verbs) -> Verbs:
+    """ "The person, who works long hours": the verb after "who" follows too."""
+    place = at + 1
+    if place < len(words) and words[place].text == ",":
+        place += 1
+    if place < len(words) and words[place].low == "who":
+        place = _past_adverbs(words, place + 1)
+        if place < len(words) and looks_third_person(words[place].text):
+            found.forms[place] = base_form(words[place].text)
+    return found
 
 
-def _main_verb(words: Sequence[Token], at: int, skip: set[int]) -> int | None:
+def _past_adverbs(words: Sequence[Token], place: int) -> int:
+    while place < len(words) and (
+        words[place].low in ADVERBS
+        or words[place].low in ("himself", "herself", "themselves", "themself")
+        or (words[place].low.endswith("ly") and words[place].low not in ("family", "only"))
+    ):
+        place += 1
+    return place
+
+
+def _main_verb(words: Sequence[Token], at: int, others: set[int]) -> int | None:
     """The place of the verb after a subject, past an apposition, a bracket, a relative clause and adverbs."""
     place = at + 1
     while place < len(words):
@@ -75,18 +88,15 @@ def _main_verb(words: Sequence[Token], at: int, skip: set[int]) -> int | None:
             place = _closing(words, place, ")")
         elif token.text == ",":
             nearby = words[place + 1].low if place + 1 < len(words) else ""
-            if nearby in ("a", "an", "who", "now", "aged", "the", "along") or nearby.isdigit():
-                place = _closing(words, place + 1, ",")
-            else:
+            if nearby not in ("a", "an", "who", "now", "aged", "the", "along", "in") and not nearby.isdigit():
                 return None
-        elif (
-            token.low in ADVERBS
-            or (token.low.endswith("ly") and token.low not in ("family", "only"))
-            or token.low == "who"
-        ):
-            place += 1
+            place = _closing(words, place + 1, ",")
+        elif (past := _past_adverbs(words, place)) > place:
+            place = past
+        elif token.low == "who":
+            return None
         else:
-            return place if token.text[0].isalpha() and token.low not in ("and", "or") and place not in skip else None
+            return place if token.text[0].isalpha() and token.low not in ("and", "or") and place not in others else None
     return None
 
 
@@ -98,37 +108,52 @@ def _closing(words: Sequence[Token], place: int, mark: str) -> int:
     return place + 1
 
 
-def _joined(words: Sequence[Token], place: int, skip: set[int], own: set[int], *, finite: bool) -> dict[int, str]:
-    """Further verbs of the same subject: "feels hurt and wonders", "wants to go but fears"."""
-    forms: dict[int, str] = {}
+def _joined(words: Sequence[Token], place: int, others: set[int], found: Verbs, *, inside: bool) -> None:
+    """Further verbs of the same subject: "feels hurt and wonders"; what may be a noun or another's is a doubt.
+
+    A verb goes with the nearest subject if that one's own verb is in the present too.
+    """
+    nearest = "unclear" if inside else "own"
     for at in range(place + 1, len(words)):
         token = words[at]
         if token.text in ".?!;:":
-            break
-        if at in skip and token.low in _SUBJECTS and words[at - 1].low not in _STARTS_CLAUSE:
-            break
+            return
         if token.low in _SUBJECTS and words[at - 1].low in ("and", "but", "or", ","):
-            break
-        if token.low in _STARTS_CLAUSE and token.low != "since" and not own & {at + 1, at + 2}:
-            break
-        back = at - 1
-        while back > place and (words[back].low in ADVERBS or words[back].low.endswith("ly")):
-            back -= 1
-        before = words[back].low
-        if before not in ("and", "but", "or") or not _changes(words, at):
+            return
+        if at in others or token.low == "who":
+            verb = _past_adverbs(words, at + 1)
+            nearest = "other" if verb < len(words) and looks_third_person(words[verb].text) else "unclear"
+        elif token.low in CLAUSE_STARTS or token.low in _SUBJECTS:
+            nearest = "unclear"
+        if not looks_third_person(token.text) or token.possessive or not _after_conjunction(words, place, at):
             continue
-        following = words[at + 1].low if at + 1 < len(words) else ""
-        noun = token.low in NOUNS_IN_S and following not in _OBJECTS
-        if (token.low in AUXILIARIES or (finite and not noun)) and not _other_subject(words, place, at, skip):
-            forms[at] = base_form(token.text)
-    return forms
+        verb_here = _is_verb(words, at)
+        if verb_here and nearest == "own":
+            found.forms[at] = base_form(token.text)
+        elif verb_here is None or (verb_here and nearest == "unclear"):
+            found.doubts.add(at)
 
 
-def _other_subject(words: Sequence[Token], place: int, at: int, skip: set[int]) -> bool:
-    """Whether somebody else's clause was opened in between ("… but her husband refuses and says").
+def _after_conjunction(words: Sequence[Token], place: int, at: int) -> bool:
+    back = at - 1
+    while back > place and (words[back].low in ADVERBS or words[back].low.endswith("ly")):
+        back -= 1
+    return words[back].low in ("and", "but", "or")
 
-    After a comma and "and" the verb goes back to the first subject ("was given soup since his wife died, and has …").
-    """
-    if at >= 2 and words[at - 1].low in ("and", "but") and words[at - 2].text == ",":
+
+def _is_verb(words: Sequence[Token], at: int) -> bool | None:
+    """Whether a word in -s after "and" is a verb; None where it may be a noun as well."""
+    low, following = words[at].low, words[at + 1].low if at + 1 < len(words) else "."
+    if low in AUXILIARIES:
+        return following not in _SUBJECTS
+    if low in VERBS_IN_S:
+        return True
+    if low in PEOPLE or words[at].text[0].isupper() or low.endswith(_NOUN_ENDINGS):
         return False
-    return any(i in skip for i in range(place + 1, at) if words[i].low not in ("him", "her", "them", "his", "their"))
+    if following in _OBJECTS:
+        return None if low in NOUNS_IN_S else True
+    if not following[0].isalnum():
+        return False
+    if low in NOUNS_IN_S and words[at - 2].low in PEOPLE:
+        return True
+    return False if low in NOUNS_IN_S and words[at - 2].low.endswith("s") else None

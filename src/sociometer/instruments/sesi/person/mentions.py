@@ -10,18 +10,16 @@ from msgspec import Struct
 from sociometer.instruments.sesi.person.words import (
     AFTER_OBJECT,
     CLAUSE,
-    EITHER,
     FEMALE,
     FINITE,
     FRIENDLY,
+    FUNCTION_WORDS,
     MALE,
     NOT_PEOPLE,
     PEOPLE,
     PLURAL,
     PRONOUNS,
     SINGULAR,
-    THINGS,
-    TITLES,
 )
 
 Kind = Literal["person", "one", "many", "both"]
@@ -30,8 +28,12 @@ TOKEN = re.compile(r"\d+(?:-[a-z]+)+|[A-Za-zÀ-ž]+(?:[-'’](?!s\b)[A-Za-zÀ-ž
 _AGE_MARK = re.compile(r"\s*,?\s*\(?\b(?:\d{1,2}\s*(?:yo|y/o)?\s*/?\s*([MmFf])|([MmFf])\s*/?\s*\d{1,2})\b")
 _BARE_MARK = re.compile(r"\s*\(\s*([MmFf])\s*\)")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
+_END = r"(?:['’]s)?(?![\w-])"
 _PERSON = re.compile(
-    r"\b(?:[Aa]|[Tt]he|[Tt]his) (?:\d{1,2}-year-old )?(?:person)(?:['’]s)?(?![\w-])|^\W*(?:[Hh]e )?erson(?:['’]s)?\b"
+    rf"(?<!\bas )\ba person{_END}(?! whose\b)|\bA person{_END}"
+    rf"|\b(?:[Tt]he|[Tt]his|[Aa]) (?:\d{{1,2}}-year-old )?person{_END}(?<!\ba person)(?! (?:she|he|they|you)\b)"
+    rf"|^\W*(?:[Tt]?he |[Aa] )?[Pp]?erson{_END}"
+    rf"|\b(?:[Tt]he )?OP{_END}|\b[Tt]he (?:protagonist|original poster|poster|post writer){_END}"
 )
 OPENING = re.compile(
     r"^An?\s+(?:\d{1,2}-year-old )?(?:male |female )?(woman|man|girl|boy|lady|guy|female|male(?: physician)?)\b"
@@ -90,13 +92,11 @@ def mentions(
         noun = head(token)
         if noun in ("male", "female"):
             continue
-        if noun in PLURAL and noun not in THINGS and not (noun == "friends" and words[at - 1].low in FRIENDLY):
-            found.append(Mention("many", at, token.start, token.end, noun))
+        if noun in PLURAL and not (noun == "friends" and words[at - 1].low in FRIENDLY):
+            found.append(Mention("many", at, token.start, token.end, token.low))
         elif noun in SINGULAR and not describes(words, at, found):
-            gender = (
-                "m" if noun in MALE else "f" if noun in FEMALE else marked(text, token.end) or _adjective(words, at)
-            )
-            found.append(Mention("one", at, token.start, token.end, noun, gender, token.possessive))
+            gender = marked(text, token.end) or gender_of_noun(noun) or _adjective(words, at)
+            found.append(Mention("one", at, token.start, token.end, token.low, gender, token.possessive))
         elif token.low in names and token.text[0].isupper():
             found.append(Mention("one", at, token.start, token.end, token.low, "", token.possessive))
     found.sort(key=lambda mention: mention.start)
@@ -129,25 +129,31 @@ def _pairs(words: Sequence[Token], found: Sequence[Mention]) -> list[Mention]:
 
 
 def head(token: Token) -> str:
-    """The person noun in a token: "mother-in-law" -> mother, "ex-husband" -> husband."""
-    low = token.low.removeprefix("ex-").removesuffix("-in-law").removeprefix("soon-to-be-")
-    return "ex" if token.low == "ex" else low
+    """The person noun in a token: "mother-in-law" -> mother, "ex-husband" -> husband, "step-brother" -> brother."""
+    low = token.low.removesuffix("-to-be").removesuffix("-in-law")
+    return low if low in PEOPLE else low.rpartition("-")[2] or low
+
+
+def gender_of_noun(noun: str) -> str:
+    """The gender that a noun for one person shows by itself."""
+    return "m" if noun in MALE else "f" if noun in FEMALE else ""
 
 
 def describes(words: Sequence[Token], at: int, found: Sequence[Mention]) -> bool:
     """Whether a noun stands in apposition to the central person or is said of it ("a person is a mother of two")."""
-    back = at - 1
-    while back >= 0 and (words[back].low.isalnum() or "-" in words[back].low or words[back].text in ",()"):
-        if any(m.at == back and m.kind == "person" and not m.possessive for m in found):
-            if words[back + 1].low not in (",", "is", "was", "(", "as"):
-                return False
-            return any(words[i].low in ("a", "an", "as", "the", "is", "was") for i in range(back + 1, at))
-        if words[back].low in ("her", "his", "their", "with", "and", "has", "of", "to", "by", "from", "whose"):
-            return False
-        if words[back].low in PRONOUNS or words[back].possessive:
-            return False
-        back -= 1
-    return False
+    start = at
+    while start > 0 and words[start].low not in ("a", "an", "the") and at - start < 5:
+        start -= 1
+    lead = [token.low for token in words[max(0, start - 3) : start]]
+    between = words[start + 1 : at]
+    if words[start].low not in ("a", "an", "the") or any(
+        t.low in FUNCTION_WORDS or not t.low[0].isalnum() for t in between
+    ):
+        return False
+    people = {m.at for m in found if m.kind == "person" and not m.possessive}
+    steps = 1 if lead[-1:] in ([","], ["is"], ["was"], ["as"]) else 0
+    steps = 3 if lead[-3:] in ([",", "who", "is"], [",", "who", "was"]) else steps
+    return bool(steps) and start - steps - 1 in people
 
 
 def marked(text: str, end: int) -> str:
@@ -177,19 +183,13 @@ def _leading_names(texts: Sequence[str]) -> set[str]:
 
 
 def names_in(texts: Sequence[str]) -> frozenset[str]:
-    """The people called by name: capitals inside a sentence that act, own something, or follow a noun for people."""
+    """The people called by name: capitals inside a sentence, unless a place or a title of a thing is more likely."""
     found = _leading_names(texts)
-    often: dict[str, int] = {}
     for words in map(tokens, texts):
-        for at, token in enumerate(words[1:], 1):
-            if not token.text[0].isupper() or len(token.low) < 3 or token.low in NOT_PEOPLE or token.low in PRONOUNS:
+        for before, token in itertools.pairwise(words):
+            capital = token.text[0].isupper() and token.text[1:].replace("'s", "").replace("-", "").islower()
+            if not capital or len(token.low) < 3 or token.low in NOT_PEOPLE or token.low in PRONOUNS:
                 continue
-            before, after = words[at - 1], words[at + 1].low if at + 1 < len(words) else ""
-            if before.text in '.!?"“”:' or not token.text[1:].replace("'s", "").replace("-", "").islower():
-                continue
-            called = head(before) in MALE | FEMALE | EITHER or before.low in TITLES or before.low in ("named", "called")
-            if called or token.possessive or after in FINITE:
+            if before.text not in '.!?"“”:' and before.low not in ("in", "from", "at", "on", "of", "the", "a", "an"):
                 found.add(token.low)
-            elif before.low not in ("in", "from", "at", "on", "of", "the", "a", "an", "to"):
-                often[token.low] = often.get(token.low, 0) + 1
-    return frozenset(found | {name for name, count in often.items() if count > 1})
+    return frozenset(found - PEOPLE)

@@ -5,20 +5,15 @@ from typing import Literal
 
 from msgspec import Struct
 
-from sociometer.instruments.sesi.person.cast import (
-    Cast,
-)
-from sociometer.instruments.sesi.person.mentions import (
-    Mention,
-    Token,
-    sentence_starts,
-)
+from sociometer.instruments.sesi.person.cast import Cast
+from sociometer.instruments.sesi.person.mentions import Mention, Token, head, sentence_starts
 from sociometer.instruments.sesi.person.words import (
     ADVERBS,
+    AFTER_EITHER,
     AFTER_OBJECT,
     AUXILIARIES,
     CLAUSE,
-    LETTING,
+    COMPLETED,
     MODALS,
     NOT_ADVERBS,
     PAST,
@@ -42,27 +37,31 @@ class Field(Struct, frozen=True):
     """The pronouns already settled, by place."""
     number: int = 0
     """0 the situation, 1 the question, from 2 the options."""
-    topic: Mention | None = None
-    """Whom the question is about, for the options."""
+    asked: tuple[Mention, ...] = ()
+    """Those named in the question, for the options."""
 
 
 def case_of(words: Sequence[Token], at: int) -> str:
-    """How a pronoun is used; "her" before a noun is possessive, before anything else an object."""
+    """How a pronoun is used; "her" may be possessive or object, and "unclear" where its neighbours do not tell."""
     case = PRONOUNS[words[at].low][1]
-    if words[at].low == "his" and (at + 1 == len(words) or words[at + 1].text in ".,;?!" or words[at + 1].low == "to"):
+    word = following(words, at)
+    ends = not word[:1].isalnum()
+    if words[at].low == "his" and (ends or word == "to"):
         return "absolute"
     if case != "object or possessive":
         return case
-    following = words[at + 1] if at + 1 < len(words) else None
-    if at and words[at - 1].low in LETTING and following is not None and following.low not in PEOPLE:
+    if ends or word in AFTER_OBJECT:
         return "object"
-    if at and words[at - 1].low in ("leaving", "causing") and following is not None and following.low.endswith("ed"):
-        return "object"
-    if following is not None and following.low.endswith("ly") and following.low not in NOT_ADVERBS:
-        return "object"
-    if following is None or not following.text[0].isalnum() or following.low in AFTER_OBJECT:
-        return "object"
-    return "possessive"
+    if head(words[at + 1]) in PEOPLE:
+        return "possessive"
+    if word in AFTER_EITHER or (at and words[at - 1].low in COMPLETED):
+        return "unclear"
+    return "unclear" if word.endswith("ly") and word not in NOT_ADVERBS else "possessive"
+
+
+def following(words: Sequence[Token], at: int) -> str:
+    """The word after a place, in small letters; empty at the end."""
+    return words[at + 1].low if at + 1 < len(words) else ""
 
 
 def owned(field: Field, at: int, cast: Cast) -> bool:
@@ -79,6 +78,11 @@ def gender_of(mention: Mention, cast: Cast) -> str:
     return cast.genders.get(mention.key) or mention.gender
 
 
+def named_before(field: Field, at: int) -> list[Mention]:
+    """Those named in the text before a word."""
+    return [m for m in field.named if m.start < field.words[at].start]
+
+
 def sentence_start(field: Field, at: int) -> int:
     """Where the sentence of a word begins."""
     place = field.words[at].start
@@ -88,15 +92,7 @@ def sentence_start(field: Field, at: int) -> int:
 def sentence(field: Field, at: int) -> list[Mention]:
     """Those named in the pronoun's sentence before it."""
     start = sentence_start(field, at)
-    return [m for m in field.named if start <= m.start < field.words[at].start]
-
-
-def actor_before(field: Field, at: int) -> Mention | None:
-    """The nearest one before the pronoun who does something in its clause."""
-    for mention in reversed(sentence(field, at)):
-        if mention.at >= 0 and mention.kind != "both" and acts(field, mention):
-            return mention
-    return None
+    return [m for m in named_before(field, at) if m.start >= start]
 
 
 def _asks(words: Sequence[Token], at: int) -> bool:
@@ -110,29 +106,29 @@ def acts(field: Field, mention: Mention) -> bool:
     """Whether a verb follows the mention, which makes it a subject."""
     if mention.possessive or mention.at < 0:
         return False
-    following = after(field, mention)
-    if following[:1] == ["who"] or following[:2] == [",", "who"]:
+    ahead = after(field, mention)
+    if ahead[:1] == ["who"] or ahead[:2] == [",", "who"]:
         return True
     first = next((i for i, token in enumerate(field.words) if token.end > mention.start), mention.at)
     while first > 0 and field.words[first - 1].low in ("her", "his", "their", "the", "a", "old", "best", "older"):
         first -= 1
-    if first > 0 and field.words[first - 1].low in PREPOSITIONS:
+    if first > 0 and field.words[first - 1].low in PREPOSITIONS - {"as", "than", "like"}:
         return False
     if _asks(field.words, first - 1):
         return True
-    aside = following[:1] == [","]
-    while following and (following[0] in ADVERBS or following[0] == "," or following[0].endswith("ly")):
-        following.pop(0)
-    if not following or (aside and following[0].endswith("ing")):
+    aside = ahead[:1] == [","]
+    while ahead and (ahead[0] in ADVERBS or ahead[0] == "," or ahead[0].endswith("ly")):
+        ahead.pop(0)
+    if not ahead or (aside and ahead[0].endswith("ing")):
         return False
-    word = following[0]
+    word = ahead[0]
     known = word in AUXILIARIES or word in MODALS or word in SPEECH or word in PAST or word == "to"
     return known or word.endswith(("ed", "ing")) or (word.endswith("s") and word.isalpha() and len(word) > 3)
 
 
 def after(field: Field, mention: Mention) -> list[str]:
     """The words after a mention, past a bracket such as an age."""
-    following = [token.low for token in field.words[mention.at + 1 : mention.at + 10]]
-    if following[:1] == ["("]:
-        return following[following.index(")") + 1 :] if ")" in following else []
-    return following
+    ahead = [token.low for token in field.words[mention.at + 1 : mention.at + 10]]
+    if ahead[:1] == ["("]:
+        return ahead[ahead.index(")") + 1 :] if ")" in ahead else []
+    return ahead
