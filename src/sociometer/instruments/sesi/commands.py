@@ -51,7 +51,8 @@ def lint(bench: Workbench, options: Settings) -> Result:
         texts = {item.id: item.texts for item in found}
         sheet = readings.sheet({name: (texts[name], why) for name, why in conversions.doubts.items()})
         wrote.append(bench.write(Path(options.text("sheet")), sheet))
-        notes.append("write into the column becomes what stands there in the second person, and give it as --readings.")
+        if doubts:
+            notes.append("write into the column becomes what stands there in the second person; give it as --readings.")
     return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs))
 
 

@@ -133,11 +133,12 @@ def contradictions(found: Sequence[Question]) -> list[Contradiction]:
 
 def in_second_person(found: Iterable[Question], more_readings: str = "") -> Conversions:
     """The questions addressed to the reader; those that cannot be converted with certainty are left out, with why."""
-    known = readings.read_readings() | (readings.read_readings(Path(more_readings)) if more_readings else {})
+    more = readings.read_readings(Path(more_readings)) if more_readings else {}
+    known = readings.read_readings()
     converted, read, doubts = [], set(), {}
     for question in found:
         texts = question.texts
-        decided = readings.fitting(texts, known.get(question.id, ()))
+        decided = readings.fitting(texts, (*known.get(question.id, ()), *more.get(question.id, ())))
         result = to_second_person(texts, decided)
         if result.certain:
             situation, asked, *options = result.texts
