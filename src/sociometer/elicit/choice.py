@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -59,6 +60,10 @@ _WRONG_AFTER = re.compile(
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|leaves|leaving)\b|所以|因此|因而|只剩|那么|故", re.IGNORECASE)
+_NUMBER = re.compile(r"\W*(\d{1,2})\W*")
+_BRACES = re.compile(r"\{[^{}]*\}")
+_BOX = re.compile(r"\\boxed\s*\{([^{}]*)\}|<answer>(.*?)</answer>", re.DOTALL)
+_DENIED = re.compile(r"(?:不|别|没|n't|\bnot)\s*$")
 _LONGEST = 20_000  # an answer stands near the end; what a model rambled before need not be searched
 _JOINED = r"\s*(?:,|/|、|&|\+|\band\b|\bor\b|和|或|与|及|还是)\s*(?:either |option |选项|或者?)?[\"(\[]*"
 
@@ -93,17 +98,42 @@ def _check(options: Sequence[str], labels: Sequence[str]) -> None:
         raise ValueError(f"labels {list(labels)} repeat; give every option its own")
 
 
+class _Labels:
+    """The labels of a choice in plain spelling, and the patterns that find one in a reply."""
+
+    def __init__(self, labels: Sequence[str]) -> None:
+        self.names = [plain(label) for label in labels]
+        self.by_label = {name.casefold(): index for index, name in enumerate(self.names)}
+        forms = sorted({form for name in self.names for form in (name, name.lower())}, key=len, reverse=True)
+        label = "(?P<label>" + "|".join(re.escape(form) for form in forms) + ")"
+        bound = rf"(?<![A-Za-z0-9'])[\"(\[]*{label}(?![A-Za-z0-9'])[\")\]]*"
+        self.bound = re.compile(bound)
+        self.bare = re.compile(rf"[\W_]*(?:(?:option|choice|选项|选择?)\s*:?\s*)?\W*{label}\W*", re.IGNORECASE)
+        self.before_words = re.compile(rf"\W*{label}\s*[.):\]、,—–-]+(?P<rest>.*)", re.DOTALL)
+        self.stated_line = re.compile(rf"\W*{_STATEMENT}{bound}[\s.。!,)\]]*", re.IGNORECASE)
+        self.stated = re.compile(_STATEMENT + bound, re.IGNORECASE | re.MULTILINE)
+        self.head = re.compile(rf"[\W_]*(?:(?:option|选项)\s*)?{label}(?P<stop>\s*[.):\]、,—–。]|\s+-|\s+(?=\S))")
+        self.several = re.compile(
+            rf"{label}[\")\]]*{_JOINED}(?:{'|'.join(map(re.escape, self.names))})(?![A-Za-z0-9'])"
+        )
+
+
+_labels = lru_cache(maxsize=256)(_Labels)
+
+
 class _Reader:
     """Applies the reading rules, strongest first, to one reply."""
 
     def __init__(self, text: str, options: Sequence[str], labels: Sequence[str]) -> None:
         self.text = text
-        self.labels = [plain(label) for label in labels]
-        self.by_label = {label.casefold(): index for index, label in enumerate(self.labels)}
-        self.squeezed = [squeeze(option) for option in options]
-        names = sorted({form for label in self.labels for form in (label, label.lower())}, key=len, reverse=True)
-        self.label = "(?P<label>" + "|".join(re.escape(name) for name in names) + ")"
-        self.bound = rf"(?<![A-Za-z0-9'])[\"(\[]*{self.label}(?![A-Za-z0-9'])[\")\]]*"
+        self.options = options
+        self.find = _labels(tuple(labels))
+        self.labels, self.by_label = self.find.names, self.find.by_label
+
+    @cached_property
+    def squeezed(self) -> list[str]:
+        """The options' words alone."""
+        return [squeeze(option) for option in self.options]
 
     def read(self) -> ChoiceReading:
         if not squeeze(self.text):
@@ -133,21 +163,21 @@ class _Reader:
         matching = [index for index, option in enumerate(self.squeezed) if option and option == squeeze(self.text)]
         if matching:
             return ChoiceReading(matching[0], "option text") if len(matching) == 1 else ChoiceReading(None, "several")
-        number = re.fullmatch(r"\W*(\d{1,2})\W*", self.text)
+        number = _NUMBER.fullmatch(self.text)
         if number and 1 <= int(number[1]) <= len(self.labels):
             return ChoiceReading(int(number[1]) - 1, "number")
         return None
 
     def contradicts_itself(self) -> bool:
         """One label stands before another option's words, and nothing else is said."""
-        match = re.fullmatch(rf"\W*{self.label}\s*[.):\]、,—–-]+(?P<rest>.*)", self.text, re.DOTALL)
+        match = self.find.before_words.fullmatch(self.text)
         rest = squeeze(match["rest"]) if match else ""
         return bool(
             match and rest in self.squeezed and self.squeezed.index(rest) != self.by_label[match["label"].casefold()]
         )
 
     def bare(self, line: str) -> int | None:
-        match = re.fullmatch(rf"[\W_]*(?:(?:option|choice|选项|选择?)\s*:?\s*)?\W*{self.label}\W*", line, re.IGNORECASE)
+        match = self.find.bare.fullmatch(line)
         return self.by_label[match["label"].casefold()] if match else None
 
     def formatted(self) -> ChoiceReading | None:
@@ -160,7 +190,7 @@ class _Reader:
         return ChoiceReading(*found[-1]) if found else None
 
     def in_json(self) -> Iterator[tuple[int | None, str]]:
-        for match in re.finditer(r"\{[^{}]*\}", self.text):
+        for match in _BRACES.finditer(self.text):
             try:
                 value = msgspec.json.decode(match[0])
             except msgspec.DecodeError:
@@ -185,7 +215,7 @@ class _Reader:
         return index, index is not None
 
     def in_box(self) -> Iterator[tuple[int | None, str]]:
-        for match in re.finditer(r"\\boxed\s*\{([^{}]*)\}|<answer>(.*?)</answer>", self.text, re.DOTALL):
+        for match in _BOX.finditer(self.text):
             inner = match[1] or match[2] or ""
             index = self.bare(inner)
             if index is None:
@@ -194,7 +224,7 @@ class _Reader:
                 index = self.squeezed.index(squeeze(inner))
             if index is not None:
                 yield index, "box"
-            elif len(set(re.findall(self.bound, inner))) > 1:
+            elif len(set(self.find.bound.findall(inner))) > 1:
                 yield None, "box"
 
     def on_lines(self) -> Iterator[tuple[int | None, str]]:
@@ -211,7 +241,7 @@ class _Reader:
             if last is not None and len({self.alone(line) for line in lines} - {None}) <= 2:
                 yield last, "last line"
         for line in lines:
-            match = re.fullmatch(rf"\W*{_STATEMENT}{self.bound}[\s.。!,)\]]*", line, re.IGNORECASE)
+            match = self.find.stated_line.fullmatch(line)
             if match and not match["final"] and not _negated(line, match.start("label")):
                 yield self.by_label[match["label"].casefold()], "stated line"
 
@@ -223,7 +253,7 @@ class _Reader:
 
     def headed(self, line: str) -> int | None:
         """The label at the head of a line, behind it a stop, a bracket or the option's own text."""
-        match = re.match(rf"[\W_]*(?:(?:option|选项)\s*)?{self.label}(?P<stop>\s*[.):\]、,—–。]|\s+-|\s+(?=\S))", line)
+        match = self.find.head.match(line)
         if not match:
             return None
         index = self.by_label[match["label"].casefold()]
@@ -237,22 +267,16 @@ class _Reader:
         return None if self.lists_more(line[match.start("label") :]) else index
 
     def lists_more(self, tail: str) -> bool:
-        return (
-            re.match(rf"{self.label}[\")\]]*{_JOINED}(?:{'|'.join(map(re.escape, self.labels))})(?![A-Za-z0-9'])", tail)
-            is not None
-        )
+        return self.find.several.match(tail) is not None
 
     def stated(self, *, only_final: bool = False) -> ChoiceReading | None:
         """A sentence that gives the answer; a later one marked as final outweighs the earlier."""
         found: list[int | None] = []
         final: list[int | None] = []
-        for match in re.finditer(_STATEMENT + self.bound, self.text, re.IGNORECASE | re.MULTILINE):
+        for match in self.find.stated.finditer(self.text):
             if self.is_word(match) or _negated(self.text, match.start("label")):
                 continue
-            if (
-                re.search(r"(?:不|别|没|n't|\bnot)\s*$", self.text[max(0, match.start() - 60) : match.start()])
-                or "不选" in match[0]
-            ):
+            if _DENIED.search(self.text[max(0, match.start() - 60) : match.start()]) or "不选" in match[0]:
                 continue
             index: int | None = self.by_label[match["label"].casefold()]
             if self.lists_more(self.text[match.start("label") :][:80]):
@@ -346,7 +370,7 @@ class _Reader:
 
     def letters(self, part: str) -> set[int]:
         found: set[int] = set()
-        for match in re.finditer(self.bound, part):
+        for match in self.find.bound.finditer(part):
             label = match["label"]
             bracketed = match[0][0] in '"(['
             if label not in self.labels and not bracketed:

@@ -16,10 +16,14 @@ _CIRCLED = {chr(first + step): f" ({step + 1}) " for first in (0x2460, 0x2474, 0
 _MARKS = {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "【": "[", "】": "]"}
 _MINUS = {"−": "-", "﹣": "-", "－": "-"}
 _TABLE = str.maketrans({**_VULGAR, **_CIRCLED, **_MARKS, **_MINUS, "*": "", "`": "", "\u200b": "", "\ufeff": ""})
+_NOT_PLAIN = re.compile(r"[<\\$*`\x00-\x08\x0b-\x1f\x7f]")
+"""What an ASCII text may hold that has to be taken out; most replies hold none of it."""
 
 
 def plain(text: str) -> str:
     """Return the reply without reasoning tags and emphasis, in half-width letters, digits and punctuation."""
+    if text.isascii() and not _NOT_PLAIN.search(text):
+        return text.strip()
     text = _THINK.sub("\n", text)
     text = _THINK_OPEN.sub("\n", text)
     text = unicodedata.normalize("NFKC", text.translate(_TABLE))

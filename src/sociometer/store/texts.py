@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 _RAW, _DEFLATED = b"\x00", b"\x01"
 _WORTH_COMPRESSING = 120
+_SHORT = 4_096
 _REMEMBERED = 20_000
 HASH_BYTES = 16
 
@@ -14,7 +15,10 @@ HASH_BYTES = 16
 def pack(body: bytes) -> bytes:
     """The body as stored: compressed where that pays."""
     if len(body) >= _WORTH_COMPRESSING:
-        deflated = zlib.compress(body, 1)
+        # A small window and table: setting up the usual ones takes longer than compressing a short text.
+        window, table = (12, 4) if len(body) <= _SHORT else (15, 8)
+        press = zlib.compressobj(1, zlib.DEFLATED, window, table)
+        deflated = press.compress(body) + press.flush()
         if len(deflated) < len(body):
             return _DEFLATED + deflated
     return _RAW + body
