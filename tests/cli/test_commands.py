@@ -138,10 +138,10 @@ BAD = [
     (("run", "sesi", "--model", "baseline/random", "--server-sampling", "--top-p", "1"), "--server-sampling"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
     (("run", "sesi", "--model", "replay/none"), "unknown run"),
-    (("show", "none"), "unknown run"),
-    (("resume", "none"), "unknown run"),
-    (("rescore", "none"), "unknown run"),
-    (("export", "none", "--to", "x.csv"), "unknown run"),
+    (("show", "none"), "there is no store here"),
+    (("resume", "none"), "there is no store here"),
+    (("rescore", "none"), "there is no store here"),
+    (("export", "none", "--to", "x.csv"), "there is no store here"),
     (("data", "fetch", "sesy"), "did you mean 'sesi'"),
     (("nonsense",), "unknown command"),
 ]
@@ -275,3 +275,50 @@ def test_a_server_that_refuses_connections_leaves_errors_and_exit_code_4(cli):
     )
     assert code == 4
     assert "connection" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "last"), ("resume", "last"), ("rescore", "last"), ("export", "last", "--to", "x.jsonl"),
+        ("compare", "a", "b"), ("leaderboard", "sesi"), ("profile", "a"), ("reliability", "sesi"), ("report",), ("plot", "last"),
+    ],
+)  # fmt: skip
+def test_a_mistyped_store_makes_no_new_one(cli, tmp_path, words):
+    path = tmp_path / "mistyped.db"
+    code, _, err = cli(*words, "--store", str(path))
+    assert code == 2
+    assert "there is no store here" in err
+    assert not path.exists()
+
+
+def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
+    assert "No run yet" in cli("runs")[1]
+    assert json.loads(cli("runs", "--json")[1]) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_replay_is_not_resumed_but_run_again(cli):
+    assert cli(*PLAY)[0] == 0
+    first = json.loads(cli("runs", "--json")[1])[0]["run"]
+    assert cli("run", "sesi", "--model", f"replay/{first}", "--limit", "12", "--quiet")[0] == 0
+    second = json.loads(cli("runs", "--json")[1])[1]["run"]
+    assert "unknown run" in cli("show", "none")[2]
+    code, _, err = cli("resume", second)
+    assert code == 2
+    assert "run the command again" in err
+
+
+def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp_path):
+    readings = tmp_path / "readings.csv"
+    header = "id,text,place,word,becomes\n"
+    readings.write_text(header)
+    words = (*PLAY, "--readings", str(readings))
+    assert cli(*words)[0] == 0
+    assert cli(*words)[0] == 0
+    assert len(json.loads(cli("runs", "--json")[1])) == 1
+    readings.write_text(header + "x1,0,0,A,Your\n")
+    assert cli(*words)[0] == 0
+    assert len(json.loads(cli("runs", "--json")[1])) == 2
+    readings.write_text(header)
+    assert cli("resume", "last")[0] == 2

@@ -70,3 +70,12 @@ def test_a_request_without_a_reply_costs_nothing_but_is_counted():
 def test_a_negative_cap_is_refused():
     with pytest.raises(UsageError, match="--max-cost"):
         Caps(max_cost=-1)
+
+
+def test_a_message_is_reserved_by_its_bytes_since_chinese_takes_more_tokens_a_letter():
+    tokens = {}
+    for letter in "a字":
+        budget = Budget(Caps(max_tokens=10_000))
+        tokens[letter] = reserve(budget, None, (user(letter * 300),), Sampling(max_tokens=1)).tokens
+    assert tokens["字"] > 300
+    assert tokens["字"] > 2 * tokens["a"]

@@ -205,3 +205,34 @@ def test_a_run_that_is_being_played_says_by_whom(tmp_path):
         RunLock(tmp_path / "s.db", "sesi-abc").__enter__()
     with RunLock(tmp_path / "s.db", "sesi-abc"):
         pass
+
+
+def test_a_lock_leaves_no_file_behind(tmp_path):
+    with RunLock(tmp_path / "s.db", "sesi-abc"):
+        assert len(list((tmp_path / "s.db.locks").iterdir())) == 1
+    assert list((tmp_path / "s.db.locks").iterdir()) == []
+
+
+def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
+    path = tmp_path / "s.db.locks" / "sesi-abc.lock"
+    opened = []
+
+    class Slow(RunLock):
+        def _open(self):
+            handle = super()._open()
+            if not opened:
+                path.unlink()
+            opened.append(handle)
+            return handle
+
+    with Slow(tmp_path / "s.db", "sesi-abc"):
+        assert len(opened) == 2
+        with pytest.raises(StoreError, match="is being played"):
+            RunLock(tmp_path / "s.db", "sesi-abc").__enter__()
+
+
+@pytest.mark.parametrize("size", [10, 119, 120, 4_096, 4_097, 100_000])
+def test_a_text_of_any_size_comes_back_as_it_was(size):
+    body = ("Rivers run to the sea. 河流入海。" * size).encode()[:size]
+    assert unpack(pack(body)) == body
+    assert len(pack(body)) <= size + 1

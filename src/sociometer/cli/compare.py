@@ -8,7 +8,7 @@ import click
 from sociometer.analysis.compare import ComparedMeasure, Comparison, compare
 from sociometer.analysis.verdict import amount, bracket, signed_amount
 from sociometer.cli.chosen import candidates, chosen_runs, runs_argument, terms, terms_options
-from sociometer.cli.opening import open_engine
+from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import ExitCode, UsageError
@@ -34,7 +34,7 @@ def _compare(
     if len(set(runs)) < 2:
         raise UsageError("compare needs at least two runs: sociometer compare RUN RUN. `sociometer runs` lists them.")
     wanted = terms(margin, power, level)
-    with open_engine(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine:
         found = compare(candidates(chosen_runs(engine, runs), task), wanted)
     if as_json:
         print_json(found)

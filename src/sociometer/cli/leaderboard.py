@@ -6,7 +6,7 @@ import click
 
 from sociometer.analysis.leaderboard import leaderboard, leaderboard_table
 from sociometer.cli.chosen import candidates, chosen_runs, runs_argument
-from sociometer.cli.opening import open_engine
+from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.instruments import card_of
@@ -16,7 +16,7 @@ def _leaderboard(
     instrument: str, runs: tuple[str, ...], task: str, measure: str, store: Path | None, as_json: bool
 ) -> None:
     card_of(instrument)
-    with open_engine(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine:
         known = candidates(chosen_runs(engine, runs, instrument=instrument, one_kind=True), task)
         tasks = dict.fromkeys(candidate.task for candidate in known)
         ranked = [name for name in tasks if any(card.value for card in card_of(instrument).measures_of(name))]

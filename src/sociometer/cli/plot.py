@@ -6,7 +6,7 @@ from typing import Literal
 import click
 
 from sociometer.cli.chosen import chosen_runs, given_runs, runs_argument
-from sociometer.cli.opening import open_engine
+from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
 from sociometer.core.errors import UsageError
@@ -25,7 +25,7 @@ def _plot(
     store: Path | None,
     as_json: bool,
 ) -> int:
-    with open_engine(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine:
         given, instruments = given_runs(chosen_runs(engine, runs))
         figures = gather(given, instruments, evidence=0).figures()
     if name is None:

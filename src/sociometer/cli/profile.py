@@ -8,7 +8,7 @@ import click
 from sociometer.analysis.candidates import beside_the_subject
 from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_lines
 from sociometer.cli.chosen import chosen_runs, is_official
-from sociometer.cli.opening import open_engine
+from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import unknown
@@ -23,7 +23,7 @@ _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance",
 
 
 def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> None:
-    with open_engine(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine:
         subjects = {record.subject for record in engine.store.runs.all() if record.subject}
         if subject not in subjects:
             raise unknown("subject", subject, subjects, "`sociometer runs` lists the subjects.")

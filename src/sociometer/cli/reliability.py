@@ -6,7 +6,7 @@ import click
 
 from sociometer.analysis.soundness import Soundness, soundness
 from sociometer.cli.chosen import candidates, chosen_runs, runs_argument
-from sociometer.cli.opening import open_engine
+from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.measure import Table
@@ -18,7 +18,7 @@ def _reliability(
     instrument: str, runs: tuple[str, ...], task: str, measure: str, store: Path | None, as_json: bool
 ) -> None:
     card = card_of(instrument)
-    with open_engine(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine:
         known = candidates(chosen_runs(engine, runs, instrument=instrument, one_kind=True), task)
         tasks = [
             name

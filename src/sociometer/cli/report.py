@@ -7,7 +7,7 @@ import click
 
 import sociometer
 from sociometer.cli.chosen import chosen_runs, given_runs, runs_argument, terms, terms_options
-from sociometer.cli.opening import open_engine
+from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
 from sociometer.core.workbench import Result
@@ -25,7 +25,7 @@ def _report(
     as_json: bool,
 ) -> int:
     wanted = terms(margin, power, level)
-    with open_engine(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine:
         given, instruments = given_runs(chosen_runs(engine, runs))
         now = datetime.now(UTC)
         made = f"{now.day} {now:%B %Y}"

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from sociometer.cli.opening import open_engine
+from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.summaries import run_json, summary_table
 
 
 def _rescore(runs: tuple[str, ...], store: Path | None, as_json: bool) -> None:
-    with open_engine(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine:
         stored = [engine.stored(run) for run in runs]
         for run in stored:
             for task in run.tasks:

@@ -10,20 +10,13 @@ from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.core.measure import Table
 from sociometer.store.lock import is_played
+from sociometer.store.records import RunRecord, Spent
 from sociometer.store.store import Store
 
 
 def _show(store: Path | None, as_json: bool) -> None:
-    with Store(store_path(store)) as opened:
-        records = list(opened.runs.all())
-        rows = []
-        for record in records:
-            done, failed = opened.episodes.counts(record.id)
-            spent = opened.journal.spent(record.id)
-            status = (
-                "stopped" if record.status == "playing" and not is_played(opened.path, record.id) else record.status
-            )
-            rows.append((msgspec.structs.replace(record, status=status), done, failed, spent))
+    path = store_path(store)
+    rows = _rows(path) if path.exists() else []
     if as_json:
         print_json(
             [
@@ -36,7 +29,7 @@ def _show(store: Path | None, as_json: bool) -> None:
     print_table(
         Table(
             "runs",
-            f"Runs in {store_path(store)}",
+            f"Runs in {path}",
             ("run", "instrument", "subject", "status", "begun", "episodes", "errors", "requests", "tokens", "cost $"),
             tuple(
                 (
@@ -56,6 +49,17 @@ def _show(store: Path | None, as_json: bool) -> None:
             note="" if rows else "No run yet. Start one with: sociometer run INSTRUMENT --model MODEL",
         )
     )
+
+
+def _rows(path: Path) -> list[tuple[RunRecord, int, int, Spent]]:
+    rows = []
+    with Store(path) as opened:
+        for record in opened.runs.all():
+            done, failed = opened.episodes.counts(record.id)
+            if record.status == "playing" and not is_played(path, record.id):
+                record = msgspec.structs.replace(record, status="stopped")
+            rows.append((record, done, failed, opened.journal.spent(record.id)))
+    return rows
 
 
 command = click.Command(

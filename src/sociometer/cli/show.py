@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from sociometer.cli.opening import open_engine
+from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.cli.summaries import run_json, summary_table
@@ -20,7 +20,7 @@ from sociometer.instruments import load
 
 
 def _show(run: str, item: str | None, task: str | None, repeat: int, store: Path | None, as_json: bool) -> None:
-    with open_engine(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine:
         stored = engine.stored(run)
         if item is None:
             _show_run(stored, task, as_json)

@@ -22,6 +22,26 @@ class RunLock:
         self._handle: int | None = None
 
     def __enter__(self) -> "RunLock":
+        handle = self._open()
+        while not self._is_mine(handle):
+            # The one who held it has just removed the file: what was locked is no longer the run's lock.
+            os.close(handle)
+            handle = self._open()
+        os.ftruncate(handle, 0)
+        os.write(handle, str(os.getpid()).encode("ascii"))
+        self._handle = handle
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._handle is not None:
+            if fcntl is not None:
+                self._path.unlink(missing_ok=True)
+            os.close(self._handle)
+            self._handle = None
+
+    def _open(self) -> int:
         with storage_errors(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -34,17 +54,13 @@ class RunLock:
                 raise StoreError(
                     f"run {self._run} is being played by process {holder}; wait for it, or stop it and resume."
                 ) from None
-        os.ftruncate(handle, 0)
-        os.write(handle, str(os.getpid()).encode("ascii"))
-        self._handle = handle
-        return self
+        return handle
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+    def _is_mine(self, handle: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(handle), self._path.stat())
+        except FileNotFoundError:
+            return False
 
 
 def is_played(store: Path, run: str) -> bool:
