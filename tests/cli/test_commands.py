@@ -281,7 +281,8 @@ def test_a_server_that_refuses_connections_leaves_errors_and_exit_code_4(cli):
     "words",
     [
         ("show", "last"), ("resume", "last"), ("rescore", "last"), ("export", "last", "--to", "x.jsonl"),
-        ("compare", "a", "b"), ("leaderboard", "sesi"), ("profile", "a"), ("reliability", "sesi"), ("report",), ("plot", "last"),
+        ("compare", "a", "b"), ("leaderboard", "sesi"), ("profile", "a"), ("reliability", "sesi"),
+        ("report",), ("plot", "last"),
     ],
 )  # fmt: skip
 def test_a_mistyped_store_makes_no_new_one(cli, tmp_path, words):

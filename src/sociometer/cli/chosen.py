@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import click
 from msgspec import Struct
 
-from sociometer.analysis.candidates import Candidate
+from sociometer.analysis.candidates import PROTAGONIST, Candidate
 from sociometer.analysis.compare import Terms
 from sociometer.cli.output import harmless
 from sociometer.core.errors import UsageError
@@ -15,7 +15,7 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.stored import Stored
 from sociometer.instruments import card_of, load
 from sociometer.report.material import GivenRun
-from sociometer.store.records import RunRecord
+from sociometer.store.records import RunRecord, SeatRecord
 
 EVERY = "all"
 
@@ -37,9 +37,9 @@ def chosen_runs(
     """The runs that were named; with none or `all`, the fullest of every subject on every instrument.
 
     The fullest run has the most items of the instrument's own test, the newest among equals; where an
-    instrument was played on official and on bundled items, the kind that most subjects had goes first, and
-    `one_kind` leaves out who has the other alone; of one `subject` both kinds are given. `told` says on
-    standard error which runs were chosen.
+    instrument was played on official and on bundled items, or with other models in its other roles, the kind
+    that most subjects had goes first, and `one_kind` leaves out who has the others alone; of one `subject`
+    every kind is given. `told` says on standard error which runs were chosen.
     """
     if references and EVERY not in references:
         chosen = list({stored.id: stored for stored in map(engine.stored, references)}.values())
@@ -48,7 +48,7 @@ def chosen_runs(
             raise UsageError(f"run '{wrong[0].id}' is of {wrong[0].instrument}, not of {instrument}.")
         return chosen
     standing = [
-        _Standing(record, is_official(record), _items_of_the_test(engine, record))
+        _Standing(record, _Kind(is_official(record), _company(record)), _items_of_the_test(engine, record))
         for record in engine.store.runs.all()
         if record.subject and (not instrument or record.instrument == instrument) and _stands_for_its_subject(record)
     ]
@@ -63,16 +63,22 @@ def chosen_runs(
     return [engine.stored(one.record.id) for one in fullest]
 
 
+class _Kind(Struct, frozen=True):
+    """What runs must have in common to stand on one scale: whose items, and who played the other roles."""
+
+    official: bool
+    company: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "official" if self.official else "bundled"
+
+
 class _Standing(Struct, frozen=True):
     """A run that may stand for its subject, with what decides whether it does."""
 
     record: RunRecord
-    official: bool
+    kind: _Kind
     items: int
-
-    @property
-    def kind(self) -> str:
-        return "official" if self.official else "bundled"
 
 
 def _fullest(standing: Sequence[_Standing], one_kind: bool) -> list[_Standing]:
@@ -83,18 +89,18 @@ def _fullest(standing: Sequence[_Standing], one_kind: bool) -> list[_Standing]:
     found = []
     for (instrument, _), members in groups.items():
         first = _first_kind([one for one in standing if one.record.instrument == instrument])
-        of_kind = [one for one in members if one.official == first]
+        of_kind = [one for one in members if one.kind == first]
         if of_kind or not one_kind:
             found.append(max(of_kind or members, key=_fullness))
     return found
 
 
 def _fullest_of_one(standing: Sequence[_Standing], subject: str) -> list[_Standing]:
-    """For each instrument the subject's fullest run on each kind of items."""
-    groups: dict[tuple[str, bool], list[_Standing]] = {}
+    """For each instrument the subject's fullest run of each kind."""
+    groups: dict[tuple[str, _Kind], list[_Standing]] = {}
     for one in standing:
         if one.record.subject == subject:
-            groups.setdefault((one.record.instrument, one.official), []).append(one)
+            groups.setdefault((one.record.instrument, one.kind), []).append(one)
     return [max(members, key=_fullness) for members in groups.values()]
 
 
@@ -102,14 +108,24 @@ def _fullness(one: _Standing) -> tuple[int, float]:
     return one.items, one.record.created
 
 
-def _first_kind(standing: Sequence[_Standing]) -> bool:
-    """Whether official items go first: the kind that more subjects had, and of equals the one played last."""
+def _first_kind(standing: Sequence[_Standing]) -> _Kind:
+    """The kind that most subjects had, of equals the one played last; one with a stand-in beside them is last."""
 
-    def weight(official: bool) -> tuple[int, float]:
-        of_kind = [one.record for one in standing if one.official == official]
-        return len({record.subject for record in of_kind}), max((record.created for record in of_kind), default=0.0)
+    def weight(kind: _Kind) -> tuple[bool, int, float]:
+        of_kind = [one.record for one in standing if one.kind == kind]
+        real = not any(seat.identity.stand_in for seat in _others(of_kind[0]).values())
+        return real, len({record.subject for record in of_kind}), max(record.created for record in of_kind)
 
-    return weight(True) > weight(False)
+    return max(dict.fromkeys(one.kind for one in standing), key=weight)
+
+
+def _company(record: RunRecord) -> tuple[str, ...]:
+    """Who played the other roles of a run."""
+    return tuple(f"{role}={seat.spec}" for role, seat in sorted(_others(record).items()))
+
+
+def _others(record: RunRecord) -> dict[str, SeatRecord]:
+    return {role: seat for role, seat in record.manifest.seats.items() if role != PROTAGONIST}
 
 
 def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing], subject: str) -> Iterator[str]:
@@ -119,7 +135,7 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
         names = ", ".join(f"{one.record.subject} {one.record.id} ({one.items} {one.kind} items)" for one in mine)
         others = {one.record.subject for one in standing if one.record.instrument == instrument}
         left = sorted(others - {one.record.subject for one in mine}) if not subject else []
-        also = f"; left out, with other items alone: {', '.join(left)}" if left else ""
+        also = f"; left out, with other items or other roles alone: {', '.join(left)}" if left else ""
         yield f"{instrument}: the fullest run of each subject: {names}{also}."
 
 

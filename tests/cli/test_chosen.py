@@ -1,0 +1,36 @@
+"""Which runs stand for their subjects when none is named."""
+
+from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing
+from sociometer.core.conversation import Identity
+from sociometer.store.records import Manifest, RunRecord, SeatRecord
+
+
+def run(subject, simulator, items, created, *, stand_in=False, official=True):
+    seats = {
+        "subject": SeatRecord(subject, Identity("openai", subject)),
+        "simulator": SeatRecord(simulator, Identity("openai", simulator, stand_in=stand_in)),
+    }
+    manifest = Manifest(
+        "sage", "1", ("dialogues",), {}, seats, 0, {}, None, official, "", "", "", {}, {}, "", "", "", imported=True
+    )
+    record = RunRecord(f"{subject}-{simulator}", "sage", subject, "finished", manifest, created, created)
+    return _Standing(record, _Kind(official, _company(record)), items)
+
+
+def chosen(*standing):
+    return [one.record.id for one in _fullest(standing, one_kind=True)]
+
+
+def test_the_company_that_most_subjects_share_goes_before_a_fuller_run():
+    standing = (run("a", "v3", 90, 1), run("a", "4o", 100, 9), run("b", "v3", 100, 2), run("c", "v3", 100, 3))
+    assert chosen(*standing) == ["a-v3", "b-v3", "c-v3"]
+
+
+def test_a_stand_in_beside_the_subject_is_chosen_last():
+    standing = (run("a", "rule", 9, 1, stand_in=True), run("b", "rule", 9, 2, stand_in=True), run("a", "v3", 3, 0))
+    assert chosen(*standing) == ["a-v3"]
+
+
+def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen():
+    standing = (run("a", "v3", 9, 1), run("a", "4o", 5, 2), run("a", "4o", 7, 3))
+    assert [one.items for one in _fullest(standing, one_kind=True)] == [7]
