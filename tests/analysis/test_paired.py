@@ -124,3 +124,8 @@ def test_false_alarms_on_continuous_pairs_stay_near_five_percent():
     differences = rng.exponential(size=(2000, 60)) - rng.exponential(size=(2000, 60))
     alarms = sum(sign_flip_test(row, draws=1000) < 0.05 for row in differences)
     assert 0.035 <= alarms / 2000 <= 0.06
+
+
+def test_rounding_alone_gives_no_effect_size():
+    first = [0.1 * place for place in range(30)]
+    assert paired_difference(first, [value + 0.1 for value in first]).effect is None

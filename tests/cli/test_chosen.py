@@ -1,20 +1,23 @@
 """Which runs stand for their subjects when none is named."""
 
-from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing
+import msgspec
+
+from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing, whose_items
 from sociometer.core.conversation import Identity
+from sociometer.instruments import card_of
 from sociometer.store.records import Manifest, RunRecord, SeatRecord
 
 
-def run(subject, simulator, items, created, *, stand_in=False, official=True):
+def run(subject, simulator, items, created, *, stand_in=False):
     seats = {
         "subject": SeatRecord(subject, Identity("openai", subject)),
         "simulator": SeatRecord(simulator, Identity("openai", simulator, stand_in=stand_in)),
     }
     manifest = Manifest(
-        "sage", "1", ("dialogues",), {}, seats, 0, {}, None, official, "", "", "", {}, {}, "", "", "", imported=True
+        "sage", "1", ("dialogues",), {}, seats, 0, {}, None, True, "", "", "", {}, {}, "", "", "", imported=True
     )
     record = RunRecord(f"{subject}-{simulator}", "sage", subject, "finished", manifest, created, created)
-    return _Standing(record, _Kind(official, _company(record)), items)
+    return _Standing(record, _Kind("official", _company(record)), items)
 
 
 def chosen(*standing):
@@ -34,3 +37,16 @@ def test_a_stand_in_beside_the_subject_is_chosen_last():
 def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen():
     standing = (run("a", "v3", 9, 1), run("a", "4o", 5, 2), run("a", "4o", 7, 3))
     assert [one.items for one in _fullest(standing, one_kind=True)] == [7]
+
+
+def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official():
+    ours = run("a", "v3", 1, 1).record
+    card = card_of("sesi")
+    played = msgspec.structs.replace(ours.manifest, imported=False, instrument="sesi", data_files={})
+    record = msgspec.structs.replace(ours, instrument="sesi", manifest=played)
+    name = card.file[0].name
+    for found, whose in ((card.file[0].sha256, "official"), ("0" * 64, "own")):
+        manifest = msgspec.structs.replace(played, data_files={name: found})
+        assert whose_items(msgspec.structs.replace(record, manifest=manifest)) == whose
+    bundled = msgspec.structs.replace(played, official=False)
+    assert whose_items(msgspec.structs.replace(record, manifest=bundled)) == "bundled"

@@ -12,7 +12,7 @@ from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.conversation import Message, Reply
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun
+from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
 from sociometer.core.transcript import Asked, Event, Noted
 from sociometer.report.material import GivenRun
 
@@ -114,7 +114,28 @@ def _beside(item: Item, outcome: Said) -> Figure:
     return Figure("options", "Options", table=Table("o", "Options", ("what", "which"), rows))
 
 
-INSTRUMENT = Instrument(CARD, [], figures=_figures, beside=_beside)
+class Questions(Task[Item, Said]):
+    """What the album's runs were made with; here nothing is played."""
+
+    name = "questions"
+    item_type = Item
+    outcome_type = Said
+
+    def items(self, source):
+        return ()
+
+    async def play(self, item, session):
+        raise NotImplementedError
+
+    def score(self, item, outcome):
+        raise NotImplementedError
+
+    def summarise(self, run):
+        raise NotImplementedError
+
+
+TASKS = [Questions()]
+INSTRUMENT = Instrument(CARD, TASKS, figures=_figures, beside=_beside)
 INSTRUMENTS = {"tact": INSTRUMENT}
 VALUES = {"plain": [1.0, 0.0] * 20, "better": [1.0] * 38 + [None, 0.0], "hostile": [0.0] * 30 + [1.0] * 10}
 

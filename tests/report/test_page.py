@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from albums import HOSTILE, INSTRUMENTS, VALUES, Album, given
+from albums import HOSTILE, INSTRUMENTS, TASKS, VALUES, Album, given
 from msgspec import structs
 
 from sociometer.core.errors import DataError, UsageError
@@ -113,7 +113,7 @@ def test_two_runs_of_one_subject_are_told_apart():
 
 def test_the_first_subject_given_is_the_reference_for_every_instrument():
     one, two, _ = given()
-    other = {**INSTRUMENTS, "manners": Instrument(structs.replace(INSTRUMENTS["tact"].card, name="manners"), [])}
+    other = {**INSTRUMENTS, "manners": Instrument(structs.replace(INSTRUMENTS["tact"].card, name="manners"), TASKS)}
     third, fourth, _ = given()
     for entry, run in ((third, "run-4"), (fourth, "run-5")):
         entry.run.instrument, entry.run.id = "manners", run

@@ -9,9 +9,10 @@ from msgspec import Struct
 
 from sociometer.analysis.clusters import Floats
 from sociometer.core.card import Card
-from sociometer.core.task import RunView
+from sociometer.core.task import Instrument, RunView
 
 PROTAGONIST = "subject"
+TINY = "tiny model"
 
 
 class Candidate(Struct, frozen=True):
@@ -23,11 +24,23 @@ class Candidate(Struct, frozen=True):
     view: RunView[Any, Any]
     version: str = ""
     """Version of the instrument that made the run; empty means the card's own."""
+    note: str = ""
+    """What must be said beside its numbers."""
+    failed: str = ""
+    """Why the run has no number to set beside others; empty where it has."""
 
     @property
     def made_by(self) -> str:
         """The version of the instrument that made the run."""
         return self.version or self.card.version
+
+
+def candidate_of(
+    label: str, instrument: Instrument, task: str, view: RunView[Any, Any], version: str = ""
+) -> Candidate:
+    """A run as comparisons see it: by what its task says stands for it."""
+    stands = instrument.task(task).headline(view)
+    return Candidate(label, instrument.card, task, stands.view, version, stands.note, stands.failed)
 
 
 class ItemValue(Struct, frozen=True):
@@ -115,6 +128,9 @@ def why_not_comparable(
     one: Candidate, two: Candidate, items: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]] | None = None
 ) -> str:
     """Why two runs must not be compared, or the empty string where they may."""
+    for candidate in (one, two):
+        if candidate.failed:
+            return f"{candidate.label} has no number to compare: {candidate.failed}"
     if (one.card.name, one.task) != (two.card.name, two.task):
         return f"they are of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
     if one.made_by != two.made_by:
@@ -153,6 +169,12 @@ def differing_settings(one: Candidate, two: Candidate) -> tuple[str, ...]:
 def beside_the_subject(stand_ins: Sequence[str]) -> tuple[str, ...]:
     """Stand-ins in other roles: a baseline in the subject's place is plain from its name."""
     return tuple(name for name in stand_ins if not name.startswith(f"{PROTAGONIST}: "))
+
+
+def plays_the_subject(stand_ins: Sequence[str]) -> str:
+    """What sits in the subject's place where it is no model to be measured: a tiny model or a script; else nothing."""
+    names = [name.removeprefix(f"{PROTAGONIST}: ") for name in stand_ins if name.startswith(f"{PROTAGONIST}: ")]
+    return "" if not names else "script" if names[0].startswith("scripted/") else TINY
 
 
 def _digest(value: Any) -> bytes:

@@ -169,7 +169,8 @@ def _pair(
     if refused or not measures:
         return refused or "this task has no measure that is a mean over items", [], ()
     rows: list[_Draft] = []
-    notes = [f"settings differ in {text}" for text in differing_settings(one, two)]
+    notes = [f"{side.label}: {side.note}" for side in (one, two) if side.note]
+    notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
     for measure in measures:
         tables = first.reading.tables[measure.value], second.reading.tables[measure.value]
         if not any(tables):

@@ -15,37 +15,37 @@ class ItemStatistics(Struct, frozen=True):
     """One item over subjects; `concerns` say why a person should read it again (empty: no reason)."""
 
     item: str
-    difficulty: float
+    difficulty: float | None
     discrimination: float | None
     subjects: int
     concerns: tuple[str, ...] = ()
 
 
 def item_statistics(
-    table: ArrayLike, items: Sequence[str], *, top: float = 1.0, minimum_subjects: int = MINIMUM_SUBJECTS
+    table: ArrayLike, items: Sequence[str], *, top: float | None = 1.0, minimum_subjects: int = MINIMUM_SUBJECTS
 ) -> list[ItemStatistics]:
-    """Statistics of every item from subjects × items, with values from 0 to `top`.
+    """Statistics of every item from subjects × items, with values from 0 to `top`, or on a scale without a top.
 
-    Difficulty is 1 − mean/top (the share of the score that is missed). Discrimination is the correlation of
-    the item with the total of the other items (corrected item-total correlation); it is not given below the
-    minimum number of subjects, nor where item or rest do not vary.
+    Difficulty is 1 − mean/top (the share of the score that is missed); without a top there is none.
+    Discrimination is the correlation of the item with the total of the other items (corrected item-total
+    correlation); it is not given below the minimum number of subjects, nor where item or rest do not vary.
     Reference: Allen, M. J., and Yen, W. M. (1979). Introduction to Measurement Theory, chapter 6.
     """
     scores = np.asarray(table, dtype=np.float64)
     if scores.shape[1] != len(items):
         raise ValueError(f"{scores.shape[1]} columns but {len(items)} item names")
     subjects = scores.shape[0]
-    means = scores.mean(axis=0) / top
+    means = scores.mean(axis=0) / top if top else None
     rest = scores.sum(axis=1, keepdims=True) - scores
     correlations = _column_correlations(scores, rest)
     found = []
     for index, item in enumerate(items):
         r = float(correlations[index])
         known = subjects >= minimum_subjects and not np.isnan(r)
-        mean = float(means[index])
+        mean = None if means is None else float(means[index])
         discrimination = r if known else None
         concerns = _concerns(mean, discrimination, subjects, minimum_subjects)
-        found.append(ItemStatistics(item, 1 - mean, discrimination, subjects, concerns))
+        found.append(ItemStatistics(item, None if mean is None else 1 - mean, discrimination, subjects, concerns))
     return found
 
 
@@ -55,7 +55,7 @@ def items_to_look_at(statistics: Sequence[ItemStatistics]) -> list[ItemStatistic
     return sorted(flagged, key=lambda entry: (entry.discrimination is None, entry.discrimination or 0.0))
 
 
-def _concerns(mean: float, discrimination: float | None, subjects: int, minimum: int) -> tuple[str, ...]:
+def _concerns(mean: float | None, discrimination: float | None, subjects: int, minimum: int) -> tuple[str, ...]:
     if subjects < minimum:
         return ()
     concerns = []
@@ -63,9 +63,9 @@ def _concerns(mean: float, discrimination: float | None, subjects: int, minimum:
         concerns.append("weak subjects do better on it than strong ones: check the key")
     elif discrimination is not None and discrimination < 0.1:
         concerns.append("does not tell subjects apart")
-    if mean >= 1 - 1e-12:
+    if mean is not None and mean >= 1 - 1e-12:
         concerns.append("every subject reaches the top")
-    if mean <= 1e-12:
+    if mean is not None and mean <= 1e-12:
         concerns.append("no subject scores at all: check the key")
     return tuple(concerns)
 

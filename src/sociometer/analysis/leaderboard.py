@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import Candidate, beside_the_subject, item_values, shared_items, why_not_comparable
+from sociometer.analysis.candidates import (
+    Candidate,
+    beside_the_subject,
+    differing_settings,
+    item_values,
+    shared_items,
+    why_not_comparable,
+)
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.ranking import rank_intervals
 from sociometer.core.card import MeasureCard
@@ -34,24 +41,33 @@ class Leaderboard(Struct, frozen=True):
     unit: str
     standings: tuple[Standing, ...]
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def leaderboard(candidates: Sequence[Candidate], measure: str = "") -> Leaderboard:
-    """Rank runs of one task on the items all of them scored; stand-ins have no place on it."""
-    stand_ins = {candidate.label: beside_the_subject(candidate.view.stand_ins) for candidate in candidates}
-    real = [candidate for candidate in candidates if not stand_ins[candidate.label]]
-    left_out = [f"{name}: played with a stand-in ({', '.join(used)})" for name, used in stand_ins.items() if used]
-    kept: list[Candidate] = []
-    for candidate in real:
-        reason = why_not_comparable(kept[0], candidate) if kept else ""
+    """Rank runs of one task on the items all of them scored; stand-ins and failed tests have no place on it."""
+    able: list[Candidate] = []
+    left_out: list[str] = []
+    for candidate in candidates:
+        used = beside_the_subject(candidate.view.stand_ins)
+        if used:
+            left_out.append(f"{candidate.label}: played with a stand-in ({', '.join(used)})")
+        elif candidate.failed:
+            left_out.append(f"{candidate.label}: {candidate.failed}")
+        else:
+            able.append(candidate)
+    if not able:
+        raise UsageError("no run can stand on a leaderboard: " + ("; ".join(left_out) or "none was given") + ".")
+    card = ranked_measure(able[0], measure)
+    kept, tables = [able[0]], [item_values(able[0].view, card.value)]
+    for candidate in able[1:]:
+        table = item_values(candidate.view, card.value)
+        reason = why_not_comparable(kept[0], candidate, (tables[0], table))
         if reason:
             left_out.append(f"{candidate.label}: not comparable with {kept[0].label}, {reason}")
         else:
             kept.append(candidate)
-    if not kept:
-        raise UsageError("no run can stand on a leaderboard: " + ("; ".join(left_out) or "none was given") + ".")
-    card = ranked_measure(kept[0], measure)
-    tables = [item_values(candidate.view, card.value) for candidate in kept]
+            tables.append(table)
     shared = shared_items(tables)
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
@@ -76,7 +92,21 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "") -> Leaderboa
             Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.first)
         )
     first = kept[0]
-    return Leaderboard(first.card.name, first.task, card.name, card.title, card.unit, tuple(standings), tuple(left_out))
+    notes = [f"{candidate.label}: {candidate.note}" for candidate in kept if candidate.note]
+    for other in kept[1:]:
+        notes += [
+            f"settings of {first.label} and {other.label} differ in {text}" for text in differing_settings(first, other)
+        ]
+    return Leaderboard(
+        first.card.name,
+        first.task,
+        card.name,
+        card.title,
+        card.unit,
+        tuple(standings),
+        tuple(left_out),
+        tuple(dict.fromkeys(notes)),
+    )
 
 
 def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
@@ -113,7 +143,8 @@ def leaderboard_table(board: Leaderboard) -> Table:
     )
     title = f"{board.title}{' (%)' if board.unit == 'share' else ''}"
     columns = ("rank", "rank, 95 %", "subject", title, "95 % interval", "items")
-    note = "Ranks that other items of the same kind might give. " + "; ".join(board.left_out)
+    said = "; ".join((*board.left_out, *board.notes))
+    note = f"Ranks that other items of the same kind might give. {said}"
     return Table(
         f"leaderboard-{board.instrument}-{board.task}", f"{board.instrument}/{board.task}", columns, rows, note.strip()
     )

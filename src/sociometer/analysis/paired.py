@@ -104,7 +104,7 @@ def paired_difference(
         difference=mean,
         interval=_interval(differences, codes, count, binary, level, draws, seed, minimum_clusters),
         p_value=sign_flip_test(differences, labels, draws=draws, seed=seed),
-        effect=mean / spread if spread > 0 else None if mean else 0.0,
+        effect=mean / spread if spread > 1e-9 * max(1.0, abs(mean)) else None if mean else 0.0,
         standard_error=math.sqrt(_variance(differences, codes, count, binary)) if count > 1 else float("nan"),
         binary=binary,
         mcnemar=mcnemar(*discordant) if once else None,

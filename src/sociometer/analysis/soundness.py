@@ -16,6 +16,7 @@ from sociometer.analysis.reliability import (
     repeatability,
     split_half,
 )
+from sociometer.core.card import MeasureCard
 
 
 class Soundness(Struct, frozen=True):
@@ -50,7 +51,7 @@ def soundness(candidates: Sequence[Candidate], measure: str = "") -> Soundness:
     statistics: list[ItemStatistics] = []
     if len(shared.items) >= 2:
         coefficients = (cronbach_alpha(table), mcdonald_omega(table), split_half(table))
-        statistics = item_statistics(table, shared.items, top=card.top or 1.0)
+        statistics = item_statistics(table, shared.items, top=_top(card))
     else:
         notes.append("the runs share fewer than two scored items")
     repeats = {who: found for who, values in distinct.items() if (found := _repeats(values)) is not None}
@@ -65,6 +66,11 @@ def soundness(candidates: Sequence[Candidate], measure: str = "") -> Soundness:
         tuple(items_to_look_at(statistics)),
         tuple(notes),
     )
+
+
+def _top(card: MeasureCard) -> float | None:
+    """The top of a measure that runs from nought upwards; None for a distance, which has none."""
+    return None if card.better == "lower" or not card.top else card.top
 
 
 def _repeats(values: dict[str, ItemValue]) -> Repeatability | None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import click
 from msgspec import Struct
 
-from sociometer.analysis.candidates import PROTAGONIST, Candidate
+from sociometer.analysis.candidates import PROTAGONIST, Candidate, candidate_of
 from sociometer.analysis.compare import Terms
 from sociometer.cli.output import harmless
 from sociometer.core.errors import UsageError
@@ -18,6 +18,7 @@ from sociometer.report.material import GivenRun
 from sociometer.store.records import RunRecord, SeatRecord
 
 EVERY = "all"
+OFFICIAL = "official"
 
 
 def runs_argument(required: bool = False) -> click.Argument:
@@ -48,7 +49,7 @@ def chosen_runs(
             raise UsageError(f"run '{wrong[0].id}' is of {wrong[0].instrument}, not of {instrument}.")
         return chosen
     standing = [
-        _Standing(record, _Kind(is_official(record), _company(record)), _items_of_the_test(engine, record))
+        _Standing(record, _Kind(whose_items(record), _company(record)), _items_of_the_test(engine, record))
         for record in engine.store.runs.all()
         if record.subject and (not instrument or record.instrument == instrument) and _stands_for_its_subject(record)
     ]
@@ -66,11 +67,8 @@ def chosen_runs(
 class _Kind(Struct, frozen=True):
     """What runs must have in common to stand on one scale: whose items, and who played the other roles."""
 
-    official: bool
+    whose: str
     company: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "official" if self.official else "bundled"
 
 
 class _Standing(Struct, frozen=True):
@@ -132,16 +130,27 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
     """One line an instrument: the runs that were chosen, their items, and who is left out."""
     for instrument in dict.fromkeys(one.record.instrument for one in chosen):
         mine = [one for one in chosen if one.record.instrument == instrument]
-        names = ", ".join(f"{one.record.subject} {one.record.id} ({one.items} {one.kind} items)" for one in mine)
+        names = ", ".join(f"{one.record.subject} {one.record.id} ({one.items} {one.kind.whose} items)" for one in mine)
         others = {one.record.subject for one in standing if one.record.instrument == instrument}
         left = sorted(others - {one.record.subject for one in mine}) if not subject else []
         also = f"; left out, with other items or other roles alone: {', '.join(left)}" if left else ""
         yield f"{instrument}: the fullest run of each subject: {names}{also}."
 
 
+def whose_items(record: RunRecord) -> str:
+    """Whose items a run is on: official (the paper's own, by their checksums), own (others in their place), bundled."""
+    if record.manifest.imported:
+        return OFFICIAL
+    if not record.manifest.official:
+        return "bundled"
+    pinned = {file.name: file.sha256 for file in card_of(record.instrument).file}
+    used = record.manifest.data_files.items()
+    return OFFICIAL if all(pinned.get(name) in (None, "", found) for name, found in used) else "own"
+
+
 def is_official(record: RunRecord) -> bool:
     """Whether a run is on the paper's own items."""
-    return record.manifest.official or record.manifest.imported
+    return whose_items(record) == OFFICIAL
 
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
@@ -151,9 +160,11 @@ def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:
-    """Whether a run is of the instrument's own test, and not a step of a probe, an analysis or a construction."""
+    """Whether a run is of the instrument's own test, unaltered, and no step of a probe, analysis or construction."""
     manifest, card = record.manifest, card_of(record.instrument)
     if not set(manifest.tasks) & set(card.default_tasks()):
+        return False
+    if any(setting.alters and manifest.settings.get(setting.name) != setting.default for setting in card.setting):
         return False
     by_instrument = manifest.command[1:2] and manifest.command[1] in {command.verb for command in card.command}
     return manifest.imported or not (manifest.given_items or by_instrument)
@@ -176,11 +187,12 @@ def candidates(runs: Sequence[Stored], task: str = "") -> list[Candidate]:
     names = labels(runs)
     found = []
     for stored in runs:
-        card = load(stored.instrument).card
-        for name in stored.tasks:
-            if (not task or name == task) and card.measures_of(name):
-                version = stored.record.manifest.instrument_version
-                found.append(Candidate(names[stored.id], card, name, stored.view(name), version))
+        instrument, version = load(stored.instrument), stored.record.manifest.instrument_version
+        found += [
+            candidate_of(names[stored.id], instrument, name, stored.view(name), version)
+            for name in stored.tasks
+            if (not task or name == task) and instrument.card.measures_of(name)
+        ]
     if task and not found:
         raise UsageError(f"none of the runs has a task '{task}' with measures.")
     return found

@@ -23,6 +23,8 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     required: bool = False
     positional: bool = False
     least: float | None = None
+    alters: bool = False
+    """Whether another value than the default makes it another test, whose number is not the subject's own."""
 
     def parse(self, raw: object) -> SettingValue:
         """The value in its own type, or a UsageError that names the allowed ones."""

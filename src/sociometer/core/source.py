@@ -20,7 +20,7 @@ class Source:
         folders: tuple[Path, ...] = (),
         seed: int = 0,
     ) -> None:
-        """`folders` are searched in order: `--data DIR` first, then the user's data folder."""
+        """`folders` are searched in order."""
         self.settings = settings
         self.prompts = prompts
         self.official = official

@@ -141,6 +141,15 @@ class RunView(Generic[ItemT, OutcomeT]):
         return counts
 
 
+class Headline(Struct, Generic[ItemT, OutcomeT], frozen=True):
+    """What stands for a run where it is set beside others: the episodes that count, and what must be said of them."""
+
+    view: RunView[ItemT, OutcomeT]
+    note: str = ""
+    failed: str = ""
+    """Why the run has no number of its own to set beside others; empty where it has."""
+
+
 class Task(ABC, Generic[ItemT, OutcomeT]):
     """Four verbs; knows no engine, no store, no model."""
 
@@ -163,6 +172,10 @@ class Task(ABC, Generic[ItemT, OutcomeT]):
     @abstractmethod
     def summarise(self, run: RunView[ItemT, OutcomeT]) -> Summary:
         """Pure: the table of the run."""
+
+    def headline(self, run: RunView[ItemT, OutcomeT]) -> Headline[ItemT, OutcomeT]:
+        """What stands for the run beside others: all of it, unless the run holds more than one number for a thing."""
+        return Headline(run)
 
     def norm(self, source: Source) -> Any:
         """The human reference for these items as a JSON value, stored with the run; None where there is none."""

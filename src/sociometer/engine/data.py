@@ -18,12 +18,12 @@ def data_root() -> Path:
 
 
 def data_folders(given: str) -> tuple[Path, ...]:
-    """The folders that are searched, in order."""
+    """The folder that is searched: the one the user names and no other, or the one that `data fetch` fills."""
     if not given:
         return (data_root(),)
     if not Path(given).is_dir():
         raise DataError("no such folder; --data needs the folder that holds the official files", given)
-    return (Path(given), data_root())
+    return (Path(given),)
 
 
 def checksum(path: Path) -> str:

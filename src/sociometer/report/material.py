@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import Candidate
+from sociometer.analysis.candidates import Candidate, candidate_of
 from sociometer.analysis.compare import Comparison, Terms, compare
 from sociometer.analysis.profile import ProfileLine, profile_lines
 from sociometer.core.card import Card
@@ -110,7 +110,7 @@ def gather(
                 entry.run.id, task, label, dict(view.settings), sitting.summary, tuple(view.stand_ins), entry.created
             )
             summarised.append((instrument.card.name, record))
-            candidates.append(Candidate(label, instrument.card, task, view, entry.version))
+            candidates.append(candidate_of(label, instrument, task, view, entry.version))
             shown += evidence_of(entry.run, instrument, task, label, each=evidence)
     chapters = tuple(
         _chapter(

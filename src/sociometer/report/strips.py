@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import beside_the_subject
+from sociometer.analysis.candidates import beside_the_subject, plays_the_subject
 from sociometer.analysis.profile import ProfileLine
 from sociometer.core.card import Card, MeasureCard
 
@@ -83,7 +83,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
             place(line.interval.high) if line.interval else None,
             number(line.value, line.unit),
             _range(line),
-            "stand-in" if beside_the_subject(line.stand_ins) else "tiny model" if line.stand_ins else "",
+            "stand-in" if beside_the_subject(line.stand_ins) else plays_the_subject(line.stand_ins),
             _beside(line),
         )
         for line in members

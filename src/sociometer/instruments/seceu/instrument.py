@@ -9,8 +9,8 @@ import msgspec
 from sociometer.core.card import read_card
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
-from sociometer.core.task import Instrument, RunView, Score, Session, Task
-from sociometer.instruments.seceu import figures, items, play, scoring
+from sociometer.core.task import Headline, Instrument, RunView, Score, Session, Task
+from sociometer.instruments.seceu import figures, items, play, scoring, ways
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.published import reproduce
@@ -34,6 +34,9 @@ class Feelings(Task[Scenario, Allocated]):
 
     def summarise(self, run: RunView[Scenario, Allocated]) -> Summary:
         return scoring.summarise(run)
+
+    def headline(self, run: RunView[Scenario, Allocated]) -> Headline[Scenario, Allocated]:
+        return ways.stands_for(run)
 
     def norm(self, source: Source) -> Any:
         return msgspec.to_builtins(items.norm_for(source))

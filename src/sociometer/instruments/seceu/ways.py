@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+import msgspec
 from msgspec import Struct
 
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, RunView
+from sociometer.core.task import Episode, Headline, RunView, Score
 from sociometer.instruments.seceu.items import Scenario, prompting_methods
-from sociometer.instruments.seceu.norm import Norm
+from sociometer.instruments.seceu.norm import Norm, norm_of
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.standing import Standing, stand
 
@@ -80,6 +81,17 @@ def ways_of(run: View, norm: Norm | None) -> Ways:
     )
 
 
+def stands_for(run: View) -> Headline[Scenario, Allocated]:
+    """Return what is set beside other runs: the way the run is known by, its answers named by their scenario alone."""
+    ways = ways_of(run, norm_of(run.norm))
+    failed = ""
+    if ways.shown is None and ways.several:
+        failed = ways.named
+    elif ways.shown is not None and ways.shown.failed:
+        failed = "FAILED, since most of its answers cannot be read"
+    return Headline(_by_scenario(ways.lead), ways.named, failed)
+
+
 def headline(standings: Sequence[Standing], first: str, *, best: bool, shared: int) -> Standing | None:
     """Return the best standing on shared scenarios where the best is asked for, else that of the first way."""
     if not best:
@@ -103,12 +115,34 @@ def _standings(view: View, norm: Norm | None) -> Iterator[Standing]:
         yield stand(method, answers, norm)
 
 
+def _by_scenario(run: View) -> View:
+    """The run with every item named by its scenario, so that runs prompted in other ways pair up."""
+
+    def episodes() -> Iterator[Episode[Scenario, Allocated]]:
+        for episode in run.episodes():
+            item = msgspec.structs.replace(episode.item, id=episode.item.scenario, prompting="")
+            yield msgspec.structs.replace(episode, item=item, score=_without_way(episode.score))
+
+    return _with_episodes(run, episodes)
+
+
+def _without_way(score: Score | None) -> Score | None:
+    if score is None:
+        return None
+    facets = {name: level for name, level in score.facets.items() if name != "prompting"}
+    return msgspec.structs.replace(score, facets=facets)
+
+
 def _only(run: View, kept: Callable[[Scenario], bool]) -> View:
     """The run with the scored episodes of some items, and every failure."""
 
     def episodes() -> Iterator[Episode[Scenario, Allocated]]:
         return (episode for episode in run.episodes() if episode.score is None or kept(episode.item))
 
+    return _with_episodes(run, episodes)
+
+
+def _with_episodes(run: View, episodes: Callable[[], Iterator[Episode[Scenario, Allocated]]]) -> View:
     return RunView(
         episodes,
         run.settings,

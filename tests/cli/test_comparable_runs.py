@@ -1,0 +1,96 @@
+"""Runs set side by side: only what stands for them is compared, and only what can be."""
+
+import json
+
+import pytest
+
+from sociometer.cli.main import run_command
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "data"))
+
+    def call(*words):
+        capsys.readouterr()
+        code = run_command(list(words))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def play(cli, *words):
+    code, out, err = cli("run", *words, "--quiet", "--json")
+    assert code == 0, err
+    return json.loads(out)[0]["run"]
+
+
+def distance(cli, *runs):
+    found = json.loads(cli("compare", *runs, "--json")[1])[0]
+    row = next(row for row in found["measures"] if row["primary"] and not row["group"])
+    return row["paired"], found
+
+
+def test_of_several_ways_of_prompting_the_one_a_run_is_known_by_is_compared(cli):
+    one = play(cli, "seceu", "--model", "baseline/even", "--prompting", "all", "--limit", "60")
+    two = play(cli, "seceu", "--model", "baseline/first", "--prompting", "all", "--limit", "60")
+    plain = play(cli, "seceu", "--model", "baseline/even")
+    paired, found = distance(cli, one, two)
+    summary = json.loads(cli("show", one, "--json")[1])["summaries"]["feelings"]["measures"]
+    headline = next(m for m in summary if m["name"] == "distance" and not m.get("group"))
+    assert paired["first"] == pytest.approx(headline["value"])
+    assert paired["items"] == headline["items"]
+    assert any("'direct' way of prompting" in note for note in found["notes"])
+    board = json.loads(cli("leaderboard", "seceu", one, two, "--json")[1])[0]
+    assert {s["items"] for s in board["standings"]} == {headline["items"]}
+    again, found = distance(cli, one, plain)
+    assert again["difference"] == pytest.approx(0.0)
+    assert any("settings differ in prompting" in note for note in found["notes"])
+
+
+def test_a_failed_test_is_neither_ranked_nor_better(cli):
+    refused = play(cli, "seceu", "--model", "baseline/refuse")
+    poor = play(cli, "seceu", "--model", "baseline/first")
+    out = cli("compare", refused, poor)[1]
+    assert "FAILED" in out
+    board = json.loads(cli("leaderboard", "seceu", "--json")[1])[0]
+    assert [s["subject"] for s in board["standings"]] == ["baseline/first"]
+    assert any("baseline/refuse: FAILED" in line for line in board["left_out"])
+
+
+def test_a_board_leaves_out_other_wordings_and_says_which_settings_differ(cli):
+    play(cli, "seceu", "--model", "baseline/first")
+    play(cli, "seceu", "--model", "baseline/last", "--shuffle")
+    play(cli, "seceu", "--model", "baseline/even", "--language", "zh")
+    board = json.loads(cli("leaderboard", "seceu", "--json")[1])[0]
+    assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/last"}
+    assert any("baseline/even" in line and "differ in content" in line for line in board["left_out"])
+    assert any("shuffle" in note for note in board["notes"])
+
+
+def test_a_run_under_a_condition_does_not_stand_for_its_subject(cli):
+    plain = play(cli, "sesi", "--model", "baseline/first", "--limit", "20")
+    play(cli, "sesi", "--model", "baseline/first", "--limit", "20", "--condition", "anxiety")
+    _, _, told = cli("leaderboard", "sesi")
+    assert plain in told
+
+
+def test_a_distance_has_no_difficulty_and_no_top_that_everybody_reaches(cli):
+    for name in ("first", "last", "even", "longest", "shortest", "oracle"):
+        play(cli, "seceu", "--model", f"baseline/{name}")
+    found = json.loads(cli("reliability", "seceu", "--json")[1])[0]
+    assert all(item["difficulty"] is None for item in found["items"])
+    assert not any("top" in why for item in found["look_at"] for why in item["concerns"])
+
+
+def test_data_of_another_folder_is_never_played_in_place_of_what_was_named(cli, tmp_path):
+    fetched = tmp_path / "data" / "sesi"
+    fetched.mkdir(parents=True)
+    header = "ID,Type,Situation,Question,Option_0,Option_1,Option_2,Option_3,Answer\n"
+    (fetched / "sesi.csv").write_text(header + "a1,Empathy,S,Q,o,p,q,r,1\n")
+    (tmp_path / "mine").mkdir()
+    code, _, err = cli("run", "sesi", "--model", "baseline/first", "--data", str(tmp_path / "mine"), "--quiet")
+    assert code == 2
+    assert "official file 'sesi/sesi.csv' not found" in err
