@@ -144,6 +144,11 @@ def test_no_text_crashes_the_reading(reply: str) -> None:
         "final answer: ",
         "1/2 ",
         "one ",
+        "2,5 ",
+        "2-",
+        "Surprised and ",
+        "Surprised, Joyful each ",
+        "Surprised: 2 – 3 ",
     ],
 )
 def test_a_long_hostile_reply_is_read_in_reasonable_time(piece: str) -> None:

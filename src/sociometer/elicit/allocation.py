@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sociometer.elicit.allocation_json import read_json_allocation
+from sociometer.elicit.allocation_spelling import respelled
 from sociometer.elicit.allocation_text import read_text_allocation, read_whole_total
 from sociometer.elicit.naming import Names
 from sociometer.elicit.normal import plain
@@ -81,7 +82,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     in_json = read_json_allocation(text, names, total)
     if in_json is not None:
         return AllocationReading(in_json, "json")
-    marked = names.mark(text)
+    marked = respelled(names.mark(text), names.count)
     for part in _parts(marked):
         found = read_text_allocation(part, names.count, total)
         if found is not None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from sociometer.elicit.allocation_spelling import decimal_point
 from sociometer.elicit.naming import Names
 from sociometer.elicit.numbers import NUMBER, Amount, amount, total_points
 from sociometer.elicit.structured import find_json
@@ -98,7 +99,9 @@ def _number(value: Any) -> Amount | None:
     if isinstance(value, int | float):
         return Amount(float(value))
     if isinstance(value, str):
-        match = re.fullmatch(rf"\s*({NUMBER})\s*(?:points?|pts?|分|点|out of 10)?\s*", value, re.IGNORECASE)
+        match = re.fullmatch(
+            rf"\s*({NUMBER})\s*(?:points?|pts?|分|点|out of 10)?\s*", decimal_point(value), re.IGNORECASE
+        )
         return amount(match[1]) if match else None
     return None
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
+from sociometer.elicit.allocation_spelling import RANGE
 from sociometer.elicit.naming import MARK, marked_index
 from sociometer.elicit.numbers import NUMBER, Amount, amount, total_points
 
@@ -19,7 +20,7 @@ _SCORE_WORD = (
     r"a|an|the|is|are|was|be|being|would|could|should|might|may|get|gets|got|receive|receives|has|have|"
     r"scores?|scored|points?|rating|rated|rate|of|at|as|value|weight|intensity|level|emotion|feeling|option|"
     r"with|about|around|roughly|approximately|say|assign|assigned|allocated?|given?|giving|"
-    r"it|i|i'd|i'll|will|to|then|only|just|also|percent|percentage|share|"
+    r"it|i|i'd|i'll|will|to|then|only|just|also|percent|percentage|share|all|whole|entire|full|each|both|"
     r"得分|得到|得|给出|给予|给|为|是|打分|打|分配|分值|分数|评分|评为|占比|占|大约|约|的|强度|程度|可以|应该|应|我|情绪|值|记|计|各"
 )
 _GAP = rf"\([^()\d\n]{{0,120}}\)|[\s:=|>\-–—~→\"'()\[\]{{}}]|(?:{_SCORE_WORD})(?![A-Za-z])"
@@ -30,16 +31,26 @@ _BEFORE = re.compile(
     rf"(?P<number>{NUMBER})\s*(?:points?|pts?|percent|分|点)?\s*(?:(?:{_TO})\s*){{0,6}}[\"'(\[]?(?P<name>{MARK})",
     re.IGNORECASE,
 )
+_EACH = r"\b(?:each|both|apiece)\b|各|均|都"
+_TOGETHER = re.compile(
+    rf"(?P<names>{MARK}(?:(?:[\s,/&、]|\band\b|和|与|及){{1,6}}{MARK}){{1,7}})"
+    rf"(?P<gap>(?:{_GAP}|均|都){{0,40}}?)(?P<number>{NUMBER})(?P<behind>\s*(?:points?|pts?|分|点)?\s*(?:{_EACH})?)",
+    re.IGNORECASE,
+)
+_RANGED = re.compile(
+    rf"{MARK}(?:{_GAP}){{0,40}}?{RANGE}|{RANGE}\s*(?:points?|pts?|分|点)?\s*(?:(?:{_TO})\s*){{0,6}}{MARK}",
+    re.IGNORECASE,
+)
 _BEFORE_STOP = re.compile(rf"(?P<number>{NUMBER})\s*[:=\-–—]\s*(?P<name>{MARK})", re.IGNORECASE)
 _CERTAIN_MINUS = re.compile(r"[:=(|]|\bof\b|\bis\b|为|是|[A-Za-z\u4e00-\u9fff\s]-$|^-$", re.IGNORECASE)
 _ROW_GAP = re.compile(r"(?:[\s,;:|/、&()\[\]\"'\-–—.=]|\band\b|和|以及|\d\s*[.):、]){0,20}", re.IGNORECASE)
 _AFTER_HEADER = r"(?:\s*(?:分|points?|点)?\s*(?:[,;|/:、+\-–—&]|\band\b|和)\s*|\s+)"
 _WORD = rf"([A-Za-z\u4e00-\u9fff]{{1,20}}|{MARK})"
-_LABELLED = re.compile(rf"{_WORD}\s*[:=]\s*({NUMBER})", re.IGNORECASE)
+_LABELLED = re.compile(rf"{_WORD}(?:\s*[:=]\s*|\s+[-–—]\s+)({NUMBER})", re.IGNORECASE)
 _PERCENT_LABELLED = re.compile(rf"({NUMBER})\s*(?:points? |分)?(?:to |for |of )?{_WORD}", re.IGNORECASE)
 _TOTAL = re.compile(r"total|sum|总(?:分|计|和)|合计|story|item", re.IGNORECASE)
 _NUMBER = re.compile(NUMBER, re.IGNORECASE)
-_ONE = rf"{NUMBER}(?:\s*(?:points?|pts?|分|点)(?![A-Za-z]))?"
+_ONE = rf"(?:{NUMBER}(?:\s*(?:points?|pts?|分|点)(?![A-Za-z]))?|{RANGE})"
 _SEPARATOR = r"(?:\s*(?:[,;|、+&\t]|\band\b|和)\s*(?:and\b|和)?\s*|\s+)"
 _RUN = re.compile(rf"(?<![\w.%/]){_ONE}(?:{_SEPARATOR}{_ONE})+(?!\s*[-~–]\s*\d)", re.IGNORECASE)
 _HAN = "零一二三四五六七八九十"
@@ -56,6 +67,8 @@ def read_text_allocation(part: str, n: int, total: float) -> tuple[Points, str] 
 
 def read_whole_total(text: str, n: int, total: float) -> Points | None:
     """Return the points where some options got the whole total between them, so that the others got nothing."""
+    if _RANGED.search(text):
+        return None
     for pattern in (_NAMED, _BEFORE):
         amounts = _pairs(text, pattern)
         given = math.fsum(found.points(total) for found in amounts.values())
@@ -97,8 +110,17 @@ def _pairs(part: str, pattern: re.Pattern[str]) -> dict[int, Amount]:
 
 
 def _named(part: str, n: int, total: float) -> dict[int, Amount]:
-    """'Surprised: 3', '| Surprised | 3 |', 'I give Surprised a score of 3', '惊讶3分'."""
-    return _pairs(part, _NAMED)
+    """'Surprised: 3', '| Surprised | 3 |', 'I give Surprised a score of 3', '惊讶3分', 'Proud and Sad each get 2'."""
+    return _together(part) | _pairs(part, _NAMED)
+
+
+def _together(part: str) -> dict[int, Amount]:
+    """What several names in a row got each."""
+    amounts: dict[int, Amount] = {}
+    for match in _TOGETHER.finditer(part):
+        if re.search(_EACH, match["gap"] + match["behind"], re.IGNORECASE):
+            amounts |= dict.fromkeys(map(marked_index, re.findall(MARK, match["names"])), amount(match["number"]))
+    return amounts
 
 
 def _before_name(part: str, n: int, total: float) -> dict[int, Amount]:
@@ -149,7 +171,7 @@ def _line_pairs(part: str, n: int, total: float) -> dict[int, Amount]:
         names = set(re.findall(MARK, line))
         counted = re.sub(r"^\s*\(?\d{1,2}[.):、]\s*(?=\D)", "", line)
         numbers = [match[0] for match in _NUMBER.finditer(counted) if re.search(r"\d", match[0])]
-        if len(names) == 1 and len(numbers) == 1:
+        if len(names) == 1 and len(numbers) == 1 and RANGE not in line:
             amounts[marked_index(names.pop())] = amount(numbers[0])
     return amounts
 
@@ -168,7 +190,7 @@ def _in_order(part: str, n: int, total: float) -> dict[int, Amount]:
 
 def _listed(part: str, n: int, total: float) -> dict[int, Amount]:
     """The last run of as many numbers as options: '3, 3, 1, 3', with or without its sum behind it."""
-    for run in reversed(list(_RUN.finditer(part))):
+    for run in reversed([match for match in _RUN.finditer(part) if RANGE not in match[0]]):
         numbers = [amount(match[0]) for match in _NUMBER.finditer(run[0])]
         points = [number.points(total) for number in numbers]
         if len(numbers) == n + 1 and math.isclose(math.fsum(points[:-1]), points[-1], abs_tol=1e-6):
