@@ -264,17 +264,19 @@ def test_a_base_url_that_speaks_something_else_is_said(cli, openai_server, answe
     code, _, err = cli(
         "run", "sesi", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "2", "--retries", "0"
     )
-    assert code == 4
+    assert code == (2 if told else 4)
     assert "Traceback" not in err
     assert told in err
+    assert len(json.loads(cli("runs", "--json")[1])) == (0 if told else 1)
 
 
-def test_a_server_that_refuses_connections_leaves_errors_and_exit_code_4(cli):
+def test_a_server_that_refuses_connections_is_said_at_once_and_leaves_no_run(cli):
     code, _, err = cli(
         "run", "sesi", "--model", "vllm/m", "--base-url", "http://127.0.0.1:9/v1", "--limit", "2", "--retries", "0"
     )
-    assert code == 4
-    assert "connection" in err
+    assert code == 2
+    assert "cannot reach http://127.0.0.1:9/v1" in err
+    assert json.loads(cli("runs", "--json")[1]) == []
 
 
 @pytest.mark.parametrize(

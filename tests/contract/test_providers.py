@@ -150,7 +150,7 @@ def test_a_server_that_is_not_there_is_named(server):
     server.port, real = 1, server.port
     error = failure(server)
     server.port = real
-    assert (error.kind, error.retryable) == ("connection", True)
+    assert (error.kind, error.retryable) == ("unreachable", True)
     assert "127.0.0.1:1" in str(error)
 
 

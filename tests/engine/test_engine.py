@@ -7,7 +7,15 @@ from servers.paid import Server, config, engine_with
 from sociometer.core.caps import Caps
 from sociometer.core.card import RoleCard
 from sociometer.core.conversation import user
-from sociometer.core.errors import DataError, MachineryError, SociometerError, Stopped, StoreError, UsageError
+from sociometer.core.errors import (
+    UNREACHABLE,
+    DataError,
+    MachineryError,
+    SociometerError,
+    Stopped,
+    StoreError,
+    UsageError,
+)
 from sociometer.core.task import Instrument
 from sociometer.core.transcript import Asked
 from sociometer.core.workbench import FinishedEpisode
@@ -123,10 +131,45 @@ def test_an_error_that_would_meet_everybody_ends_the_run(store):
         return MachineryError("the key is wrong", "authentication", fatal=True)
 
     server = Server(fail=fail)
-    played = engine_with(store, server).run(config(repeats=50, in_flight=2))
-    assert played.ending.status == "failed"
-    assert "key is wrong" in played.ending.reason
+    with pytest.raises(UsageError, match="key is wrong"):
+        engine_with(store, server).run(config(repeats=50, in_flight=2))
     assert server.total <= 4
+    assert list(store.runs.all()) == []
+
+
+def test_an_error_that_would_meet_everybody_keeps_what_was_answered_before(store):
+    def fail(number, request):
+        return MachineryError("the key is wrong", "authentication", fatal=True) if number > 2 else None
+
+    played = engine_with(store, Server(fail=fail)).run(config(repeats=50, in_flight=1))
+    assert (played.ending.status, played.tally.done) == ("failed", 2)
+    assert "key is wrong" in played.ending.reason
+
+
+def test_a_server_that_was_never_reached_ends_the_run_at_once(store):
+    def fail(number, request):
+        return MachineryError("cannot reach it", UNREACHABLE, retryable=True)
+
+    server = Server(fail=fail)
+    with pytest.raises(UsageError, match="cannot reach it"):
+        engine_with(store, server).run(config(repeats=50, in_flight=1))
+    assert server.total == 3
+
+
+def test_attempts_in_vain_count_against_the_caps_after_a_restart_too(store):
+    def fail(number, request):
+        return MachineryError("empty", "empty reply", retryable=True, tokens=(12, 3))
+
+    server = Server(fail=fail)
+    engine = engine_with(store, server)
+    played = engine.run(config(repeats=2, in_flight=1, retries=0, caps=Caps(max_requests=6)))
+    assert (played.ending.status, server.total) == ("stopped", 6)
+    again = engine_with(store, server).resume(played.run.id)
+    assert (again.ending.status, server.total) == ("stopped", 6)
+    spent = store.journal.spent(played.run.id)
+    assert (spent.requests, spent.input_tokens, spent.output_tokens) == (6, 72, 18)
+    more = engine_with(store, server).resume(played.run.id, Caps(max_requests=8))
+    assert (more.ending.status, server.total) == ("stopped", 8)
 
 
 def test_a_reply_that_another_process_stored_first_is_the_one_that_counts(store):
@@ -172,8 +215,8 @@ def test_a_stop_reaches_those_who_wait_at_a_closed_gate(store):
             return MachineryError("busy", "rate limit", retryable=True, slow_down=True, retry_after_seconds=600)
         return MachineryError("the key is wrong", "authentication", fatal=True)
 
-    played = engine_with(store, Server(fail=fail)).run(config(repeats=5, in_flight=2))
-    assert played.ending.status == "failed"
+    with pytest.raises(UsageError, match="key is wrong"):
+        engine_with(store, Server(fail=fail)).run(config(repeats=5, in_flight=2))
 
 
 def test_a_commands_run_on_ones_own_server_is_continued_by_the_same_command(store):

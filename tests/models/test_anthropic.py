@@ -9,7 +9,7 @@ import pytest
 from sociometer.core.conversation import Request, Sampling, Usage, assistant, system, user
 from sociometer.core.errors import MachineryError
 from sociometer.core.forms import Schema
-from sociometer.models.anthropic import messages_body, read_answer
+from sociometer.models.anthropic import AnthropicPlayer, messages_body, read_answer
 from sociometer.models.registry import ModelOptions, resolve
 
 HELLO = (user("hi"),)
@@ -54,11 +54,15 @@ def test_a_schema_is_a_tool_that_must_be_used_unless_the_model_thinks():
     assert sent(Request("s", HELLO, form))["tools"][0]["input_schema"] == {"type": "object"}
 
 
-@pytest.mark.parametrize(("name", "sampling"), [("seed", Sampling(seed=0)), ("logprobs", Sampling(logprobs=1))])
-def test_an_option_that_the_format_lacks_is_named_and_not_dropped(name, sampling):
-    with pytest.raises(MachineryError, match=f"'{name}'") as caught:
-        messages_body("m", Request("s", HELLO, sampling=sampling))
-    assert caught.value.kind == "refused option"
+def test_what_the_format_lacks_is_known_and_never_sent():
+    body = sent(Request("s", HELLO, sampling=Sampling(seed=1, logprobs=1)))
+    assert not {"seed", "logprobs", "top_logprobs"} & set(body)
+    assert AnthropicPlayer.lacks == {"seed", "logprobs"}
+
+
+def test_a_top_p_of_one_is_left_out_beside_a_temperature():
+    assert "top_p" not in sent(Request("s", HELLO, sampling=Sampling(temperature=0.1, top_p=1)))
+    assert sent(Request("s", HELLO, sampling=Sampling(top_p=0.9)))["top_p"] == 0.9
 
 
 def test_cached_tokens_count_as_read():

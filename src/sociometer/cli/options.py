@@ -69,7 +69,7 @@ def _model_options() -> list[click.Parameter]:
         click.Option(["--temperature"], type=float, help="Sampling temperature of the subject."),
         click.Option(["--top-p"], type=float, help="Nucleus sampling of the subject."),
         click.Option(
-            ["--server-sampling"], is_flag=True, help="Send no temperature or top-p, for models that refuse any."
+            ["--server-sampling"], is_flag=True, help="Send no temperature, top-p or seed, for models that refuse any."
         ),
         click.Option(["--reply-tokens"], type=int, help="Most tokens of one reply of the subject."),
         click.Option(["--sampling-seed"], type=int, help="Seed that is sent to the subject's server."),

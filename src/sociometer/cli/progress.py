@@ -1,5 +1,6 @@
 """Shows a run in progress: done, in flight, errors by kind, tokens, cost, rate, time left."""
 
+import re
 import shutil
 import sys
 import threading
@@ -46,10 +47,9 @@ class Progress:
         if self._quiet or self._tally is None:
             return
         self._write(line(self._tally), last=True)
-        if ending.status == "stopped":
-            sys.stderr.write(f"stopped: {ending.reason}. Nothing is lost; play on with: sociometer resume {run}\n")
-        elif ending.status == "failed":
-            sys.stderr.write(f"failed: {ending.reason}\nMend it, then play on with: sociometer resume {run}\n")
+        said = how_it_ended(run, self._tally, ending)
+        if said:
+            sys.stderr.write(said + "\n")
         sys.stderr.flush()
 
     def _join(self) -> None:
@@ -88,8 +88,7 @@ def line(tally: Tally) -> str:
     if budget.requests:
         tokens = f"{budget.input_tokens + budget.output_tokens:,} tokens"
         parts.append(tokens + (f" ({budget.unmetered} replies unmetered)" if budget.unmetered else ""))
-        cost = f"${budget.cost:.4f}" if budget.unpriced < budget.requests else "cost unknown"
-        parts.append(cost + (f" + {budget.unpriced} unpriced" if 0 < budget.unpriced < budget.requests else ""))
+        parts.append(cost_in_words(budget.cost, budget.priced, budget.unpriced))
     parts.append(f"{tally.rate:.1f}/s")
     left = tally.seconds_left
     if left is not None and tally.state == "playing":
@@ -97,6 +96,29 @@ def line(tally: Tally) -> str:
     else:
         parts.append(_duration(tally.elapsed_seconds))
     return " · ".join(parts)
+
+
+def how_it_ended(run: str, tally: Tally, ending: Ending) -> str:
+    """What to do next after a run that did not simply finish; empty where there is nothing to do."""
+    if ending.status == "stopped":
+        cap = re.match(r"(--max-[a-z]+) ", ending.reason)
+        more = f" {cap[1]} MORE" if cap else ""
+        return f"stopped: {ending.reason.rstrip('.')}. Nothing is lost; play on with: sociometer resume {run}{more}"
+    if ending.status == "failed":
+        return f"failed: {ending.reason}\nMend it, then play on with: sociometer resume {run}"
+    if tally.failed:
+        kind, count = tally.failed.most_common(1)[0]
+        told = f" ({tally.last_failure[kind]})" if kind in tally.last_failure else ""
+        return f"{count} failed: {kind}{told}\nTry these again with: sociometer resume {run}"
+    return ""
+
+
+def cost_in_words(cost: float, priced: int, unpriced: int) -> str:
+    """What was spent, and how much of it nobody can say."""
+    if not priced and unpriced:
+        return "cost unknown"
+    known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
+    return known + (f" + {unpriced} unpriced" if unpriced else "")
 
 
 def _duration(seconds: float) -> str:

@@ -1,5 +1,7 @@
 """What a user allows to be spent."""
 
+import math
+
 from msgspec import Struct
 
 from sociometer.core.errors import UsageError
@@ -15,8 +17,8 @@ class Caps(Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         for name in ("max_cost", "max_requests", "max_tokens"):
             value = getattr(self, name)
-            if value is not None and value < 0:
-                raise UsageError(f"--{name.replace('_', '-')} must not be negative, not {value}.")
+            if value is not None and not (value >= 0 and math.isfinite(value)):
+                raise UsageError(f"--{name.replace('_', '-')} must be a number that is not negative, not {value}.")
 
     def or_else(self, other: "Caps") -> "Caps":
         """These caps, with `other`'s where none is set."""

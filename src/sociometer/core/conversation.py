@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Literal, Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from sociometer.core.forms import Form, Free
 
@@ -44,7 +44,7 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
     reasoning_effort: str | None = None
     logprobs: int | None = None
     server_default: bool = False
-    """As an override: leave temperature and top-p to the server, for models that refuse any."""
+    """As an override: leave temperature, top-p and seed to the server, for models that refuse any."""
 
     def overridden_by(self, other: "Sampling") -> "Sampling":
         """These parameters, with each one that `other` sets put in its place."""
@@ -53,11 +53,15 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
             temperature=base.temperature if other.temperature is None else other.temperature,
             top_p=base.top_p if other.top_p is None else other.top_p,
             max_tokens=self.max_tokens if other.max_tokens is None else other.max_tokens,
-            seed=self.seed if other.seed is None else other.seed,
+            seed=base.seed if other.seed is None else other.seed,
             stop=other.stop or self.stop,
             reasoning_effort=other.reasoning_effort or self.reasoning_effort,
             logprobs=self.logprobs if other.logprobs is None else other.logprobs,
         )
+
+    def without(self, names: frozenset[str]) -> "Sampling":
+        """These parameters less those of these names."""
+        return structs.replace(self, **dict.fromkeys(names)) if names else self
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):

@@ -14,6 +14,9 @@ from difflib import get_close_matches
 from enum import IntEnum
 from pathlib import Path
 
+UNREACHABLE = "unreachable"
+"""The kind of a failure to get any connection at all."""
+
 
 class ExitCode(IntEnum):
     """What the process tells the shell; stable, and listed in the README."""

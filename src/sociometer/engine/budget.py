@@ -42,6 +42,7 @@ class Budget:
         self.output_tokens = before.output_tokens
         self.cost = before.cost
         self.unpriced = before.unpriced
+        self.priced = before.requests - before.unpriced
         self.unmetered = before.unmetered
         self._charged_tokens = before.charged_tokens
         self._charged_cost = before.charged_cost
@@ -98,6 +99,8 @@ class Budget:
         cost = price.of(usage) if price else None
         if cost is None:
             self.unpriced += 1
+        else:
+            self.priced += 1
         self.cost += cost or 0.0
         charged_cost = reservation.cost if cost is None else 0.0
         self._charged_tokens += charged_tokens

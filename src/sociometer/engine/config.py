@@ -1,5 +1,7 @@
 """What the user asked for, before anything is looked up."""
 
+import math
+
 from msgspec import Struct
 
 from sociometer.core.caps import Caps
@@ -39,5 +41,15 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise UsageError(f"--{name.replace('_', '-')} must be at least {least}, not {value}.")
-        if self.timeout_seconds <= 0:
-            raise UsageError(f"--timeout must be positive, not {self.timeout_seconds:g}.")
+        if not (0 < self.timeout_seconds < math.inf):
+            raise UsageError(f"--timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
+        sampling = self.sampling
+        for option, value, low, high in (
+            ("temperature", sampling.temperature, 0, 10),
+            ("top-p", sampling.top_p, 0, 1),
+            ("reply-tokens", sampling.max_tokens, 1, math.inf),
+            ("logprobs", sampling.logprobs, 0, 100),
+        ):
+            if value is not None and not low <= value <= high:
+                allowed = f"at least {low}" if high == math.inf else f"between {low} and {high}"
+                raise UsageError(f"--{option} must be {allowed}, not {value:g}.")

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
-from sociometer.core.errors import LimitReached, MachineryError, Stopped
+from sociometer.core.errors import UNREACHABLE, LimitReached, MachineryError, Stopped
 from sociometer.engine.budget import Budget, Settled
 from sociometer.engine.draw import Draw, journal_key
 from sociometer.engine.prices import Price
@@ -26,6 +26,7 @@ _decode_reply = msgspec.msgpack.Decoder(Reply).decode
 _decode_vectors = msgspec.msgpack.Decoder(tuple[tuple[float, ...], ...]).decode
 _LONGEST_WAIT_SECONDS = 60.0
 _MOST_TOKENS = 10**9
+_TRIES_BEFORE_THE_FIRST_ANSWER = 2
 Answer = TypeVar("Answer")
 
 
@@ -152,7 +153,11 @@ class JournalDesk:
                     if failure.slow_down:
                         # Before the slot is given back: the next in line must find the gate closed.
                         throttle.slow_down(slot.epoch, failure.retry_after_seconds)
-            if not failure.retryable or tried >= self._patience.retries:
+            last = not failure.retryable or tried >= self._patience.retries
+            never = failure.kind == UNREACHABLE and not self._tally.answered
+            if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
+                raise MachineryError(str(failure), failure.kind, fatal=True)
+            if last:
                 raise failure
             self._tally.retries += 1
             await self._pause(self._patience.wait_seconds(tried, failure.retry_after_seconds))
@@ -172,15 +177,21 @@ class JournalDesk:
         self._tally.sent += 1
         self._tally.in_flight += 1
         usage: Usage | None = None
+        answered = False
         try:
             answer = await attempt()
+            answered = True
             usage = _countable(answer.usage) if isinstance(answer, Reply) else Usage()
         except MachineryError as error:
-            usage = None if error.tokens is None else Usage(*error.tokens)
+            usage = None if error.tokens is None else _countable(Usage(*error.tokens))
             raise
         finally:
             self._tally.in_flight -= 1
             settled = self._budget.settle(reservation, usage, price)
+            if not answered:
+                charged = settled.charged_tokens, settled.charged_cost
+                self._journal.count_attempt(self._run, usage, settled.cost, charged)
+        self._tally.answered += 1
         return answer, settled
 
     def stop(self, reason: Stopped) -> None:

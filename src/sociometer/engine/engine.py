@@ -78,9 +78,9 @@ class Engine:
         if record is not None and not plan.reusable():
             unfinished = record.status != "finished" and not config.fresh
             record = record if continue_unfinished and unfinished else None
-        if record is None:
-            record = self.store.runs.create(manifest, config.subject, config_hash)
-        return self._play(plan, rosters, record)
+        if record is not None:
+            return self._play(plan, rosters, record)
+        return self._play(plan, rosters, self.store.runs.create(manifest, config.subject, config_hash), new=True)
 
     def resume(self, reference: str, caps: Caps | None = None, in_flight: int | None = None) -> Played:
         """Plays on what a stopped or killed run had left."""
@@ -110,7 +110,7 @@ class Engine:
         record = self.store.runs.get(reference)
         return Stored(self.store, record, self._load(record.instrument)[0])
 
-    def _play(self, plan: Plan, rosters: dict[str, Roster], record: RunRecord) -> Played:
+    def _play(self, plan: Plan, rosters: dict[str, Roster], record: RunRecord, *, new: bool = False) -> Played:
         budget = Budget(plan.config.caps, self.store.journal.spent(record.id), self._budget)
         self._budget = budget
         total = sum(roster.count * plan.repeats(task) for task, roster in rosters.items())
@@ -122,6 +122,10 @@ class Engine:
             ending = Ending("stopped", "ended by an error of the program")
             try:
                 ending = run_loop(_play_to_the_end(plan, rosters, self.store, record.id, tally, budget))
+                if new and ending.status == "failed" and not (tally.answered or tally.done or budget.input_tokens):
+                    # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
+                    self.store.runs.delete(record.id)
+                    raise UsageError(ending.reason)
             finally:
                 tally.state = ending.status
                 if self._listener:
@@ -169,7 +173,7 @@ def _config_of(record: RunRecord, caps: Caps, in_flight: int | None) -> RunConfi
         sampling=subject.sampling if subject else Sampling(),
         caps=caps.or_else(manifest.caps),
         fresh=manifest.fresh,
-        in_flight=in_flight or manifest.in_flight or DEFAULT_IN_FLIGHT,
+        in_flight=(manifest.in_flight or DEFAULT_IN_FLIGHT) if in_flight is None else in_flight,
         retries=manifest.retries,
         command=manifest.command,
     )

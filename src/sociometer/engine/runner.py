@@ -163,6 +163,7 @@ class Runner:
             self._desk.stop(Stopped(message))
         self._keep(job, session, Episode(job.item, job.repeat, None, None, Failure(kind, message)))
         self._tally.failed[kind] += 1
+        self._tally.last_failure[kind] = message
 
     def _keep(self, job: Job, session: PlaySession, episode: Episode[Any, Any]) -> None:
         self._store.episodes.add(

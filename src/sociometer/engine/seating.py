@@ -43,7 +43,12 @@ def _seat(instrument: Instrument, role: str, spec: str, config: RunConfig, recor
     if own in instrument.players:
         return Seat(instrument.players[own](), f"{instrument.card.name}/{own}")
     sampling = config.sampling if role == "subject" else Sampling()
-    return Seat(resolve_player(spec, role, config, recorded), spec, sampling)
+    player = resolve_player(spec, role, config, recorded)
+    lacks: frozenset[str] = getattr(player, "lacks", frozenset())
+    for name in sorted(lacks):
+        if (given := getattr(sampling, name)) is not None:
+            raise UsageError(f"{spec} has no place for '{name}' (given: {given}); leave it out.")
+    return Seat(player, spec, sampling, lacks)
 
 
 def resolve_player(spec: str, role: str, config: RunConfig, recorded: RecordedReplies | None = None) -> Player:

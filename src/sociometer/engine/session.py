@@ -25,6 +25,8 @@ class Seat(Struct, frozen=True):
     player: Player
     label: str
     sampling: Sampling = Sampling()
+    lacks: frozenset[str] = frozenset()
+    """The sampling parameters that the player has no place for; an instrument's wish for one is left out."""
 
 
 class Heard(Struct, frozen=True):
@@ -88,7 +90,7 @@ class PlaySession:
     ) -> Reply:
         seat = self._seat(role)
         form = form or _FREE
-        drawn = (sampling or _DEFAULT).overridden_by(seat.sampling)
+        drawn = (sampling or _DEFAULT).without(seat.lacks).overridden_by(seat.sampling)
         said = tuple(messages)
         digest = request_digest(seat.player.identity, drawn, said, form)
         nth = self._count(digest)

@@ -17,8 +17,11 @@ class Tally:
     done: int = 0
     done_before: int = 0
     failed: Counter[str] = field(default_factory=Counter)
+    last_failure: dict[str, str] = field(default_factory=dict)
+    """The latest message of each kind of failure."""
     from_journal: int = 0
     sent: int = 0
+    answered: int = 0
     in_flight: int = 0
     retries: int = 0
     started: float = field(default_factory=time.monotonic)

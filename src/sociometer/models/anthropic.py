@@ -7,7 +7,6 @@ import msgspec
 from msgspec import Raw, Struct
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
-from sociometer.core.errors import MachineryError
 from sociometer.core.forms import Schema
 from sociometer.models.http import Endpoint
 from sociometer.models.openai import counted_tokens, nothing_said
@@ -67,6 +66,7 @@ class AnthropicPlayer:
     """A model behind an Anthropic-compatible server."""
 
     journaled = True
+    lacks = frozenset({"seed", "logprobs"})
 
     def __init__(self, name: str, base_url: str, key_variable: str, options: ModelOptions, *, certain: bool) -> None:
         self._identity = Identity("anthropic", name, base_url, options.revision, certain)
@@ -100,20 +100,14 @@ class AnthropicPlayer:
 def messages_body(name: str, request: Request) -> MessagesBody:
     """The request as this format wants it: system text apart, a schema as a tool that must be used."""
     sampling = request.sampling
-    for option, value in (("seed", sampling.seed), ("logprobs", sampling.logprobs)):
-        if value is not None:
-            raise MachineryError(
-                f"Anthropic messages have no option '{option}' (given: {value}); leave it out for this model.",
-                "refused option",
-                fatal=True,
-            )
     spoken = tuple(message for message in request.messages if message.role != "system")
     told = "\n\n".join(message.content for message in request.messages if message.role == "system")
     if not spoken:
         spoken, told = (Message("user", told),), ""
     body = MessagesBody(name, spoken, sampling.max_tokens or _MOST_TOKENS, told or None)
     body.temperature = sampling.temperature
-    body.top_p = sampling.top_p
+    # Newer models refuse both together; a top-p of 1 changes nothing.
+    body.top_p = None if sampling.top_p == 1 and sampling.temperature is not None else sampling.top_p
     body.stop_sequences = sampling.stop or None
     if sampling.reasoning_effort:
         _think(body, sampling.reasoning_effort)

@@ -10,7 +10,7 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
 
 _LARGEST_REPLY = 64 * 1024 * 1024
@@ -135,10 +135,13 @@ class Endpoint:
         return b"".join(parts)
 
     def _timed_out(self, error: TimeoutError) -> MachineryError:
-        said = f"{self._base} did not answer within {self._timeout_seconds:g} s."
         if isinstance(error, aiohttp.ConnectionTimeoutError):
-            said = f"{self._base} took no connection within {self._timeout.sock_connect:g} s. Is the server running?"
-        return MachineryError(said, "timeout", retryable=True)
+            waited = f"{self._timeout.sock_connect:g} s"
+            said = f"{self._base} took no connection within {waited}. Is the server running?"
+            return MachineryError(said, UNREACHABLE, retryable=True)
+        return MachineryError(
+            f"{self._base} did not answer within {self._timeout_seconds:g} s.", "timeout", retryable=True
+        )
 
     def _broken(self, error: Exception, key: str) -> MachineryError:
         said = failures.shortened(str(error) or type(error).__name__, key)
@@ -147,7 +150,7 @@ class Endpoint:
             return MachineryError(said, "connection", fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             return MachineryError(
-                f"cannot reach {self._base}: {said}. Is the server running?", "connection", retryable=True
+                f"cannot reach {self._base}: {said}. Is the server running?", UNREACHABLE, retryable=True
             )
         return MachineryError(f"{self._base} dropped the connection: {said}", "connection", retryable=True)
 

@@ -28,6 +28,7 @@ class ChatBody(Struct, omit_defaults=True):
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     seed: int | None = None
+    random_seed: int | None = None
     stop: tuple[str, ...] | None = None
     reasoning_effort: str | None = None
     logprobs: bool | None = None
@@ -155,7 +156,10 @@ def chat_body(name: str, request: Request, preset: Preset) -> ChatBody:
             body.max_completion_tokens = sampling.max_tokens
         else:
             body.max_tokens = sampling.max_tokens
-        body.seed = sampling.seed
+        if preset.random_seed:
+            body.random_seed = sampling.seed
+        else:
+            body.seed = sampling.seed
         body.stop = sampling.stop or None
         body.reasoning_effort = sampling.reasoning_effort
         if sampling.logprobs is not None:

@@ -20,6 +20,8 @@ class Preset(Struct, frozen=True):
     own: bool = False
     renamed_limit: bool = False
     """Whether the token limit is called max_completion_tokens."""
+    random_seed: bool = False
+    """Whether the seed is called random_seed."""
     json_schema: bool = True
     """Whether it takes a JSON schema; one that does not is asked for any JSON object."""
 
@@ -32,7 +34,7 @@ PRESETS: dict[str, Preset] = {
     "together": Preset("openai", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
     "deepseek": Preset("openai", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", json_schema=False),
     "groq": Preset("openai", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    "mistral": Preset("openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "mistral": Preset("openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", random_seed=True),
     "xai": Preset("openai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
     "vllm": Preset("openai", "vLLM", "http://localhost:8000/v1", "VLLM_API_KEY", own=True),
     "sglang": Preset("openai", "SGLang", "http://localhost:30000/v1", "SGLANG_API_KEY", own=True),

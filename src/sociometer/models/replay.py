@@ -39,9 +39,7 @@ class Recording:
 
 
 class Replay(RulePlayer):
-    """Answers each request with its recorded reply; journaled, since equal requests may have had different replies."""
-
-    journaled = True
+    """Answers each request with its recorded reply, each once; never journaled, so that none serves twice."""
 
     def __init__(self, recorded: RecordedReplies) -> None:
         super().__init__(Identity("replay", recorded.name))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from sociometer.core.conversation import Identity, Message
+from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.store.database import storage_errors
 from sociometer.store.records import JournalEntry, Spent
 from sociometer.store.texts import TextShelf, get_texts, pack, split_hashes, unpack
@@ -50,13 +50,23 @@ class Journal:
         """
         return self._writer.committed(lambda connection: self._insert(connection, entry))
 
+    def count_attempt(self, run: str, usage: Usage | None, cost: float | None, charged: tuple[int, float]) -> None:
+        """Queues what an attempt took that brought no reply to keep; without usage nothing came back at all."""
+        read, written = (0, 0) if usage is None else (usage.input_tokens, usage.output_tokens)
+        row = (run, read, written, 0.0 if usage is None else cost, *charged, time.time())
+        self._writer.execute("INSERT INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
     def spent(self, run: str) -> Spent:
-        """What a run has paid for."""
+        """What a run has paid for, attempts in vain included."""
         with storage_errors(self._path):
             row = self._reader.execute(
-                "SELECT count(*), total(input_tokens), total(output_tokens), total(cost), sum(cost IS NULL),"
+                "WITH spent AS ("
+                " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM journal WHERE run = ?1"
+                " UNION ALL"
+                " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM attempt WHERE run = ?1)"
+                " SELECT count(*), total(input_tokens), total(output_tokens), total(cost), sum(cost IS NULL),"
                 " sum(input_tokens IS NULL OR output_tokens IS NULL), total(charged_tokens), total(charged_cost)"
-                " FROM journal WHERE run = ?",
+                " FROM spent",
                 (run,),
             ).fetchone()
         return Spent(row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0, int(row[6]), row[7])

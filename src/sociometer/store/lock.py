@@ -13,11 +13,16 @@ except ImportError:  # Windows has no flock: there, two processes on one run are
     fcntl = None  # type: ignore[assignment]
 
 
+def lock_path(store: Path, run: str) -> Path:
+    """Where the lock of a run lies."""
+    return store.with_name(store.name + ".locks") / f"{run}.lock"
+
+
 class RunLock:
     """Held while a run is played; says plainly which process holds it."""
 
     def __init__(self, store: Path, run: str) -> None:
-        self._path = store.with_name(store.name + ".locks") / f"{run}.lock"
+        self._path = lock_path(store, run)
         self._run = run
         self._handle: int | None = None
 
@@ -64,9 +69,16 @@ class RunLock:
 
 
 def is_played(store: Path, run: str) -> bool:
-    """Whether some process is playing the run now."""
+    """Whether some process is playing the run now; looking leaves nothing behind, not even on a full disk."""
     try:
-        with RunLock(store, run):
-            return False
-    except StoreError:
+        handle = os.open(lock_path(store, run), os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
         return True
+    finally:
+        os.close(handle)

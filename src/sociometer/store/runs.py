@@ -43,6 +43,11 @@ class Runs:
         self._writer.flush()
         return RunRecord(name, manifest.instrument, subject, "playing", manifest, created, None)
 
+    def delete(self, run: str) -> None:
+        """Removes a run with all that hangs on it; replies in the journal stay."""
+        self._writer.execute("DELETE FROM run WHERE id = ?", (run,))
+        self._writer.flush()
+
     def set_status(self, run: str, status: str) -> None:
         """Says how a run stands: playing, stopped, failed, finished."""
         finished = time.time() if status == "finished" else None
