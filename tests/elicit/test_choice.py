@@ -15,6 +15,10 @@ LABELS = ["A", "B", "C", "D"]
 HAN_OPTIONS = ["向她道歉", "等一个更好的时机", "问问发生了什么", "什么都不说"]
 
 READ_AS_B = [
+    "First I thought A. Actually, the answer is B.",
+    "B. No one would choose A.",
+    "The answer is B. Actually, A is wrong because it is rude.",
+    "Answer: B. There is no reason to prefer A.",
     "B",
     "b",
     "(b)",
@@ -134,6 +138,12 @@ UNREADABLE = [
     ("   \n", "empty"),
     ("...", "empty"),
     ("<think>The answer is B", "empty"),
+    ("I think the answer is A... wait, no, it's B.", "several"),
+    ("My answer is A. On reflection, B.", "several"),
+    ("A. No, B.", "several"),
+    ("A. B.", "several"),
+    ("A\nWait, B is better.", "several"),
+    ("我觉得答案是A，不对，应该是B。", "several"),
     ("A or B", "several"),
     ("A and B", "several"),
     ("Answer: A or C", "several"),

@@ -60,6 +60,12 @@ _WRONG_AFTER = re.compile(
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|leaves|leaving)\b|所以|因此|因而|只剩|那么|故", re.IGNORECASE)
+_SECOND_THOUGHTS = re.compile(
+    r"\b(?:wait|actually|on reflection|on second thoughts?|come to think|i mean|correction|let me reconsider|"
+    r"scratch that)\b|\bno(?=[,.;:!…])|不对|等等|更正|其实|再想想|不[，,]",
+    re.IGNORECASE,
+)
+_SECOND_THOUGHT_LENGTH = 60
 _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
 _BRACES = re.compile(r"\{[^{}]*\}")
 _BOX = re.compile(r"\\boxed\s*\{([^{}]*)\}|<answer>(.*?)</answer>", re.DOTALL)
@@ -113,6 +119,7 @@ class _Labels:
         self.stated_line = re.compile(rf"\W*{_STATEMENT}{bound}[\s.。!,)\]]*", re.IGNORECASE)
         self.stated = re.compile(_STATEMENT + bound, re.IGNORECASE | re.MULTILINE)
         self.head = re.compile(rf"[\W_]*(?:(?:option|选项)\s*)?{label}(?P<stop>\s*[.):\]、,—–。]|\s+-|\s+(?=\S))")
+        self.labels_alone = re.compile(rf"(?:[\W_]*{label}[\W_]+){{2,}}".replace("?P<label>", "?:"))
         self.several = re.compile(
             rf"{label}[\")\]]*{_JOINED}(?:{'|'.join(map(re.escape, self.names))})(?![A-Za-z0-9'])"
         )
@@ -146,7 +153,7 @@ class _Reader:
         for rule in (self.formatted, self.stated):
             found = rule()
             if found is not None:
-                return found
+                return ChoiceReading(None, "several") if self.takes_back(found) else found
         if _REFUSAL.search(self.text):
             return ChoiceReading(None, "refusal")
         for rule in (self.option_text, self.ordinal, self.last_letter):
@@ -188,6 +195,17 @@ class _Reader:
             final = self.stated(only_final=True)
             return final or ChoiceReading(None, "several")
         return ChoiceReading(*found[-1]) if found else None
+
+    def takes_back(self, found: ChoiceReading) -> bool:
+        """Whether second thoughts name another option ("The answer is A. Wait, no, B."), or there are two bare labels."""
+        if found.index is None or found.rule == "final answer":
+            return False
+        if self.find.labels_alone.fullmatch(self.text) and len(self.letters(self.text)) > 1:
+            return True
+        return any(
+            self.letters(self.text[thought.end() :][:_SECOND_THOUGHT_LENGTH]) - {found.index}
+            for thought in _SECOND_THOUGHTS.finditer(self.text)
+        )
 
     def in_json(self) -> Iterator[tuple[int | None, str]]:
         for match in _BRACES.finditer(self.text):
