@@ -76,6 +76,17 @@ def test_a_file_that_breaks_the_protocol_is_refused_and_nothing_is_stored(cli, t
     assert "no such file" in cli("import", "sage", tmp_path / "absent.jsonl", code=2)
 
 
+def test_a_file_without_a_dialogue_is_refused(cli, tmp_path):
+    (tmp_path / "empty.jsonl").write_text("\n")
+    assert "holds no dialogue" in cli("import", "sage", "empty.jsonl", code=2)
+    assert cli("runs", "--json") == []
+
+
+def test_an_imported_run_is_said_to_be_chinese(cli, imported):
+    shown = cli("show", imported[0], "--json")
+    assert shown["manifest"]["settings"]["language"] == "zh"
+
+
 def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):
     first, second, _ = imported
     words = ("analyse", "sage", first, second, "--what", "strategies", "--what", "coordinate", "--role", "judge=cues")
@@ -132,6 +143,23 @@ def test_relationship_correlates_on_two_levels(cli, imported, tmp_path):
     assert next(each for each in shown["relationship"] if each["measure"] == "relationship")["value"] == 60
 
 
+def test_emotions_of_two_simulators_never_enter_one_correlation(cli, imported, tmp_path):
+    script = tmp_path / "judge.jsonl"
+    lines = [
+        {"match": "ratings", "reply": json.dumps({"ratings": [4, 4, 3] * 4})},
+        {"match": "flow", "reply": json.dumps({"flow": 4, "attentiveness": 4, "depth": 4})},
+    ]
+    script.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = cli("analyse", "sage", *imported, "--what", "relationship", "--role", f"judge=scripted/{script}", "--json")
+    shown = tables(found)
+    over_models = {each["simulator"]: each["points"] for each in shown["levels"] if each["level"] == "over models"}
+    within = {each["simulator"]: each["points"] for each in shown["levels"] if each["level"] != "over models"}
+    assert over_models == {"strict": 2, "kind": 1}
+    assert within == {"strict": 24, "kind": 0}, "the other simulator's dialogues are not centred with these"
+    subjects = {each["subject"] for each in shown["relationship"]}
+    assert subjects == {"some-model · strict", "other · strict", "some-model · kind"}
+
+
 def test_rejudging_and_stability_before_another_simulator(cli, imported):
     first = imported[0]
     words = ("--what", "rejudge", "--what", "stability", "--contexts", "5", "--judgements", "3")
@@ -139,6 +167,10 @@ def test_rejudging_and_stability_before_another_simulator(cli, imported):
     shown = tables(found)
     assert shown["rejudge"][0]["items"] == 12
     assert next(each for each in shown["stability"] if each["measure"] == "stability")["value"] == 1
+    [told] = [note for note in found["notes"] if note.startswith("rejudge of some-model: run ")]
+    assert told.endswith(", simulator sage/appraisal")
+    run = told.removeprefix("rejudge of some-model: run ").split(",")[0]
+    assert tables(cli("simulators", "sage", first, run, "--json"))["leniency"][0]["simulator"] == "sage/appraisal"
 
 
 def test_simulators_are_compared_and_calibrated(cli, imported):
@@ -157,6 +189,30 @@ def test_contrast_ranks_pairs_and_diverges(cli, imported, tmp_path):
     assert shown["pairs"][0]["gain"] == 15 and shown["pairs"][0]["scenarios"] == 12
     assert {each["subject"]: each["gained"] for each in shown["divergence"]} == {"some-model": 1, "other": -1}
     assert "no run of 'absent'" in cli(*words[:4], "--pair", "absent=other", code=2)
+    assert "give two subjects as VANILLA=REASONING" in cli(*words[:4], "--pair", "other", code=2)
+
+
+def test_a_subject_has_one_run_in_a_contrast(cli, imported, tmp_path):
+    again = cli("import", "sage", released(tmp_path / "strict_based_simulator", TALK, 45), "--json")
+    twice = again["tables"][0]["rows"][0][0]
+    assert f"two runs of 'some-model' ({imported[0]} and {twice})" in cli(
+        "contrast", "sage", imported[0], twice, code=2
+    )
+
+
+def test_subjects_who_met_other_scenarios_are_not_ranked_with_the_rest(cli, imported, tmp_path):
+    rows = [{**row(OTHER, 30), "id": f"else-{number}"} for number in range(3)]
+    folder = tmp_path / "strict_based_simulator"
+    elsewhere = cli("import", "sage", write(folder, *rows), "--subject", "third", "--json")["tables"][0]["rows"][0][0]
+    (tmp_path / "ranks.csv").write_text("subject,rank\nother,1\nsome-model,2\nthird,3\n")
+    shown = tables(cli("contrast", "sage", *imported[:2], elsewhere, "--ranks", "ranks.csv", "--json"))
+    assert [(each["rank"], each["subject"]) for each in shown["leaderboard"]] == [
+        (1, "some-model"),
+        (2, "other"),
+        (None, "third"),
+    ]
+    assert shown["leaderboard"][2]["caveat"] == "other scenarios: not ranked"
+    assert {each["subject"] for each in shown["divergence"]} == {"some-model", "other"}
 
 
 def test_a_run_with_the_stand_in_has_no_rank(cli, imported):
@@ -203,6 +259,8 @@ def test_what_if_gives_an_effect_with_its_interval(cli, imported, tmp_path):
     fork = effects["at the fork"]
     assert fork["points"] > 5 and fork["forks"] == 12 and fork["replays"] == 2
     assert fork["from"] <= fork["points"] <= fork["to"]
+    assert any("stand-in took part" in note and "appraisal" in note for note in found["notes"])
+    assert any("Up to the fork strict was the person, from there on sage/appraisal" in note for note in found["notes"])
     assert "give --strategy CODE or --by-writer" in cli(*words, code=2)
     assert "has no dialogue 'nobody'" in cli(*words, "--strategy", "D-3", "--item", "nobody", code=2)
     assert "no dialogue of run" in cli(*words, "--strategy", "D-3", "--turn", "9", code=2)

@@ -1,6 +1,16 @@
+from random import Random
+
 import pytest
 
-from sociometer.instruments.sage.comparisons import divergence, leniency, majority, paired_subjects, rank_agreements
+from sociometer.instruments.sage.comparisons import (
+    Place,
+    divergence,
+    leniency,
+    majority,
+    paired_subjects,
+    rank_agreements,
+    rank_on_shared,
+)
 from sociometer.instruments.sage.levels import Point, correlate
 
 
@@ -75,3 +85,41 @@ def test_scenario_level_never_enters_the_within_correlation():
     assert correlate(points).within_scenarios.r == pytest.approx(1)
     alone = [Point("a", f"s{number}", number, number) for number in range(5)]
     assert correlate(alone).within_scenarios is None and correlate(alone).over_models is None
+
+
+@pytest.mark.parametrize("models", [2, 3, 5])
+def test_numbers_that_have_nothing_to_do_with_each_other_seldom_correlate_within_scenarios(models):
+    rng, runs = Random(models), 1000
+    alarms = 0
+    for _ in range(runs):
+        points = [
+            Point(f"m{model}", f"s{scenario}", rng.gauss(0, 1), rng.gauss(0, 1))
+            for scenario in range(20)
+            for model in range(models)
+        ]
+        alarms += not correlate(points).within_scenarios.interval.contains(0)
+    assert 0.035 < alarms / runs < 0.065, "a 95 % interval misses the truth in about one of twenty"
+
+
+def test_two_models_give_one_free_point_a_scenario():
+    points = [
+        Point(subject, f"s{scenario}", sign * scenario, sign * (scenario % 3 - 1))
+        for scenario in range(1, 11)
+        for subject, sign in (("a", 1.0), ("b", -1.0))
+    ]
+    levels = correlate(points)
+    assert (levels.dialogues, levels.within_scenarios.interval.clusters) == (20, 11)
+
+
+def test_places_rest_on_the_scenarios_that_all_met():
+    board = rank_on_shared(
+        {
+            "easy one more": {"x": 20.0, "y": 30.0, "easy": 100.0},
+            "plain": {"x": 30.0, "y": 40.0},
+            "plain too": {"y": 50.0, "x": 20.0},
+            "elsewhere": {"z": 90.0},
+            "nowhere": {},
+        }
+    )
+    assert board.shared == 2
+    assert board.places == {"easy one more": Place(3, 25.0), "plain": Place(1, 35.0), "plain too": Place(1, 35.0)}

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.instruments.sage.emotion import Protocol, band, direction, says_farewell
+from sociometer.instruments.sage.emotion import Protocol, band, direction
 
 RULES = Protocol()
 
@@ -43,28 +43,6 @@ def test_a_dialogue_ends_soothed_lost_by_farewell_or_out_of_turns():
 def test_the_tenth_reply_is_judged_only_when_asked_for():
     assert [RULES.judges(turn) for turn in (9, 10)] == [True, False]
     assert Protocol(judge_last=True).judges(10)
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["Goodbye.", "All right, bye!", "Thank you. Good-bye for now.", "算了，再见。", "谢谢，拜拜～", "Bye-bye, thanks."],
-)
-def test_taking_leave_is_a_farewell(words):
-    assert says_farewell(words)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "",
-        "I never got to say goodbye. He was gone.",
-        "That was the last goodbye we had.",
-        "他走得急，连句话都没说再见。后来我就没睡好。其实我挺想他。",
-        "By the way, she took the curtain.",
-    ],
-)
-def test_telling_of_a_farewell_is_none(words):
-    assert not says_farewell(words)
 
 
 def test_directions():

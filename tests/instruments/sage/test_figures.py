@@ -1,12 +1,14 @@
 import asyncio
 import json
 
+import msgspec
 import pytest
 
-from sociometer.core.measure import Figure
+from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.core.task import SummarisedRun
-from sociometer.instruments.sage.figures import beside, figures, leaderboard_table
+from sociometer.instruments.sage.figures import beside, figures
 from sociometer.instruments.sage.items import bundled
+from sociometer.instruments.sage.leaderboard import leaderboard_table
 
 from .people import Lecturer, Listener, Person, Says
 
@@ -23,12 +25,17 @@ def runs(rehearse):
     return [summarised(rehearse(subject=player), player.identity.name) for player in players]
 
 
+def lines(table):
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
 def test_the_leaderboard_is_ordered_and_says_what_is_a_stand_in(runs):
     table = leaderboard_table(runs)
-    assert [row[1].split(" · ")[0] for row in table.rows] == ["listener", "lecturer"]
-    assert all(row[-1] == "stand-in: not ranked" and row[0] is None for row in table.rows)
+    board = lines(table)
+    assert [line["subject"] for line in board] == ["listener", "lecturer"]
+    assert all(line["caveat"] == "stand-in: not ranked" and line["rank"] is None for line in board)
     assert "no leaderboard" in table.note
-    assert all(row[3] <= row[2] <= row[4] for row in table.rows)
+    assert all(line["from"] <= line["score"] <= line["to"] for line in board)
 
 
 def test_dialogue_runs_give_all_figures_and_each_is_json(runs):
@@ -65,10 +72,73 @@ def test_a_finished_dialogue_stays_in_the_mean_trajectory(runs):
     assert len({tuple(sorted(each)) for each in turns.values()}) == 1
 
 
-def test_subjects_are_named_with_their_simulator_only_where_simulators_differ(rehearse):
-    shown = []
-    for name in ("strict", "kind"):
-        show = rehearse({"turns": 2}, subject=Says("x"), simulator=Person(1, name=name))
-        shown.append(summarised(show, "model", items=SCENARIOS[:1], stand_ins=()))
-    assert {row[1] for row in figures(shown)[0].table.rows} == {"model · strict", "model · kind"}
-    assert {row[1] for row in figures(shown[:1])[0].table.rows} == {"model"}
+def under(rehearse, simulator, subject, change=1, items=SCENARIOS[:2]):
+    show = rehearse({"turns": 2}, subject=Says("x"), simulator=Person(change, name=simulator))
+    return summarised(show, subject, items=items, stand_ins=())
+
+
+def test_each_simulator_has_a_board_and_charts_of_its_own(rehearse):
+    shown = [under(rehearse, "strict", "a", -1), under(rehearse, "Kind one", "b", 9), under(rehearse, "strict", "c", 2)]
+    drawn = figures(shown)
+    names = [figure.name for figure in drawn]
+    assert names[:2] == ["leaderboard-strict", "sentient-strict"] and len(set(names)) == len(names)
+    boards = {figure.name: lines(figure.table) for figure in drawn if figure.table}
+    assert [(line["rank"], line["subject"]) for line in boards["leaderboard-strict"]] == [(1, "c"), (2, "a")]
+    assert [(line["rank"], line["subject"]) for line in boards["leaderboard-kind-one"]] == [(1, "b")]
+    dots = next(figure for figure in drawn if figure.name == "sentient-strict")
+    assert {dot["label"] for dot in dots.chart["data"]["values"]} == {"a", "c"}
+    assert "not on one scale" in dots.caption and "simulator strict" in dots.title
+    assert [figure.name for figure in figures(shown[:1])][:2] == ["leaderboard", "sentient"]
+
+
+def test_one_table_of_two_simulators_ranks_within_each(rehearse):
+    board = lines(leaderboard_table([under(rehearse, "strict", "a"), under(rehearse, "kind", "b", 9)]))
+    assert [(line["subject"], line["simulator"], line["rank"]) for line in board] == [
+        ("a", "strict", 1),
+        ("b", "kind", 1),
+    ]
+
+
+def test_a_run_without_outcomes_makes_no_simulator_of_its_own(rehearse):
+    failed = summarised(rehearse(subject=Says("x"), simulator=Says("?")), "b", items=SCENARIOS[:1], stand_ins=())
+    board = figures([under(rehearse, "strict", "a"), failed])[0]
+    assert board.name == "leaderboard"
+    assert [line["caveat"] for line in lines(board.table)] == ["", "no outcome: not ranked"]
+
+
+def test_ranks_rest_on_shared_scenarios_and_other_scenarios_have_none(rehearse):
+    board = leaderboard_table(
+        [
+            under(rehearse, "strict", "more", 1, SCENARIOS[:3]),
+            under(rehearse, "strict", "less", 5, SCENARIOS[:2]),
+            under(rehearse, "strict", "elsewhere", 9, SCENARIOS[5:7]),
+        ]
+    )
+    assert [(line["rank"], line["subject"], line["caveat"]) for line in lines(board)] == [
+        (1, "less", ""),
+        (2, "more", "ranked on the 2 scenarios that all met: 41.0"),
+        (None, "elsewhere", "other scenarios: not ranked"),
+    ]
+
+
+def test_rejudged_dialogues_do_not_take_the_names_of_the_first_judgement(rehearse):
+    first = under(rehearse, "strict", "a")
+    drawn = figures([first, msgspec.structs.replace(first, task="rejudge")])
+    names = [figure.name for figure in drawn]
+    assert len(set(names)) == len(names) and "rejudge-sentient" in names
+
+
+def test_relationships_against_emotions_are_drawn_for_each_simulator(rehearse):
+    def judged(subject, simulator, emotion):
+        measures = tuple(
+            Measure(name, value) for name, value in (("relationship", 50.0 + emotion), ("emotion", emotion))
+        )
+        summary = Summary(measures, series={"points": [{}], "simulators": [simulator]})
+        return SummarisedRun(f"run-{subject}-{simulator}", "relationship", subject, {}, summary)
+
+    runs = [judged(name, "strict", 10.0 * place) for place, name in enumerate("abc")]
+    runs.append(judged("a", "kind", 90.0))
+    drawn = {figure.name: figure for figure in figures(runs)}
+    points = drawn["relationship-emotion-strict"].chart["data"]["values"]
+    assert {point["label"] for point in points} == {"a", "b", "c"}
+    assert not [name for name in drawn if "emotion-kind" in name], "one run is too few"

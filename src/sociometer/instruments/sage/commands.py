@@ -10,7 +10,7 @@ from sociometer.core.conversation import Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Interval, Summary, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Item
+from sociometer.core.task import Item, SummarisedRun
 from sociometer.core.transcript import Asked, Event, Noted
 from sociometer.core.workbench import FinishedEpisode, Result, StoredRun, Workbench
 from sociometer.instruments.sage import annotation, build, comparisons, samples
@@ -20,11 +20,13 @@ from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.levels import correlate, points_of
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
+_RELEASED_LANGUAGE = "zh"
 
 
 def import_dialogues(bench: Workbench, options: Settings) -> Result:
@@ -40,7 +42,10 @@ def import_dialogues(bench: Workbench, options: Settings) -> Result:
             FinishedEpisode(scenario, _by(dialogue, simulator), _events(scenario, dialogue, subject))
             for scenario, dialogue in read_dialogues(path)
         ]
-        run = bench.keep("dialogue", subject, episodes, roles={"simulator": simulator})
+        if not episodes:
+            raise DataError("holds no dialogue; give released dialogue files (JSON lines)", path)
+        settings = {"language": _RELEASED_LANGUAGE}
+        run = bench.keep("dialogue", subject, episodes, settings=settings, roles={"simulator": simulator})
         summary = run.summary("dialogue")
         figures = [_value(summary, each) for each in ("sentient", "success", "failure")]
         rows.append((run.id, subject, simulator, len(episodes), *figures))
@@ -54,8 +59,9 @@ def analyse(bench: Workbench, options: Settings) -> Result:
     wanted = sorted(options.texts("what") or _USUAL_ANALYSES, key=lambda what: what in JUDGED_BY_CUES)
     count = _limit(options)
     runs = [bench.run(reference) for reference in options.texts("runs")]
+    names = _told_apart(runs)
     tables: list[Table] = []
-    notes: list[str] = []
+    notes = [f"{name}: {note}" for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
     for what in wanted:
         played: list[StoredRun] = []
         for run in runs:
@@ -65,13 +71,12 @@ def analyse(bench: Workbench, options: Settings) -> Result:
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, bench.seed)
             with seated_for(what):
                 played.append(bench.play(what, subject=run.subject, items=items))
-        tables.append(_measures_table(what, played))
-        notes.extend(f"{run.subject}: {note}" for run in played for note in run.summary(what).notes)
-        notes.extend(
-            f"{what}, {run.subject}: {count} without an outcome ({kind})"
-            for run in played
-            for kind, count in run.view(what).failures().items()
-        )
+        tables.append(_measures_table(what, played, names))
+        for name, run in zip(names, played, strict=True):
+            notes.append(f"{what} of {name}: run {run.id}{_asked_of(what, run)}")
+            notes.extend(f"{name}: {note}" for note in run.summary(what).notes)
+            failures = run.view(what).failures()
+            notes.extend(f"{what}, {name}: {count} without an outcome ({kind})" for kind, count in failures.items())
         if what == "relationship":
             tables.append(_levels_table(played))
     return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
@@ -102,7 +107,12 @@ def what_if(bench: Workbench, options: Settings) -> Result:
     ]  # fmt: skip
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
     title = f"Effect of another reply at turn {turn}, against the reply as it was"
-    notes = [f"run {played.id}"]
+    notes = [f"run {played.id}", *played.summary("what-if").notes]
+    before = _simulator(run)
+    notes += [
+        f"Up to the fork {before} was the person, from there on {after}, whichever reply was given."
+        for after in {branch.dialogue.simulator for _, branch, _ in played.view("what-if").scored()} - {before}
+    ]
     if played.subject != run.subject:
         notes.append(
             f"{played.subject} played on where {run.subject} had spoken: the effect is on talks that it goes on with."
@@ -142,14 +152,16 @@ def contrast(bench: Workbench, options: Settings) -> Result:
     """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
     runs = [bench.run(reference) for reference in options.texts("runs")]
     _refuse_other_scales(runs)
+    _refuse_one_subject_twice(runs)
     finals = {run.subject: _finals(run) for run in runs}
-    tables = [_leaderboard_table(runs)]
+    tables = [leaderboard_table([_summarised(run) for run in runs])]
     notes = [f"{run.subject}: {note}" for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
     if options.texts("pair"):
         tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
         real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
-        moved, rho = comparisons.divergence(comparisons.means(real), _read_ranks(Path(options.text("ranks"))))
+        scores = {name: place.score for name, place in comparisons.rank_on_shared(real).places.items()}
+        moved, rho = comparisons.divergence(scores, _read_ranks(Path(options.text("ranks"))))
         rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
         note = (
             "too few subjects for a rank correlation" if rho is None else f"Spearman's rho of the two orders: {rho:.2f}"
@@ -216,7 +228,9 @@ def build_scenarios(bench: Workbench, options: Settings) -> Result:
         *run.summary("build").notes,
         *(f"first words of {b.scenario.id} give it away ({b.leak})" for b in built if b.leak),
     ]
-    return Result(tables=(_measures_table("build", [run]),), notes=tuple(notes), wrote=wrote, failed=not built)
+    return Result(
+        tables=(_measures_table("build", [run], [run.subject]),), notes=tuple(notes), wrote=wrote, failed=not built
+    )
 
 
 def _path(options: Settings, name: str) -> Path | None:
@@ -254,6 +268,17 @@ def _refuse_other_scales(runs: Sequence[StoredRun]) -> None:
         )
 
 
+def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
+    """A subject has one place on a board, and one part in a pair."""
+    seen: dict[str, str] = {}
+    for run in runs:
+        if run.subject in seen:
+            raise UsageError(
+                f"two runs of '{run.subject}' ({seen[run.subject]} and {run.id}); give one of each subject."
+            )
+        seen[run.subject] = run.id
+
+
 def _by(dialogue: Dialogue, simulator: str) -> Dialogue:
     return msgspec.structs.replace(dialogue, simulator=simulator)
 
@@ -284,11 +309,33 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
     return (interval.low, interval.high) if interval else (None, None)
 
 
-def _measures_table(what: str, runs: Sequence[StoredRun]) -> Table:
+def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
+    """The subject of each run, with its simulator where that was not the same for all."""
+    several = len({_simulator(run) for run in runs}) > 1
+    return [f"{run.subject} · {_simulator(run)}" if several else run.subject for run in runs]
+
+
+def _stand_ins(run: StoredRun) -> tuple[str, ...]:
+    named = ", ".join(run.view(samples.dialogue_task(run)).stand_ins)
+    return (
+        (f"a stand-in took part in the dialogues ({named}); their emotions show that the machinery runs.",)
+        if named
+        else ()
+    )
+
+
+def _asked_of(what: str, run: StoredRun) -> str:
+    """Whose judgement an analysis of simulators holds."""
+    if what == "rejudge":
+        return f", simulator {_simulator(run)}"
+    return f", simulator {run.view(what).roles['simulator']}" if what == "stability" else ""
+
+
+def _measures_table(what: str, runs: Sequence[StoredRun], names: Sequence[str]) -> Table:
     rows = [
-        (run.subject, measure.name, ", ".join(measure.group.values()), measure.value, *_ends(measure.interval),
+        (name, measure.name, ", ".join(measure.group.values()), measure.value, *_ends(measure.interval),
          measure.items, measure.errors, measure.note)
-        for run in runs
+        for name, run in zip(names, runs, strict=True)
         for measure in run.summary(what).measures
     ]  # fmt: skip
     columns = ("subject", "measure", "of", "value", "from", "to", "items", "errors", "note")
@@ -296,25 +343,33 @@ def _measures_table(what: str, runs: Sequence[StoredRun]) -> Table:
 
 
 def _levels_table(runs: Sequence[StoredRun]) -> Table:
-    """Pearson with the emotion: over models, and over dialogues within scenarios."""
-    series = [point for run in runs for point in run.summary("relationship").series.get("points", [])]
+    """Pearson with the emotion under each simulator: over models, and over dialogues within scenarios."""
+    by_simulator: dict[str, list[dict[str, object]]] = {}
+    for run in runs:
+        for point in run.summary("relationship").series.get("points", []):
+            by_simulator.setdefault(str(point["simulator"]), []).append(point)
     rows: list[tuple[Cell, ...]] = []
-    for name in ("relationship", *DIMENSIONS, "talk", *QUALITIES):
-        levels = correlate(points_of(series, "emotion", name))
-        for level, found, count in (
-            ("over models", levels.over_models, levels.models),
-            ("over dialogues within scenarios", levels.within_scenarios, levels.dialogues),
-        ):
-            bounds = _ends(found.interval) if found else (None, None)
-            rows.append((name, level, found.r if found else None, *bounds, count))
+    for simulator, series in by_simulator.items():
+        for name in ("relationship", *DIMENSIONS, "talk", *QUALITIES):
+            levels = correlate(points_of(series, "emotion", name))
+            for level, found, count in (
+                ("over models", levels.over_models, levels.models),
+                ("over dialogues within scenarios", levels.within_scenarios, levels.dialogues),
+            ):
+                bounds = _ends(found.interval) if found else (None, None)
+                rows.append((simulator, name, level, found.r if found else None, *bounds, count))
     return Table(
-        "levels", "Correlation with the final emotion", ("measure", "level", "Pearson", "from", "to", "points"),
-        tuple(rows), note="Empty where fewer than three models, or no scenario met by two models, bear on it.",
+        "levels", "Correlation with the final emotion",
+        ("simulator", "measure", "level", "Pearson", "from", "to", "points"), tuple(rows),
+        note="Empty where fewer than three models, or no scenario met by two models, bear on it. "
+        "Emotions of two simulators are not on one scale and are never taken together.",
     )  # fmt: skip
 
 
 def _simulator(run: StoredRun) -> str:
-    return run.view(samples.dialogue_task(run)).roles.get("simulator", "unnamed simulator")
+    """Who simulated the person, by the name that the dialogues carry: a role may have been typed in two ways."""
+    named = (each.dialogue.simulator for each in samples.stored_dialogues(run))
+    return next(filter(None, named), run.view(samples.dialogue_task(run)).roles.get("simulator", "unnamed simulator"))
 
 
 def _finals(run: StoredRun) -> dict[str, float]:
@@ -341,35 +396,18 @@ def _leniency_rows(
     return kinder, scores
 
 
-def _leaderboard_table(runs: Sequence[StoredRun]) -> Table:
-    """The runs from best to worst; one with a stand-in has no rank, whatever its score."""
-    ranked: list[tuple[float, tuple[Cell, ...]]] = []
-    unranked: list[tuple[Cell, ...]] = []
-    for run in runs:
-        task = samples.dialogue_task(run)
-        summary = run.summary(task)
-        score = summary.measure("sentient")
-        if score is None or score.value is None:
-            continue
-        more = [_value(summary, each) for each in ("success", "failure", "tokens")]
-        cells = (run.subject, _simulator(run), score.value, *_ends(score.interval), *more, score.items, score.errors)
-        if run.view(task).stand_ins:
-            unranked.append((None, *cells, "stand-in: not ranked"))
-        else:
-            ranked.append((score.value, (*cells, "")))
-    ranked.sort(key=lambda entry: -entry[0])
-    rows = [(place, *cells) for place, (_, cells) in enumerate(ranked, 1)]
-    columns = (
-        "rank", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens", "dialogues", "errors",
-        "caveat",
-    )  # fmt: skip
-    return Table("leaderboard", "Sentient leaderboard", columns, (*rows, *unranked))
+def _summarised(run: StoredRun) -> SummarisedRun:
+    task = samples.dialogue_task(run)
+    view = run.view(task)
+    return SummarisedRun(run.id, task, run.subject, dict(view.settings), run.summary(task), view.stand_ins)
 
 
 def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
         first, _, second = pair.partition("=")
+        if not (first and second):
+            raise UsageError(f"--pair {pair}: give two subjects as VANILLA=REASONING; there are: {', '.join(finals)}.")
         for name in (first, second):
             if name not in finals:
                 raise UsageError(f"--pair {pair}: no run of '{name}'; there are: {', '.join(finals)}.")

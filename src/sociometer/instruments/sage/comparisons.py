@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean, pstdev
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
@@ -11,6 +12,7 @@ from sociometer.analysis.paired import PairedDifference, paired_difference
 
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
+KeyT = TypeVar("KeyT", str, int)
 
 
 class RankAgreement(Struct, frozen=True):
@@ -46,6 +48,34 @@ class Divergence(Struct, frozen=True):
     moved: float
     stated: float
     """The rank that the other leaderboard states, among all of its own."""
+
+
+class Place(Struct, frozen=True):
+    """A place on a board, and the mean it rests on; equals share a place."""
+
+    rank: int
+    score: float
+
+
+class Board(Struct, Generic[KeyT], frozen=True):
+    """Places on the scenarios that all of them met; who shares none of these has no place."""
+
+    places: dict[KeyT, Place]
+    shared: int
+
+
+def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
+    """Those with the most scenarios first, each next one as long as it shares some with all before."""
+    kept: list[KeyT] = []
+    shared: set[str] = set()
+    for key in sorted(scores, key=lambda key: -len(scores[key])):
+        common = shared & scores[key].keys() if kept else set(scores[key])
+        if common:
+            kept.append(key)
+            shared = common
+    found = {key: fmean(scores[key][name] for name in sorted(shared)) for key in kept}
+    places = {key: Place(1 + sum(other > mean for other in found.values()), mean) for key, mean in found.items()}
+    return Board(places, len(shared))
 
 
 def means(scores: Scores) -> dict[str, float]:

@@ -1,23 +1,16 @@
 """The emotion protocol: how a feeling moves, and when a dialogue is over. Pure."""
 
-import re
 from typing import Literal
 
 from msgspec import Struct
+
+from sociometer.instruments.sage.farewell import says_farewell
 
 Band = Literal["S", "A", "B", "C", "F"]
 Ending = Literal["soothed", "lost", "farewell", "turns"]
 Direction = Literal["up", "same", "down"]
 
 _BANDS: tuple[tuple[int, Band], ...] = ((100, "S"), (70, "A"), (40, "B"), (10, "C"))
-_CHINESE_FAREWELL = re.compile(r"再见|拜拜")
-_ENGLISH_FAREWELL = re.compile(r"\b(?:good[- ]?bye|bye(?:[- ]bye)?|farewell)\b", re.IGNORECASE)
-_SAID_OF_ANOTHER = re.compile(
-    r"\b(?:say|said|saying|wave[ds]?|kiss(?:ed)?|a|the|his|her|their|my|our|last|first|no|that|this)\s*$|说(?:声|句|过)?$",
-    re.I,
-)
-_SENTENCE = re.compile(r"[^.!?。！？…~～\n]+[.!?。！？…~～\n]*")
-_CLOSING_SENTENCES = 2
 
 
 class Protocol(Struct, frozen=True):
@@ -62,17 +55,3 @@ def band(emotion: int) -> Band:
 def direction(change: int) -> Direction:
     """Which way a feeling moved."""
     return "up" if change > 0 else "down" if change < 0 else "same"
-
-
-def says_farewell(words: str) -> bool:
-    """Whether the person takes leave: a word of farewell in the closing sentences, not told of someone else."""
-    sentences = [sentence for sentence in _SENTENCE.findall(words) if sentence.strip()]
-    return any(_takes_leave(sentence) for sentence in sentences[-_CLOSING_SENTENCES:])
-
-
-def _takes_leave(sentence: str) -> bool:
-    for pattern in (_CHINESE_FAREWELL, _ENGLISH_FAREWELL):
-        for match in pattern.finditer(sentence):
-            if not _SAID_OF_ANOTHER.search(sentence[: match.start()]):
-                return True
-    return False

@@ -1,6 +1,7 @@
 """Summaries -> figures and tables, as the paper shows them, with intervals."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -13,13 +14,14 @@ from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
-from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.intentions import CARDS
+from sociometer.instruments.sage.leaderboard import STAND_IN, by_simulator, leaderboard_table, told_apart
 from sociometer.instruments.sage.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 
 ZONES = (
@@ -28,7 +30,7 @@ ZONES = (
     Zone("B", 40, 70),
     Zone("A", 70, 100),
 )
-_STAND_IN = "Simulated by rules, a stand-in: no leaderboard may use these numbers."
+_SCALES = "Points of two simulators are not on one scale."
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
@@ -57,58 +59,53 @@ def beside(item: object, outcome: object) -> Figure | None:
     return Figure("feelings", f"Emotion {dialogue.start} to {dialogue.final}: {dialogue.ending}", chart=chart)
 
 
-def told_apart(runs: Sequence[SummarisedRun]) -> list[SummarisedRun]:
-    """The runs, each subject named with its simulator where that was not the same for all."""
-    simulators = [
-        ", ".join(sorted({str(entry.get("simulator", "")) for entry in run.summary.series.get("dialogues", [])} - {""}))
-        for run in runs
-    ]
-    if len(set(simulators)) < 2:
-        return list(runs)
-    return [
-        msgspec.structs.replace(run, subject=f"{run.subject} · {simulator}") if simulator else run
-        for run, simulator in zip(runs, simulators, strict=True)
-    ]
-
-
-def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
-    """Score, success and failure with intervals, best first; a run with a stand-in has no rank."""
-    rows: list[tuple[Cell, ...]] = []
-    place = 0
-    for run in sorted(runs, key=lambda each: (bool(each.stand_ins), -(_value(each, "sentient") or 0.0))):
-        score = run.summary.measure("sentient")
-        if score is None:
-            continue
-        place += not run.stand_ins
-        low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
-        more = [_value(run, name) for name in ("success", "failure", "tokens")]
-        caveat = "stand-in: not ranked" if run.stand_ins else ""
-        rank = None if run.stand_ins else place
-        rows.append((rank, run.subject, score.value, low, high, *more, score.items, score.errors, caveat))
-    columns = (
-        "rank", "subject", "score", "from", "to", "success", "failure", "tokens a dialogue", "dialogues", "errors",
-        "caveat",
-    )  # fmt: skip
-    return Table("leaderboard", "Sentient leaderboard", columns, tuple(rows), note=_caveat(runs))
-
-
 def _dialogue(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
-    named = told_apart(runs)
-    best_first = sorted(named, key=lambda run: -(_value(run, "sentient") or 0.0))
-    table = leaderboard_table(named)
+    return [*_each_simulator(runs, _talks)]
+
+
+def _rejudge(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
+    return [
+        msgspec.structs.replace(figure, name=f"rejudge-{figure.name}", title=f"{figure.title}, judged anew")
+        for figure in _dialogue(runs)
+        if figure is not None
+    ]
+
+
+def _each_simulator(
+    runs: Sequence[SummarisedRun], draw: Callable[[Sequence[SummarisedRun]], Iterator[Figure]]
+) -> Iterator[Figure]:
+    """Figures whose points no two simulators may share: drawn for each of them."""
+    groups = by_simulator(runs)
+    for simulator, members in groups.items():
+        for figure in draw(members):
+            yield _under(figure, simulator) if len(groups) > 1 else figure
+
+
+def _under(figure: Figure, simulator: str) -> Figure:
+    """A figure of one simulator's runs where there are several: named after it, and saying why it stands alone."""
+    mark = re.sub(r"\W+", "-", simulator.lower()).strip("-") or "unknown"
+    caption = f"{figure.caption} {_SCALES}".strip()
+    title = f"{figure.title}, simulator {simulator or 'unknown'}"
+    return msgspec.structs.replace(figure, name=f"{figure.name}-{mark}", title=title, caption=caption)
+
+
+def _talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """The figures of runs under one simulator."""
+    best_first = sorted(runs, key=lambda run: -(_value(run, "sentient") or 0.0))
+    table = leaderboard_table(runs)
     caveat = _caveat(runs)
     start = (ReferenceLine("start", 40),)
     chart = interval_chart(
         _dots(best_first, "sentient"), title="final emotion", unit="points", domain=(0, 100), references=start
     )
     kept = "A dialogue that is over keeps its last feeling. " + caveat
-    return [
-        Figure("leaderboard", table.title, caveat, table=table),
-        Figure("sentient", "Sentient score", caveat, chart=chart),
-        Figure("intentions", "Sentient score by hidden intention", caveat, chart=_by_intention(named)),
-        Figure("trajectories", "How the feeling moves", kept.strip(), chart=_trajectories(named)),
-        _efficiency(named),
-    ]
+    yield Figure("leaderboard", table.title, caveat, table=table)
+    yield Figure("sentient", "Sentient score", caveat, chart=chart)
+    yield Figure("intentions", "Sentient score by hidden intention", caveat, chart=_by_intention(runs))
+    yield Figure("trajectories", "How the feeling moves", kept.strip(), chart=_trajectories(runs))
+    efficiency = _efficiency(runs)
+    if efficiency is not None:
+        yield efficiency
 
 
 def _by_intention(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
@@ -149,7 +146,8 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
     return Figure("efficiency", "Score against tokens", _caveat(runs), chart=chart)
 
 
-def _strategies(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
+def _strategies(given: Sequence[SummarisedRun]) -> list[Figure | None]:
+    runs = told_apart(given)
     line = (ReferenceLine("the paper's line", REPETITION_LINE),)
     repetition = interval_chart(_dots(runs, "repetition"), title="repetition rate", unit="number", references=line)
     shares = [
@@ -178,13 +176,14 @@ def _strategies(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
         Figure(
             "effectiveness",
             "Change of feeling after the strategies of each capability",
-            "Overall, and within the dialogues whose hidden intention calls for the capability.",
+            f"Overall, and within the dialogues whose intention calls for the capability. {_scales(given)}".strip(),
             chart=heat_map(effects, diverging=True),
         ),
     ]
 
 
-def _relationship(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
+def _relationship(given: Sequence[SummarisedRun]) -> list[Figure | None]:
+    runs = told_apart(given)
     dimensions = [
         dot
         for run in runs
@@ -203,6 +202,11 @@ def _relationship(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
         Figure("relationship", "Relationship quality, 0 to 100", _caveat(runs), chart=hundred),
         Figure("talk", "Talk quality, 1 to 5", _caveat(runs), chart=five),
     ]
+    return [*found, *_each_simulator(given, _against_emotion)]
+
+
+def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """Relationship and talk quality against the sentient score, of three runs or more under one simulator."""
     for name, low in (("relationship", "Relationship quality"), ("talk", "Talk quality")):
         points = [
             ScatterPoint(run.subject, emotion, value)
@@ -211,11 +215,11 @@ def _relationship(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
         ]
         if len(points) > 2:
             chart = scatter_chart(points, x_title="sentient score", y_title=low, trend=True)
-            found.append(Figure(f"{name}-emotion", f"{low} against the sentient score", _caveat(runs), chart=chart))
-    return found
+            yield Figure(f"{name}-emotion", f"{low} against the sentient score", _caveat(runs), chart=chart)
 
 
-def _coordinate(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
+def _coordinate(given: Sequence[SummarisedRun]) -> list[Figure | None]:
+    runs = told_apart(given)
     places = [
         Place(run.subject, creative, -solution, _value(run, "creative-spread"), _value(run, "solution-spread"))
         for run in runs
@@ -263,13 +267,17 @@ def _value(run: SummarisedRun, name: str) -> float | None:
     return measure.value if measure else None
 
 
+def _scales(runs: Sequence[SummarisedRun]) -> str:
+    return _SCALES if len(by_simulator(runs)) > 1 else ""
+
+
 def _caveat(runs: Sequence[SummarisedRun]) -> str:
-    return _STAND_IN if any(run.stand_ins for run in runs) else ""
+    return STAND_IN if any(run.stand_ins for run in runs) else ""
 
 
 _DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], list[Figure | None]]] = {
     "dialogue": _dialogue,
-    "rejudge": _dialogue,
+    "rejudge": _rejudge,
     "relationship": _relationship,
     "strategies": _strategies,
     "coordinate": _coordinate,

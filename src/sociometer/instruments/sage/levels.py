@@ -1,10 +1,14 @@
 """Correlations on two levels that must not be mixed: over models, and over dialogues within their scenario. Pure."""
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 
 from msgspec import Struct
 
-from sociometer.analysis.correlation import Correlation, pearson
+from sociometer.analysis.correlation import Correlation, fisher_interval, pearson
+from sociometer.core.measure import Interval
+
+_NOTHING_LEFT = 1e-9
 
 
 class Point(Struct, frozen=True):
@@ -16,11 +20,18 @@ class Point(Struct, frozen=True):
     second: float
 
 
+class Within(Struct, frozen=True):
+    """Pearson's r of what is left of two numbers once their scenario's means are taken off."""
+
+    r: float
+    interval: Interval
+
+
 class Levels(Struct, frozen=True):
     """The two correlations, each None where it cannot be had."""
 
     over_models: Correlation | None
-    within_scenarios: Correlation | None
+    within_scenarios: Within | None
     models: int
     dialogues: int
 
@@ -36,12 +47,9 @@ def correlate(points: Sequence[Point]) -> Levels:
         by_subject.setdefault(point.subject, []).append(point)
         by_scenario.setdefault(point.scenario, []).append(point)
     means = {name: _means(members) for name, members in by_subject.items()}
-    centred: list[tuple[float, float]] = []
-    for members in by_scenario.values():
-        if len({point.subject for point in members}) > 1:
-            first, second = _means(members)
-            centred.extend((point.first - first, point.second - second) for point in members)
-    return Levels(_pearson(list(means.values()), list(means)), _pearson(centred), len(by_subject), len(centred))
+    shared = [members for members in by_scenario.values() if len({point.subject for point in members}) > 1]
+    dialogues = sum(map(len, shared))
+    return Levels(_pearson(list(means.values()), list(means)), _within(shared), len(by_subject), dialogues)
 
 
 def points_of(series: Sequence[Mapping[str, object]], first: str, second: str) -> list[Point]:
@@ -62,7 +70,26 @@ def _means(members: Sequence[Point]) -> tuple[float, float]:
     return sum(point.first for point in members) / count, sum(point.second for point in members) / count
 
 
-def _pearson(pairs: Sequence[tuple[float, float]], names: Sequence[str] | None = None) -> Correlation | None:
+def _within(scenarios: Sequence[Sequence[Point]]) -> Within | None:
+    """Pearson's r over dialogues with one mean for each scenario taken off both numbers.
+
+    Every scenario's mean costs a degree of freedom: N dialogues of S scenarios tell as much of a correlation as
+    N - S + 1 points of one sample do, and the interval is theirs.
+    """
+    first, second = list[float](), list[float]()
+    for members in scenarios:
+        one, two = _means(members)
+        first += [point.first - one for point in members]
+        second += [point.second - two for point in members]
+    free = len(first) - len(scenarios) + 1
+    spread = sqrt(sum(x * x for x in first) * sum(y * y for y in second))
+    if free < 3 or spread < _NOTHING_LEFT:
+        return None
+    r = max(-1.0, min(1.0, sum(x * y for x, y in zip(first, second, strict=True)) / spread))
+    return Within(r, fisher_interval(r, free))
+
+
+def _pearson(pairs: Sequence[tuple[float, float]], names: Sequence[str]) -> Correlation | None:
     if len(pairs) < 3:
         return None
     first, second = zip(*pairs, strict=True)

@@ -6,7 +6,7 @@ from sociometer.analysis.bounds import missing_bounds
 from sociometer.analysis.grouped import grouped_measures, rows
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.sage.dialogue import Dialogue
+from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.items import Scenario
 
 LOWEST, HIGHEST = 0.0, 100.0
@@ -86,6 +86,7 @@ def _series(run: RunView[Any, Dialogue]) -> list[dict[str, Any]]:
     return [
         {
             "item": item.id,
+            "scenario": item.scenario.id if isinstance(item, StoredDialogue) else item.id,
             "intention": score_.facets["intention"],
             "trajectory": list(outcome.trajectory),
             "ending": outcome.ending,

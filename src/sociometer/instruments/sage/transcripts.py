@@ -10,7 +10,8 @@ from msgspec import Struct, field
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Plan, Turn
-from sociometer.instruments.sage.emotion import Ending, Protocol, says_farewell
+from sociometer.instruments.sage.emotion import Ending, Protocol
+from sociometer.instruments.sage.farewell import says_farewell
 from sociometer.instruments.sage.items import Profile, Scenario, from_profile
 from sociometer.instruments.sage.leaks import find_leak
 

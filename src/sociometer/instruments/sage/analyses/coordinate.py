@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from sociometer.analysis.grouped import grouped_measures, rows
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, stand_in_notes
+from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.fence import mark_of
@@ -58,4 +58,4 @@ def summarise(run: RunView[StoredDialogue, Coordinate]) -> Summary:
         measures.extend(grouped_measures(run, axis, binary=False))
         values = [row.value for row in rows(run, axis)]
         measures.append(Measure(f"{axis}-spread", pstdev(values) if len(values) > 1 else None, items=len(values)))
-    return Summary(tuple(measures), notes=stand_in_notes(run))
+    return Summary(tuple(measures), notes=stand_in_notes(run), series={"simulators": simulators_met(run)})

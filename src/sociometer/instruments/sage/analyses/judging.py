@@ -11,6 +11,7 @@ from sociometer.core.forms import Schema
 from sociometer.core.task import RunView, Session
 from sociometer.elicit import read_json
 from sociometer.instruments.sage.analyses.views import JudgeView
+from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.fence import Talk, fenced
 
 SAMPLING = Sampling(temperature=0, max_tokens=1000)
@@ -56,6 +57,11 @@ def stand_in_notes(run: RunView[Any, Any]) -> tuple[str, ...]:
     """What must be said where a rule stood in for the judge or the simulator."""
     named = ", ".join(run.stand_ins)
     return (f"A stand-in took part ({named}): these numbers show that the machinery runs.",) if named else ()
+
+
+def simulators_met(run: RunView[StoredDialogue, Any]) -> list[str]:
+    """Who simulated the person of the dialogues: emotions of two simulators are not on one scale."""
+    return sorted({item.dialogue.simulator for item, _, _ in run.scored()} - {""})
 
 
 def whole_numbers(names: tuple[str, ...], low: int, high: int) -> dict[str, Any]:

@@ -9,7 +9,13 @@ from sociometer.analysis.grouped import grouped_measures
 from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, stand_in_notes, whole_numbers
+from sociometer.instruments.sage.analyses.judging import (
+    ask_judge,
+    rendered,
+    simulators_met,
+    stand_in_notes,
+    whole_numbers,
+)
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.fence import fenced, mark_of
@@ -109,10 +115,16 @@ def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
     names = ("relationship", *DIMENSIONS, "talk", *QUALITIES, "emotion")
     measures = [measure for name in names for measure in grouped_measures(run, name, binary=False)]
     points = [
-        {"scenario": item.cluster or item.id, "subject": item.subject, **score_.values}
+        {
+            "scenario": item.cluster or item.id,
+            "subject": item.subject,
+            "simulator": item.dialogue.simulator,
+            **score_.values,
+        }
         for item, _, score_ in run.scored()
     ]
-    return Summary(tuple(measures), notes=stand_in_notes(run), series={"points": points})
+    series = {"points": points, "simulators": simulators_met(run)}
+    return Summary(tuple(measures), notes=stand_in_notes(run), series=series)
 
 
 async def _inventory(item: StoredDialogue, session: Session) -> Inventory:

@@ -9,7 +9,7 @@ from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, stand_in_notes
+from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.fence import mark_of
@@ -103,7 +103,7 @@ def summarise(run: RunView[StoredDialogue, LabelledDialogue]) -> Summary:
     if rate is not None:
         side = "below" if rate < REPETITION_LINE else "not below"
         notes = (f"The repetition rate is {side} the paper's line of {REPETITION_LINE}.",)
-    return Summary(tuple(measures), notes=(*notes, *stand_in_notes(run)))
+    return Summary(tuple(measures), notes=(*notes, *stand_in_notes(run)), series={"simulators": simulators_met(run)})
 
 
 def _share(replies: Sequence[LabelledReply], code: str) -> Measure:
