@@ -66,7 +66,19 @@ def test_with_several_orders_the_majority_counts_and_a_position_bias_earns_chanc
     for _, answer, score in run.scored():
         assert len(answer.votes) == 4
         assert sorted(vote.picked for vote in answer.votes) == [0, 1, 2, 3]
-        assert score.unreadable == 1, "each option once is a tie, which is no answer"
+        assert answer.tied, "each option once is a tie, which is no answer"
+        assert (score.values["correct"], score.unreadable) == (0.0, 0), "every reply was read"
+
+
+def test_ties_stand_apart_from_replies_that_could_not_be_read():
+    summary = rehearse("baseline/first", orders=3).summarise("questions", FOUND[:20])
+    assert summary.measure("accuracy").unreadable == 0
+    assert dict(next(table.rows for table in summary.tables if table.name == "kinds"))["no majority"] == 20
+    assert "20 of 20 votes ended in a tie between options: wrong, though not unreadable." in summary.notes
+    mumbling = rehearse(Scripted([Line("Hard to say.", match=".")]), orders=3).summarise("questions", FOUND[:20])
+    assert mumbling.measure("accuracy").unreadable == 60
+    assert "no majority" not in dict(next(table.rows for table in mumbling.tables if table.name == "kinds"))
+    assert not any("tie" in note for note in mumbling.notes)
 
 
 def test_accuracy_comes_overall_by_ability_and_by_category_with_intervals():

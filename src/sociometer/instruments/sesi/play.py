@@ -32,6 +32,16 @@ class Answer(Struct, frozen=True):
     votes: tuple[Vote, ...]
     picked: int | None
 
+    @property
+    def tied(self) -> bool:
+        """Whether the votes that could be read name no one option."""
+        return self.picked is None and any(vote.picked is not None for vote in self.votes)
+
+    @property
+    def unreadable(self) -> int:
+        """How many replies could not be read."""
+        return sum(vote.picked is None for vote in self.votes)
+
 
 async def ask_question(item: Question, session: Session) -> Answer:
     """Asks the question as often as the setting `orders` says, and takes the majority."""

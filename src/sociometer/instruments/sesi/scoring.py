@@ -11,17 +11,21 @@ from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.items import CATEGORIES, Question
 from sociometer.instruments.sesi.play import Answer
 
+TIE = "no majority"
+
 
 def score(item: Question, outcome: Answer) -> Score:
-    """Right or wrong; an unreadable answer, and a vote that ends in a tie, is wrong and counted."""
+    """Right or wrong; an answer that cannot be read is wrong and counted, and so is a tie, though not as unreadable."""
     facets = {"ability": item.ability, "category": CATEGORIES[item.ability]}
     if item.kinds:
-        facets["picked"] = "unreadable" if outcome.picked is None else item.kinds[outcome.picked].partition(":")[0]
-    return Score(
-        values={"correct": float(outcome.picked == item.answer)},
-        facets=facets,
-        unreadable=int(outcome.picked is None),
-    )
+        facets["picked"] = _kind(item, outcome)
+    return Score(values={"correct": float(outcome.picked == item.answer)}, facets=facets, unreadable=outcome.unreadable)
+
+
+def _kind(item: Question, outcome: Answer) -> str:
+    if outcome.picked is None:
+        return TIE if outcome.tied else "unreadable"
+    return item.kinds[outcome.picked].partition(":")[0]
 
 
 def summarise(run: RunView[Question, Answer]) -> Summary:
@@ -38,7 +42,8 @@ def summarise(run: RunView[Question, Answer]) -> Summary:
         )
         if table is not None
     ]
-    return Summary(measures, tuple(tables), tuple(_notes(run, list(items.values()))))
+    notes = _notes(run, list(items.values())) + _ties([answer for _, answer, _ in scored])
+    return Summary(measures, tuple(tables), tuple(notes))
 
 
 def length_baseline(items: Sequence[Question], pick: Callable[[Sequence[int]], int]) -> float:
@@ -80,7 +85,8 @@ def _kinds(scores: Sequence[Score]) -> Table | None:
     counts = Counter(score.facets["picked"] for score in scores if "picked" in score.facets)
     if not counts:
         return None
-    rows = tuple((kind, counts[kind]) for kind in ("right", "switched", "reversed", "unreadable"))
+    kinds = ("right", "switched", "reversed", *([TIE] if counts[TIE] else []), "unreadable")
+    rows = tuple((kind, counts[kind]) for kind in kinds)
     note = "Switched: right for another ability's question. Reversed: another standpoint."
     return Table("kinds", "Kinds of option picked", ("kind", "answers"), rows, note)
 
@@ -95,3 +101,12 @@ def _notes(run: RunView[Question, Answer], items: Sequence[Question]) -> list[st
     if condition == "second-person":
         notes.append("Only items that could be put in the second person with certainty were played.")
     return notes
+
+
+def _ties(answers: Sequence[Answer]) -> list[str]:
+    tied = sum(answer.tied for answer in answers)
+    return (
+        [f"{tied} of {len(answers)} votes ended in a tie between options: wrong, though not unreadable."]
+        if tied
+        else []
+    )
