@@ -1,6 +1,7 @@
 """From posts to a played set: readers, filters, drafts, assembly, checks, review; the same bytes on a second run."""
 
 import json
+from random import Random
 
 import msgspec
 import pytest
@@ -97,7 +98,22 @@ def test_the_three_least_entailed_candidates_are_chosen():
         Candidate(t, "reversed", e)
         for t, e in (("a", 0.9), ("b", 0.1), ("c", None), ("d", 0.3), ("b", 0.1), ("e", 0.2), ("R", 0.0))
     ]
-    assert [entry.text for entry in assembly.least_entailed(candidates, "r")] == ["b", "e", "d"]
+    assert [entry.text for entry in assembly.least_entailed(candidates, "r", Random(0))] == ["b", "e", "d"]
+
+
+def test_equally_entailed_candidates_are_drawn_by_seed_and_favour_no_kind():
+    kinds = ["switched:empathy", "switched:concern", "switched:influence", "switched:social-cognition", "reversed"]
+    candidates = tuple(Candidate(f"answer {n}", kind, 0.2) for n, kind in enumerate([*kinds, "reversed"]))
+    draft = Draft("S.", "Q?", "self-presentation", "right", candidates)
+    drafts = [(Post(id=f"p{n}", title="", body=""), draft) for n in range(60)]
+
+    def built(seed):
+        return assembly.assemble(drafts, builder="b", prompts="p", entailment="e", seed=seed)[0]
+
+    reversed_ones = sum(kind == "reversed" for entry in built(0) for kind in entry.item.kinds)
+    assert 40 < reversed_ones < 80, "a third of the candidates is reversed, and so should be a third of the drawn"
+    assert built(0) == built(0)
+    assert built(1) != built(0)
 
 
 def test_positions_are_balanced_and_failed_drafts_rejected():
@@ -124,6 +140,8 @@ def test_cohens_d_is_worked_by_hand():
     """Means 2 and 4, both variances 1: d = -2."""
     assert checks.cohens_d([1, 2, 3], [3, 4, 5]) == pytest.approx(-2.0)
     assert checks.cohens_d([1, 1], [1, 1]) is None
+    third = [0.7 / 3] * 7
+    assert checks.cohens_d([sum(third[:n]) / n for n in range(1, 8)], [0.9] * 6) is None, "rounding is no spread"
 
 
 def test_tone_is_compared_with_a_lexicon_in_the_nrc_format(tmp_path):
@@ -245,8 +263,27 @@ def test_a_changed_review_sheet_is_never_overwritten(tmp_path, monkeypatch, caps
     lines[1] = lines[1].removesuffix(",") + "several right answers,"
     sheet.write_text("\n".join(lines) + "\n", encoding="utf-8")
     changed = sheet.read_bytes()
+    capsys.readouterr()
     assert run_command(words) == 0
     assert sheet.read_bytes() == changed
+    assert f"1 decisions in it are not applied: apply them with --review {sheet}" in capsys.readouterr().out
     assert run_command([*words, "--review", str(sheet)]) == 0
     assert len(list(items.read_official(out / "sesi.csv"))) == 11
     assert "several right answers" in (out / "rejected.csv").read_text(encoding="utf-8")
+
+
+def test_items_that_experts_removed_do_not_come_back_in_silence(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    script, out, elsewhere = tmp_path / "builder.jsonl", tmp_path / "set", tmp_path / "decided.csv"
+    script.write_text("".join(json.dumps(line) + "\n" for line in SCRIPT))
+    words = ["build", "sesi", "--posts", "demo", "--role", f"builder=scripted/{script}", "--out", str(out), "--quiet"]
+    assert run_command(words) == 0
+    lines = (out / "review.csv").read_text(encoding="utf-8").splitlines()
+    name = lines[1].partition(",")[0]
+    elsewhere.write_text(f"id,decision\n{name},wrong ability\n", encoding="utf-8")
+    assert run_command([*words, "--review", str(elsewhere)]) == 0
+    capsys.readouterr()
+    assert run_command(words) == 0
+    said = capsys.readouterr().out
+    assert f"1 items that experts had removed are in the set again ({name}): give --review with their sheet." in said
+    assert "Stand-ins, not the real thing: builder: scripted/" in said

@@ -44,12 +44,13 @@ class Built(Struct, frozen=True):
     provenance: Provenance
 
 
-def least_entailed(candidates: Sequence[Candidate], right: str) -> list[Candidate]:
-    """The three candidates that the right answer entails least; repeats and unknown entailments are left out."""
+def least_entailed(candidates: Sequence[Candidate], right: str, rng: Random) -> list[Candidate]:
+    """The three candidates that the right answer entails least, drawn where equal; repeats and unknowns left out."""
     known = {entry.text.lower(): entry for entry in reversed(candidates) if entry.entailment is not None}
     known.pop(right.lower(), None)
-    ordered = sorted(known.values(), key=lambda entry: (entry.entailment or 0.0, candidates.index(entry)))
-    return ordered[:3]
+    drawn = list(known.values())
+    rng.shuffle(drawn)
+    return sorted(drawn, key=lambda entry: entry.entailment or 0.0)[:3]
 
 
 def assemble(
@@ -58,7 +59,7 @@ def assemble(
     """Items in the order of their posts; right answers stand equally often in each position."""
     usable, rejected = [], []
     for post, draft in drafts:
-        wrong = least_entailed(draft.candidates, draft.right)
+        wrong = least_entailed(draft.candidates, draft.right, Random(f"sesi-construction/{seed}/{post.id}"))
         if draft.problem:
             rejected.append(Rejection(post.id, draft.problem))
         elif len(wrong) < 3:

@@ -9,6 +9,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.workbench import Result, Workbench
+from sociometer.instruments.sesi.caveats import stand_in_notes
 from sociometer.instruments.sesi.construction import assembly, checks, entailment, live, posts, review, statistics
 from sociometer.instruments.sesi.construction.posts import RawPost, Rejection
 from sociometer.instruments.sesi.items import Question
@@ -35,7 +36,11 @@ def build(bench: Workbench, options: Settings) -> Result:
         seed=bench.seed,
     )
     rejected += dropped
-    return _write(bench, options, out, built, rejected, view.failures())
+    notes = [
+        f"{count} posts have no draft: {kind}; the same command again tries them anew"
+        for kind, count in view.failures().items()
+    ]
+    return _write(bench, options, out, built, rejected, [*notes, *stand_in_notes([view])])
 
 
 def _write(
@@ -44,15 +49,11 @@ def _write(
     out: Path,
     built: Sequence[assembly.Built],
     rejected: list[Rejection],
-    failures: dict[str, int],
+    notes: list[str],
 ) -> Result:
     items = [entry.item for entry in built]
     flags = checks.flags(items)
     sheet = review.review_sheet(items, flags)
-    notes = [
-        f"{count} posts have no draft: {kind}; the same command again tries them anew"
-        for kind, count in failures.items()
-    ]
     if options.text("review"):
         path = Path(options.text("review"))
         items, removed = review.apply_decisions(items, review.read_decisions(path), path)
@@ -67,15 +68,35 @@ def _write(
     ]
     if options.text("lexicon"):
         tables.append(checks.tone_table(items, checks.read_lexicon(Path(options.text("lexicon")))))
+    if not options.text("review"):
+        notes += _not_applied(out, sheet, {item.id for item in items})
     wrote = _files(bench, out, items, built, tables)
     target = out / "review.csv"
-    if not options.text("review"):
-        if target.exists() and target.read_text(encoding="utf-8") != sheet:
-            notes.append(f"{target} was left as it is, since somebody has changed it; apply it with --review {target}.")
-        else:
-            wrote.append(bench.write(target, sheet))
+    if not options.text("review") and not _changed(target, sheet):
+        wrote.append(bench.write(target, sheet))
     notes.append(f"items: {len(items)}; play them with: sociometer run sesi --data {out} --model MODEL")
     return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
+
+
+def _not_applied(out: Path, sheet: str, items: set[str]) -> list[str]:
+    """What experts decided in the folder and this build, without --review, leaves undone."""
+    target, notes = out / "review.csv", []
+    if _changed(target, sheet):
+        count = review.removals_in(target)
+        undone = f"; {count} decisions in it are not applied: apply them with --review {target}" if count else ""
+        notes.append(f"{target} was left as it is, since somebody has changed it{undone}.")
+    back = sorted(items & review.removed_before(out / "rejected.csv"))
+    if back:
+        notes.append(
+            f"{len(back)} items that experts had removed are in the set again ({', '.join(back)}): "
+            "give --review with their sheet."
+        )
+    return notes
+
+
+def _changed(target: Path, sheet: str) -> bool:
+    """Whether somebody has written into the review sheet."""
+    return target.exists() and target.read_bytes() != sheet.encode()
 
 
 def _files(

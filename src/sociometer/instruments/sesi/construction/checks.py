@@ -30,6 +30,8 @@ _NOT_NAMES = _words(
     German
     """
 )
+_ROUNDING = 1e-9
+"""A spread below this share of the values themselves is what rounding leaves of none."""
 DIMENSIONS = ("valence", "arousal", "dominance")
 SMALL = 0.1
 """The paper's bound on |Cohen's d|."""
@@ -48,7 +50,8 @@ def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
     if one.size < 2 or two.size < 2:
         return None
     pooled = sqrt(((one.size - 1) * one.var(ddof=1) + (two.size - 1) * two.var(ddof=1)) / (one.size + two.size - 2))
-    return float((one.mean() - two.mean()) / pooled) if pooled > 0 else None
+    size = float(np.abs(np.concatenate((one, two))).max())
+    return float((one.mean() - two.mean()) / pooled) if pooled > _ROUNDING * size else None
 
 
 def read_lexicon(path: Path) -> dict[str, tuple[float, float, float]]:

@@ -11,6 +11,7 @@ from sociometer.instruments.sesi.construction.posts import Rejection
 from sociometer.instruments.sesi.items import Question
 
 DECISIONS = ("keep", "wrong ability", "no right answer", "several right answers")
+_BY_EXPERTS = "expert review: "
 COLUMNS = ("id", "ability", "situation", "question", "A", "B", "C", "D", "right", "flags", "decision", "note")
 
 
@@ -64,8 +65,23 @@ def apply_decisions(
         raise DataError(f"decides on items that were not built: {', '.join(strangers[:5])}", path)
     kept = [item for item in items if decisions.get(item.id, "keep") == "keep"]
     removed = [
-        Rejection(item.id, f"expert review: {decisions[item.id]}")
+        Rejection(item.id, f"{_BY_EXPERTS}{decisions[item.id]}")
         for item in items
         if decisions.get(item.id, "keep") != "keep"
     ]
     return kept, removed
+
+
+def removals_in(path: Path) -> int:
+    """How many lines of a sheet, finished or not, have a decision other than to keep the item."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        decisions = [(row.get("decision") or "").strip().lower() for row in csv.DictReader(file)]
+    return sum(decision not in ("", "keep") for decision in decisions)
+
+
+def removed_before(path: Path) -> set[str]:
+    """The items that an earlier build's list of rejections says experts had removed; none where there is no list."""
+    if not path.exists():
+        return set()
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["post"] for row in csv.DictReader(file) if (row.get("reason") or "").startswith(_BY_EXPERTS)}

@@ -1,0 +1,30 @@
+"""What commands that look into stored runs must refuse, and what they must say beside the numbers."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from sociometer.analysis.candidates import beside_the_subject, plays_the_subject
+from sociometer.core.errors import UsageError
+from sociometer.core.task import RunView
+from sociometer.core.workbench import StoredRun
+
+_TEST = "questions"
+
+
+def view_of_test(run: StoredRun) -> RunView[Any, Any]:
+    """The run as a run of the test; one of another task (a judge's, a builder's) is refused."""
+    if _TEST not in run.tasks:
+        raise UsageError(
+            f"run {run.id} is of the task '{', '.join(run.tasks)}', not of '{_TEST}'; "
+            "name a run of the test (see 'sociometer runs')."
+        )
+    return run.view(_TEST)
+
+
+def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
+    """Who played a role in place of the real thing, and which subjects are no models to be measured."""
+    played = list(views)
+    beside = dict.fromkeys(name for view in played for name in beside_the_subject(view.stand_ins))
+    notes = [f"Stand-ins, not the real thing: {', '.join(beside)}."] if beside else []
+    subjects = {view.subject: what for view in played if (what := plays_the_subject(view.stand_ins))}
+    return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]
