@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments import folder_of
-from sociometer.instruments.sesi import academic
+from sociometer.instruments.sesi import academic, items
+from sociometer.instruments.sesi.construction import assembly
 
 TABLE1 = folder_of("sesi") / "published" / "table1.csv"
 
@@ -66,29 +68,132 @@ def test_bad_scores_are_refused_by_line(tmp_path: Path):
         academic.read_scores([path])
 
 
+def test_nan_is_a_missing_score_and_infinity_is_refused(tmp_path: Path):
+    path = tmp_path / "scores.csv"
+    path.write_text("model,MMLU,MATH\na,nan,1\nb,60,NaN\n")
+    assert academic.read_scores([path]).values == {"a": {"MATH": 1.0}, "b": {"MMLU": 60.0}}
+    path.write_text("model,MMLU\na,50\nb,inf\n")
+    with pytest.raises(DataError, match=r"scores\.csv:3: 'inf'"):
+        academic.read_scores([path])
+    path = tmp_path / "results.json"
+    path.write_text(
+        '{"model_name": "m", "results": {"arc": {"acc,none": NaN, "f1,none": 0.3}, "x": {"acc,none": 0.5}}}'
+    )
+    assert academic.read_scores([path]).values == {"m": {"arc": 30.0, "x": 50.0}}
+    path.write_text('{"model_name": "m", "results": {"arc": {"acc,none": Infinity}}}')
+    with pytest.raises(DataError, match=r"acc,none of arc"):
+        academic.read_scores([path])
+
+
+def test_of_two_filters_of_one_metric_the_first_is_taken_and_named(tmp_path: Path):
+    path = tmp_path / "results.json"
+    gsm8k = {"exact_match,strict-match": 0.2, "exact_match,flexible-extract": 0.3}
+    path.write_text(json.dumps({"model_name": "m", "results": {"gsm8k": gsm8k}}))
+    scores = academic.read_scores([path])
+    assert scores.values == {"m": {"gsm8k": 20.0}}
+    taken = "exact_match,strict-match (20.0) is taken, and not exact_match,flexible-extract 30.0."
+    assert scores.notes == (f"m on gsm8k: {taken}",)
+
+
 def test_a_reliability_of_an_unknown_benchmark_is_refused():
     with pytest.raises(UsageError, match="'MMMU'"):
         academic.correlate(academic.read_scores([TABLE1]), {"MMMU": 0.9})
 
 
-def test_correlate_joins_stored_runs_by_model(tmp_path, monkeypatch, capsys):
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    names = ("random", "first", "longest", "oracle")
-    for name in names:
-        assert run_command(["run", "sesi", "--model", f"baseline/{name}", "--quiet"]) == 0
-    capsys.readouterr()
-    assert run_command(["runs", "--json"]) == 0
-    ids = [entry["run"] for entry in json.loads(capsys.readouterr().out)]
-    scores = tmp_path / "scores.csv"
-    scores.write_text(
-        "model,family,X,Y\n"
-        + "".join(f"{n},{f},{v},{v * v}\n" for n, f, v in zip(names, "aabb", (1, 2, 3, 9), strict=True))
-    )
-    words = ["correlate", "--academic", str(scores), "--json", "--quiet"]
-    for name, run in zip(names, ids, strict=True):
-        words += ["--run", run, "--as", f"baseline/{name}={name}"]
-    assert run_command(words) == 0
-    result = json.loads(capsys.readouterr().out)
-    rows = {(row[0], row[1]): row for row in result["tables"][0]["rows"]}
-    assert rows["X", "SESI"][9] == 4
-    assert rows["X", "SESI"][2] > 0.9
+
+    def call(*words):
+        code = run_command([*words, "--json", "--quiet"])
+        out, err = capsys.readouterr()
+        return code, json.loads(out) if code == 0 else {}, err
+
+    return call
+
+
+NAMES = ("random", "first", "longest", "oracle")
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    rows = zip(NAMES, "aabb", (1, 2, 3, 9), strict=True)
+    path.write_text("model,family,X,Y\n" + "".join(f"baseline/{n},{f},{v},{v * v}\n" for n, f, v in rows))
+    return path
+
+
+def play(cli, name, *words):
+    code, result, err = cli("run", "sesi", "--model", f"baseline/{name}", *words)
+    assert code == 0, err
+    return result[0]["run"]
+
+
+def correlate(cli, scores, runs, *words):
+    return cli("correlate", "--academic", str(scores), *(word for run in runs for word in ("--run", run)), *words)
+
+
+def test_correlate_joins_stored_runs_by_model(cli, tmp_path):
+    runs = [play(cli, name) for name in NAMES]
+    path = tmp_path / "short.csv"
+    rows = zip(NAMES, "aabb", (1, 2, 3, 9), strict=True)
+    path.write_text("model,family,X,Y\n" + "".join(f"{n},{f},{v},{v * v}\n" for n, f, v in rows))
+    names = [word for name in NAMES for word in ("--as", f"baseline/{name}={name}")]
+    code, result, err = correlate(cli, path, runs, *names)
+    assert code == 0, err
+    found = {(row[0], row[1]): row for row in result["tables"][0]["rows"]}
+    assert found["X", "SESI"][9] == 4
+    assert found["X", "SESI"][2] > 0.9
+    assert "SESI is the accuracy on the 100 items that all 4 runs have." in result["notes"]
+    assert any(note.startswith("Bundled items of this project") for note in result["notes"])
+
+
+def test_runs_on_some_of_the_items_are_joined_on_those_that_all_have(cli, scores):
+    runs = [play(cli, name, *(("--limit", "20") if name == "first" else ())) for name in NAMES]
+    code, result, err = correlate(cli, scores, runs)
+    assert code == 0, err
+    assert any("accuracy on the 20 items that all 4 runs have; left out: baseline/random has 80 more" in note
+               for note in result["notes"])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (("random", "--seed", "1"), "are both of 'baseline/random'"),
+        (("first", "--condition", "anxiety"), "was played under the condition 'anxiety'"),
+        (("first", "--data"), "share no item"),
+    ],
+)
+def test_runs_that_belong_in_no_one_column_are_refused(cli, scores, tmp_path, second, message):
+    if second[-1] == "--data":
+        bundled = [replace(item, id=f"own-{item.id}", kinds=()) for item in items.read_bundled(items.BUNDLED)]
+        (tmp_path / "sesi.csv").write_text(assembly.official_csv(bundled[:20]), encoding="utf-8")
+        second = (*second, str(tmp_path))
+    code, _, err = correlate(cli, scores, [play(cli, "random"), play(cli, *second)])
+    assert code == 2
+    assert message in err
+
+
+def test_the_same_id_with_another_text_is_another_item(cli, scores, tmp_path):
+    bundled = [replace(item, situation="Elsewhere.") for item in items.read_bundled(items.BUNDLED)]
+    (tmp_path / "sesi.csv").write_text(assembly.official_csv(bundled[:20]), encoding="utf-8")
+    code, _, err = correlate(cli, scores, [play(cli, "random"), play(cli, "first", "--data", str(tmp_path))])
+    assert code == 2
+    assert "is not the same in runs" in err
+
+
+def test_a_judges_run_is_no_score_of_a_model(cli, scores):
+    run = play(cli, "random", "--limit", "10")
+    assert cli("analyse", "sesi", run, "--role", "judge=baseline/random")[0] == 0
+    code, _, err = correlate(cli, scores, ["last"])
+    assert code == 2
+    assert "is of the task 'errors'" in err
+
+
+def test_a_social_column_beside_runs_is_spoken_of(cli, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("model,X,SESI\nbaseline/random,1,50\nother,2,60\nthird,4,70\n")
+    code, result, err = correlate(cli, path, [play(cli, "random", "--limit", "20")])
+    assert code == 0, err
+    assert any("not with that of the file (50.0)" in note for note in result["notes"])
+    assert any(note.startswith("The SESI of other, third is the file's own") for note in result["notes"])

@@ -98,4 +98,48 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     assert run_command([*run, "--json", "--quiet"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert {table["name"] for table in result["tables"]} == {"causes", "people"}
-    assert any("Cohen's kappa" in note for note in result["notes"])
+    assert any("raw agreement 100%, 12 answers; no kappa" in note for note in result["notes"])
+    assert f"Stand-ins, not the real thing: judge: scripted/{script}." in result["notes"]
+
+
+def test_no_kappa_is_given_where_one_side_names_one_cause_only():
+    people = {"a": "other", "b": "sidestepping", "c": "other"}
+    note = errors.agreement_note(people, dict.fromkeys(people, "other"))
+    assert note == (
+        "People and judge: raw agreement 67%, 3 answers; no kappa, since the judge named no other cause than 'other'."
+    )
+    assert "since people named" in errors.agreement_note(dict.fromkeys("abc", "other"), people)
+    assert "Cohen's kappa 1.00" in errors.agreement_note(people, people)
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+
+    def call(*words):
+        code = run_command([*words, "--quiet"])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def played(cli, *words):
+    code, out, err = cli("run", "sesi", "--model", "baseline/random", "--limit", "12", *words, "--json")
+    assert code == 0, err
+    return json.loads(out)[0]["run"]
+
+
+def test_two_runs_of_one_subject_are_told_apart_by_their_run(cli):
+    first, second = played(cli), played(cli, "--condition", "anxiety")
+    code, out, err = cli("analyse", "sesi", first, second, first, "--role", "judge=baseline/random", "--json")
+    assert code == 0, err
+    subjects = {row[0] for row in json.loads(out)["tables"][0]["rows"]}
+    assert subjects == {f"baseline/random ({first})", f"baseline/random ({second})"}
+
+
+def test_a_judges_own_run_is_refused_as_no_run_of_the_test(cli):
+    first = played(cli)
+    assert cli("analyse", "sesi", first, "--role", "judge=baseline/random")[0] == 0
+    code, _, err = cli("analyse", "sesi", "--role", "judge=baseline/random")
+    assert code == 2
+    assert "is of the task 'errors', not of 'questions'" in err

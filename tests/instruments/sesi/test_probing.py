@@ -97,3 +97,20 @@ def test_probe_without_a_subject_says_what_to_give(cli):
     code, _, err = cli("probe", "sesi")
     assert code == 2
     assert "--model" in err
+
+
+def test_probe_refuses_a_condition_that_it_would_not_heed(cli):
+    code, _, err = cli("probe", "sesi", "--model", "baseline/first", "--condition", "boredom")
+    assert code == 2
+    assert "--factor" in err
+    assert "sociometer run sesi --condition boredom" in err
+
+
+def test_probe_says_that_a_script_is_no_model(cli, tmp_path):
+    script = tmp_path / "script.jsonl"
+    script.write_text(json.dumps({"match": ".", "reply": "B"}) + "\n")
+    words = ("--model", f"scripted/{script}", "--factor", "intelligence", "--limit", "4", "--json")
+    assert (
+        f"scripted/{script} is a script, not a model to be measured."
+        in json.loads(cli("probe", "sesi", *words)[1])["notes"]
+    )

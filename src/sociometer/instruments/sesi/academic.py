@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ class Scores(Struct, frozen=True):
 
     values: dict[str, dict[str, float]]
     families: dict[str, str]
+    notes: tuple[str, ...] = ()
 
     def benchmarks(self) -> list[str]:
         """The benchmarks in order of first appearance, the social score last."""
@@ -45,6 +47,7 @@ def read_scores(paths: Sequence[Path]) -> Scores:
     """The scores of CSV and lm-eval files together; the same model and benchmark twice is refused."""
     values: dict[str, dict[str, float]] = {}
     families: dict[str, str] = {}
+    notes: tuple[str, ...] = ()
     for path in paths:
         part = _read_lm_eval(path) if path.suffix == ".json" else _read_csv(path)
         for model, scores in part.values.items():
@@ -54,9 +57,32 @@ def read_scores(paths: Sequence[Path]) -> Scores:
                     raise DataError(f"{model} has two scores on {name}: {mine[name]} and {value}", path)
                 mine[name] = value
         families.update(part.families)
+        notes += part.notes
     for model in values:
         families.setdefault(model, family_from_name(model))
-    return Scores(values, families)
+    return Scores(values, families, notes)
+
+
+def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
+    """Puts the social scores of runs into their models' rows; says where the file's own column has others."""
+    strangers = [model for model in social if model not in scores.values]
+    if strangers:
+        known = ", ".join(sorted(scores.values))
+        raise UsageError(
+            f"'{strangers[0]}' has no academic scores; known: {known}. Map a run's model with --as MODEL=NAME."
+        )
+    written = {model: own[SOCIAL] for model, own in scores.values.items() if SOCIAL in own}
+    notes = [
+        f"{model} stands with the {SOCIAL} of its run ({value:.1f}), not with that of the file ({written[model]:.1f})."
+        for model, value in social.items()
+        if model in written
+    ]
+    others = [model for model in written if model not in social]
+    if social and others:
+        notes.append(f"The {SOCIAL} of {', '.join(others)} is the file's own, perhaps on other items than the runs'.")
+    for model, value in social.items():
+        scores.values[model][SOCIAL] = value
+    return notes
 
 
 def _read_csv(path: Path) -> Scores:
@@ -81,17 +107,21 @@ def _read_csv(path: Path) -> Scores:
             if head in ("family", "series") and cell:
                 families[model] = cell
             elif head not in ("model", "family", "series") and cell:
-                values[model][SOCIAL if head in ("sesi", "si") else name.strip()] = _number(cell, name, path, line)
+                number = _number(cell, name, path, line)
+                if number is not None:
+                    values[model][SOCIAL if head in ("sesi", "si") else name.strip()] = number
     return Scores(values, families)
 
 
-def _number(cell: str, name: str, path: Path, line: int) -> float:
+def _number(cell: str, name: str, path: Path, line: int) -> float | None:
+    """The number in a cell; None for "nan", which is how tables write a missing one."""
     try:
-        return float(cell.rstrip("%"))
+        number = float(cell.rstrip("%"))
     except ValueError:
-        raise DataError(
-            f"'{cell}' in column {name} is not a number (leave a missing score empty)", path, line
-        ) from None
+        number = math.inf
+    if math.isinf(number):
+        raise DataError(f"'{cell}' in column {name} is not a number (leave a missing score empty)", path, line)
+    return None if math.isnan(number) else number
 
 
 def _read_lm_eval(path: Path) -> Scores:
@@ -105,18 +135,35 @@ def _read_lm_eval(path: Path) -> Scores:
     given = content.get("config")
     config: dict[str, object] = given if isinstance(given, dict) else {}
     model = str(content.get("model_name") or config.get("model_name") or _pretrained(config) or path.stem)
-    scores = {}
+    scores, notes = {}, []
     for task, metrics in content["results"].items():
-        if not isinstance(metrics, dict):
+        found = _task_scores(metrics, str(task), path) if isinstance(metrics, dict) else {}
+        if not found:
             continue
-        plain = {key.partition(",")[0]: value for key, value in metrics.items() if isinstance(value, int | float)}
-        metric = next((name for name in _METRICS if name in plain), None)
-        if metric is not None:
-            value = float(plain[metric])
-            scores[str(task)] = 100 * value if value <= 1 else value
+        taken, *others = found
+        scores[str(task)] = found[taken]
+        if others:
+            rest = ", ".join(f"{other} {found[other]:.1f}" for other in others)
+            notes.append(f"{model} on {task}: {taken} ({found[taken]:.1f}) is taken, and not {rest}.")
     if not scores:
         raise DataError(f"no task has one of the metrics {', '.join(_METRICS)}", path)
-    return Scores({model: scores}, {})
+    return Scores({model: scores}, {}, tuple(notes))
+
+
+def _task_scores(metrics: Mapping[str, object], task: str, path: Path) -> dict[str, float]:
+    """The task's scores in percent by "metric,filter", of the first known metric; several filters may have given it."""
+    for metric in _METRICS:
+        found: dict[str, float] = {}
+        for key, value in metrics.items():
+            if key.partition(",")[0] != metric or isinstance(value, bool) or not isinstance(value, int | float):
+                continue
+            if math.isinf(value):
+                raise DataError(f"{key} of {task} is not a number (leave a missing score out)", path)
+            if not math.isnan(value):
+                found[key] = 100 * float(value) if value <= 1 else float(value)
+        if found:
+            return found
+    return {}
 
 
 def _pretrained(config: Mapping[str, object]) -> str:

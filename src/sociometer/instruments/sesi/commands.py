@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from sociometer.analysis.reliability import cronbach_alpha
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.workbench import Result, StoredRun, Workbench
-from sociometer.instruments.sesi import academic, errors, items, probing, readings
+from sociometer.core.workbench import Result, Workbench
+from sociometer.instruments.sesi import academic, caveats, errors, items, probing, readings
+from sociometer.instruments.sesi.column import column
 from sociometer.instruments.sesi.conditions import CONTROL, of_factors
 from sociometer.instruments.sesi.construction import building
 from sociometer.instruments.sesi.scoring import length_baseline
@@ -60,16 +60,23 @@ def probe(bench: Workbench, options: Settings) -> Result:
     """Plays the control and every condition of the factors for every subject, and compares on the same items."""
     if not bench.subjects:
         raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
+    chosen = bench.source().settings.text("condition")
+    if chosen != CONTROL:
+        raise UsageError(
+            f"probe sets the condition itself, so --condition {chosen} would do nothing: choose with --factor, "
+            f"or play this one alone with 'sociometer run sesi --condition {chosen}'."
+        )
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
     families = {model: family for family, models in given.items() for model in models}
-    probes = []
+    probes, stand_ins = [], []
     for subject in bench.subjects:
         runs = {
             name: bench.play("questions", subject=subject, settings={"condition": name}).view("questions")
             for name in (*wanted, CONTROL)
         }
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
+        stand_ins += caveats.stand_in_notes([runs[CONTROL]])
     tables = [
         probing.change_table(probes, wanted),
         probing.most_moved(probes, wanted),
@@ -82,6 +89,7 @@ def probe(bench: Workbench, options: Settings) -> Result:
         source = bench.source(condition=CONTROL)
         left = items.in_second_person(items.questions(source), source.settings.text("readings")).doubts
         notes.append(f"{len(left)} items could not be put in the second person with certainty; 'lint sesi' names them.")
+    notes += stand_ins
     return Result(
         tuple(t for t in tables if t is not None and t.rows), tuple(notes), (probing.change_figure(probes, wanted),)
     )
@@ -89,13 +97,9 @@ def probe(bench: Workbench, options: Settings) -> Result:
 
 def analyse(bench: Workbench, options: Settings) -> Result:
     """Has a judge name the causes of a sample of wrong answers, or prepares and imports the same for people."""
-    references = options.texts("run") or ("last",)
-    runs = [bench.run(reference) for reference in references]
-    sample = [
-        entry
-        for run in runs
-        for entry in errors.sample_wrong(run.view("questions"), options.whole("sample"), bench.seed)
-    ]
+    found = [bench.run(reference) for reference in options.texts("run") or ("last",)]
+    runs = {run.id: caveats.view_of_test(run) for run in found}
+    sample = errors.sample_runs(runs, options.whole("sample"), bench.seed)
     if not sample:
         raise UsageError("there is no readable wrong answer in these runs: nothing to explain.")
     if options.text("sheet"):
@@ -105,53 +109,28 @@ def analyse(bench: Workbench, options: Settings) -> Result:
             wrote=(wrote,),
         )
     judged = bench.play("errors", items=sample)
-    summary = judged.summary("errors")
+    summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
     tables = [errors.cause_table(summary, subjects)]
-    notes = list(summary.notes)
+    notes = [*summary.notes, *caveats.stand_in_notes([*runs.values(), view])]
     if options.text("labels"):
         labels = errors.read_labels(Path(options.text("labels")))
         tables.append(errors.label_table(labels))
-        notes.append(_agreement(labels, judged))
+        verdicts = {item.id: outcome.cause for item, outcome, _ in view.scored() if outcome.cause}
+        notes.append(errors.agreement_note(labels, verdicts))
     return Result(tuple(tables), tuple(notes))
-
-
-def _agreement(labels: dict[str, str], judged: StoredRun) -> str:
-    verdicts = {item.id: outcome.cause for item, outcome, _ in judged.view("errors").scored() if outcome.cause}
-    found = errors.agreement(labels, verdicts)
-    if found is None:
-        return "People and judge labelled no answer in common: no agreement can be given."
-    bounds = found.interval
-    shown = (
-        f" (95 % {bounds.low:.2f} to {bounds.high:.2f})"
-        if bounds and bounds.low is not None and bounds.high is not None
-        else ""
-    )
-    raw = f"raw agreement {found.observed:.0%}, {found.units} answers"
-    return f"People and judge: Cohen's kappa {found.value:.2f}{shown}, {raw}."
 
 
 def correlate(bench: Workbench, options: Settings) -> Result:
     """Joins SESI accuracies of stored runs with academic scores and correlates all of them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
     renamed = {model: names[-1] for model, names in _pairs(options.texts("as"), "as", "MODEL=NAME").items()}
-    runs = [bench.run(reference) for reference in options.texts("run")]
-    notes = []
-    for run in runs:
-        name = renamed.get(run.subject, run.subject)
-        measure = run.summary("questions").measure("accuracy")
-        if name not in scores.values:
-            near = ", ".join(sorted(scores.values))
-            raise UsageError(f"'{name}' has no academic scores; known: {near}. Map it with --as {run.subject}=NAME.")
-        if measure is None or measure.value is None:
-            notes.append(f"run {run.id} of {run.subject} has no accuracy and is left out")
-            continue
-        scores.values[name][academic.SOCIAL] = 100 * measure.value
+    social = column([bench.run(reference) for reference in options.texts("run")], renamed)
+    notes = [*scores.notes, *social.notes, *academic.join(scores, social.accuracies)]
     known = {name: float(values[-1]) for name, values in _numbers(options.texts("reliability")).items()}
-    reliability = _own_reliability(runs)
-    if reliability is not None and academic.SOCIAL not in known:
-        known[academic.SOCIAL] = reliability
-        notes.append(f"Reliability of SESI over these runs: Cronbach's alpha {reliability:.2f}.")
+    if social.reliability is not None and academic.SOCIAL not in known:
+        known[academic.SOCIAL] = social.reliability
+        notes.append(f"Reliability of SESI over these runs: Cronbach's alpha {social.reliability:.2f}.")
     if academic.SOCIAL not in scores.benchmarks():
         raise UsageError("there is no SESI score: give --run RUN, or a column SESI in the CSV.")
     results = academic.correlate(scores, known)
@@ -159,16 +138,6 @@ def correlate(bench: Workbench, options: Settings) -> Result:
     notes += [why] if why else []
     tables = (academic.pair_table(results), *((test,) if test else ()))
     return Result(tables, tuple(notes), (academic.matrix_figure(results, scores.benchmarks()),))
-
-
-def _own_reliability(runs: Sequence[StoredRun]) -> float | None:
-    """Cronbach's alpha over the items that all runs share, where there are enough distinct subjects."""
-    answers = [{item.id: score.values["correct"] for item, _, score in run.view("questions").scored()} for run in runs]
-    shared = sorted(set.intersection(*(set(own) for own in answers))) if answers else []
-    if len({run.subject for run in runs}) < len(runs) or len(shared) < 2 or len(runs) < 2:
-        return None
-    found = cronbach_alpha([[own[item] for item in shared] for own in answers])
-    return found.value if found.value is not None and 0 < found.value <= 1 else None
 
 
 def build(bench: Workbench, options: Settings) -> Result:

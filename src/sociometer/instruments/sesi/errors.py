@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, get_args
@@ -56,13 +56,26 @@ class _Reply(Struct, frozen=True):
     reason: str = ""
 
 
-def sample_wrong(view: RunView[Question, Answer], count: int, seed: int) -> list[WrongAnswer]:
+def sample_runs(runs: Mapping[str, RunView[Question, Answer]], count: int, seed: int) -> list[WrongAnswer]:
+    """The samples of several runs by id; where a subject has several, each goes by its name and the run's id."""
+    played = Counter(view.subject for view in runs.values())
+    return [
+        entry
+        for run, view in runs.items()
+        for entry in sample_wrong(
+            view, count, seed, view.subject if played[view.subject] == 1 else f"{view.subject} ({run})"
+        )
+    ]
+
+
+def sample_wrong(view: RunView[Question, Answer], count: int, seed: int, name: str = "") -> list[WrongAnswer]:
     """At most `count` wrong answers of a run, drawn by seed; unreadable ones have no option to explain."""
+    subject = name or view.subject
     wrong = [
         WrongAnswer(
-            id=f"{view.subject}: {item.id}",
+            id=f"{subject}: {item.id}",
             cluster=item.cluster,
-            subject=view.subject,
+            subject=subject,
             situation=item.situation,
             question=item.question,
             right=item.options[item.answer],
@@ -158,6 +171,24 @@ def agreement(labels: dict[str, str], verdicts: dict[str, str]) -> Agreement | N
     if not shared:
         return None
     return cohen_kappa([labels[name] for name in shared], [verdicts[name] for name in shared])
+
+
+def agreement_note(labels: dict[str, str], verdicts: dict[str, str]) -> str:
+    """The agreement in a sentence; kappa corrects for chance, and says nothing where one side named one cause only."""
+    found = agreement(labels, verdicts)
+    if found is None:
+        return "People and judge labelled no answer in common: no agreement can be given."
+    raw = f"raw agreement {found.observed:.0%}, {found.units} answers"
+    shared = set(labels) & set(verdicts)
+    for who, causes in (("the judge", verdicts), ("people", labels)):
+        named = {causes[name] for name in shared}
+        if len(named) == 1:
+            return f"People and judge: {raw}; no kappa, since {who} named no other cause than '{named.pop()}'."
+    bounds = found.interval
+    shown = ""
+    if bounds is not None and bounds.low is not None and bounds.high is not None:
+        shown = f" (95 % {bounds.low:.2f} to {bounds.high:.2f})"
+    return f"People and judge: Cohen's kappa {found.value:.2f}{shown}, {raw}."
 
 
 def label_table(labels: dict[str, str]) -> Table:
