@@ -4,10 +4,16 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 from sociometer.cli.main import COMMANDS, run_command
+from sociometer.cli.progress import Progress, cost_in_words, how_it_ended
+from sociometer.core.caps import Caps
+from sociometer.engine.budget import Budget
+from sociometer.engine.runner import Ending
+from sociometer.engine.tally import Tally
 from sociometer.instruments import cards
 
 
@@ -325,3 +331,71 @@ def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp
     assert len(json.loads(cli("runs", "--json")[1])) == 2
     readings.write_text(header)
     assert cli("resume", "last")[0] == 2
+
+
+def test_runs_says_what_sets_a_run_apart(cli):
+    assert cli(*PLAY, "--condition", "anxiety")[0] == 0
+    out = cli("runs")[1]
+    assert "condition anxiety, limit 12" in out
+
+
+def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli, openai_server):
+    for revision, expected in (("", 2), ("#r1", 1)):
+        openai_server.received.clear()
+        judge = f"judge=vllm/j@{openai_server.url}{revision}"
+        assert cli(*PLAY)[0] == 0
+        run = json.loads(cli("runs", "--json")[1])[0]["run"]
+        for _ in range(2):
+            assert cli("analyse", "sesi", run, "--role", judge, "--sample", "3", "--quiet")[0] == 0
+        assert len(openai_server.received) == 3 * expected
+
+
+def test_nothing_is_written_over_what_a_person_types(capsys):
+    progress = Progress()
+    tally = Tally("sesi · human", Budget(Caps()), 2, people=True)
+    with progress:
+        progress.started("sesi-abc", tally)
+        assert progress._thread is None
+        progress.ended("sesi-abc", Ending("finished"))
+    assert "0/2 done" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("ending", "failed", "told"),
+    [
+        (Ending("stopped", "--max-requests 5 is reached"), {}, "resume sesi-abc --max-requests MORE"),
+        (Ending("stopped", "interrupted"), {}, "play on with: sociometer resume sesi-abc"),
+        (Ending("failed", "the key is wrong"), {}, "failed: the key is wrong"),
+        (Ending("finished"), {"timeout": "no answer in 3 s"}, "1 failed: timeout (no answer in 3 s)"),
+        (Ending("finished"), {}, ""),
+    ],
+)
+def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told):
+    tally = Tally("sesi · m", Budget(Caps()), 2, failed=Counter(failed.keys()), last_failure=failed)
+    said = how_it_ended("sesi-abc", tally, ending)
+    assert told in said
+    assert bool(said) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("spent", "words"),
+    [
+        ((0.0, 0, 0), "$0.0000"), ((0.0, 0, 3), "cost unknown"), ((0.00022, 4, 0), "$0.00022"),
+        ((1.5, 2, 1), "$1.5000 + 1 unpriced"),
+    ],
+)  # fmt: skip
+def test_an_unknown_cost_is_never_nought(spent, words):
+    assert cost_in_words(*spent) == words
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--max-cost", "nan"), ("--timeout", "nan"), ("--reply-tokens", "-7"), ("--top-p", "7"),
+        ("--temperature", "-5"), ("--logprobs", "-2"),
+    ],
+)  # fmt: skip
+def test_numbers_that_make_no_sense_are_refused(cli, words):
+    code, _, err = cli(*PLAY, *words)
+    assert code == 2
+    assert words[0] in err

@@ -43,7 +43,7 @@ def test_a_person_sees_the_question_and_types_the_answer(capsys):
 
 
 def test_the_prompt_says_what_kind_of_answer_is_wanted():
-    keyboard = Keyboard("1", "2", "3")
+    keyboard = Keyboard("4 6", "2", "3")
     forms = (Allocation(("joy", "fear"), 10), Schema({}, name="mood"), Free())
     ask(Human(read_line=keyboard), *(Request("s", (user("?"),), form) for form in forms))
     assert keyboard.prompts == ["[share 10 over joy, fear] ", "[mood, as JSON] ", "> "]
@@ -52,6 +52,18 @@ def test_the_prompt_says_what_kind_of_answer_is_wanted():
 def test_an_empty_line_is_asked_again():
     keyboard = Keyboard("", "   ", "A")
     assert ask(Human(read_line=keyboard), Request("s", (user("?"),))) == ["A"]
+
+
+def test_points_may_be_given_in_one_line_or_one_line_for_each_option():
+    form = Allocation(("calm", "angry", "sad", "proud"), 10)
+    request = Request("subject", (user("Share ten points."),), form)
+    many = Keyboard("calm: 4", "angry: 3", "", "sad: 2")
+    assert ask(Human(read_line=Keyboard("4 3 2 1")), request) == ["4 3 2 1"]
+    assert ask(Human(read_line=Keyboard("calm: 4", "angry: 3", "sad: 2", "proud: 1")), request) == [
+        "calm: 4\nangry: 3\nsad: 2\nproud: 1"
+    ]
+    assert ask(Human(read_line=many), request) == ["calm: 4\nangry: 3"]
+    assert "empty line ends it" in many.prompts[1]
 
 
 def test_in_a_dialogue_only_what_is_new_is_shown(capsys):

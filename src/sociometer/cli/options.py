@@ -63,7 +63,9 @@ def _model_options() -> list[click.Parameter]:
     return [
         click.Option(["--base-url"], default="", help="The subject's server, where it is not the preset's."),
         click.Option(
-            ["--revision"], default="", help="Names the subject's weights, so that its answers can be reused."
+            ["--revision"],
+            default="",
+            help="Names the subject's weights, so that its answers can be reused; of a role: ROLE=MODEL@URL#REVISION.",
         ),
         click.Option(["--key-variable"], default="", help="Environment variable that holds the subject's key."),
         click.Option(["--temperature"], type=float, help="Sampling temperature of the subject."),

@@ -37,6 +37,8 @@ class Progress:
             return
         sys.stderr.write(f"{run}  {tally.label}\n")
         self._tally = tally
+        if tally.people:
+            return
         self._stop.clear()
         self._thread = threading.Thread(target=self._watch, args=(tally,), name="progress", daemon=True)
         self._thread.start()
@@ -45,6 +47,8 @@ class Progress:
         """Shows the last line of a run."""
         self._join()
         if self._quiet or self._tally is None:
+            if ending.status == "failed":
+                sys.stderr.write(f"failed: {ending.reason}\n")
             return
         self._write(line(self._tally), last=True)
         said = how_it_ended(run, self._tally, ending)

@@ -8,7 +8,9 @@ import msgspec
 
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
+from sociometer.cli.progress import cost_in_words
 from sociometer.core.measure import Table
+from sociometer.instruments import card_of
 from sociometer.store.lock import is_played
 from sociometer.store.records import RunRecord, Spent
 from sociometer.store.store import Store
@@ -30,11 +32,24 @@ def _show(store: Path | None, as_json: bool) -> None:
         Table(
             "runs",
             f"Runs in {path}",
-            ("run", "instrument", "subject", "status", "begun", "episodes", "errors", "requests", "tokens", "cost $"),
+            (
+                "run",
+                "instrument",
+                "what",
+                "subject",
+                "status",
+                "begun",
+                "episodes",
+                "errors",
+                "requests",
+                "tokens",
+                "cost",
+            ),
             tuple(
                 (
                     record.id,
                     record.instrument,
+                    _what(record),
                     record.subject,
                     "imported" if record.manifest.imported else record.status,
                     datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%d %H:%M"),
@@ -42,13 +57,26 @@ def _show(store: Path | None, as_json: bool) -> None:
                     failed,
                     spent.requests,
                     spent.input_tokens + spent.output_tokens,
-                    "unknown" if spent.requests and spent.unpriced == spent.requests else round(spent.cost, 4),
+                    cost_in_words(spent.cost, spent.requests - spent.unpriced, spent.unpriced),
                 )
                 for record, done, failed, spent in rows
             ),
             note="" if rows else "No run yet. Start one with: sociometer run INSTRUMENT --model MODEL",
         )
     )
+
+
+def _what(record: RunRecord) -> str:
+    """What sets a run apart from the instrument's own test: other tasks, other settings, a sample, official items."""
+    manifest, card = record.manifest, card_of(record.instrument)
+    said = [] if set(manifest.tasks) & set(card.default_tasks()) else list(manifest.tasks)
+    for setting in card.setting:
+        value = manifest.settings.get(setting.name)
+        if value not in (None, "", (), [], setting.default):
+            said.append(f"{setting.name} {value}")
+    said += [f"limit {manifest.limit}"] if manifest.limit else []
+    said += ["official"] if manifest.official else []
+    return ", ".join(said)
 
 
 def _rows(path: Path) -> list[tuple[RunRecord, int, int, Spent]]:

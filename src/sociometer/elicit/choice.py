@@ -197,7 +197,7 @@ class _Reader:
         return ChoiceReading(*found[-1]) if found else None
 
     def takes_back(self, found: ChoiceReading) -> bool:
-        """Whether second thoughts name another option ("The answer is A. Wait, no, B."), or there are two bare labels."""
+        """Whether second thoughts name another option ("The answer is A. Wait, no, B."), or two bare labels stand."""
         if found.index is None or found.rule == "final answer":
             return False
         if self.find.labels_alone.fullmatch(self.text) and len(self.letters(self.text)) > 1:

@@ -114,7 +114,8 @@ class Engine:
         budget = Budget(plan.config.caps, self.store.journal.spent(record.id), self._budget)
         self._budget = budget
         total = sum(roster.count * plan.repeats(task) for task, roster in rosters.items())
-        tally = Tally(f"{record.instrument} · {record.subject}", budget, total)
+        people = any(seat.player.identity.wire == "human" for seat in plan.seats.values())
+        tally = Tally(f"{record.instrument} · {record.subject}", budget, total, people)
         with RunLock(self.store.path, record.id):
             self.store.runs.set_status(record.id, "playing")
             if self._listener:

@@ -52,12 +52,13 @@ def _seat(instrument: Instrument, role: str, spec: str, config: RunConfig, recor
 
 
 def resolve_player(spec: str, role: str, config: RunConfig, recorded: RecordedReplies | None = None) -> Player:
-    """The player a specification names; `provider/name@URL` gives it a base URL of its own."""
+    """The player a specification names; `provider/name@URL#REVISION` gives it a base URL and weights of its own."""
     name, at, address = spec.partition("@http")
+    address, _, revision = address.partition("#")
     subject = role == "subject"
     options = ModelOptions(
         base_url="http" + address if at else config.base_url if subject else "",
-        revision=config.revision if subject else "",
+        revision=revision or (config.revision if subject else ""),
         key_variable=config.key_variable if subject else "",
         timeout_seconds=config.timeout_seconds,
         sends=not config.dry_run,

@@ -14,6 +14,8 @@ class Tally:
     label: str
     budget: Budget
     total: int
+    people: bool = False
+    """Whether a person answers at the terminal, whose typing nothing may write over."""
     done: int = 0
     done_before: int = 0
     failed: Counter[str] = field(default_factory=Counter)

@@ -1,5 +1,6 @@
 """A person at the terminal: the same items, the same scoring."""
 
+import re
 import sys
 from collections.abc import Callable
 
@@ -10,6 +11,7 @@ from sociometer.models.rule import RulePlayer
 from sociometer.models.turn import Turns
 
 _NO_TOKENS = Usage(0, 0)
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 ReadLine = Callable[[str], str]
 """Shows a prompt and gives a line; raises EOFError at the end of input."""
 
@@ -38,14 +40,19 @@ class Human(RulePlayer):
 
     def _ask(self, request: Request) -> str:
         self._show(request)
-        while True:
+        written: list[str] = []
+        while not written or _unfinished(request.form, written):
             try:
-                line = self._read_line(_hint(request.form)).strip()
+                line = self._read_line(_hint(request.form, written)).strip()
             except EOFError:
-                raise Stopped("the person ended the session; what was answered is kept.") from None
+                raise Stopped("the person ended the session; what was answered is kept") from None
             if line:
-                self._shown = (*request.messages, Message("assistant", line))
-                return line
+                written.append(line)
+            elif written:
+                break
+        said = "\n".join(written)
+        self._shown = (*request.messages, Message("assistant", said))
+        return said
 
     def _show(self, request: Request) -> None:
         from rich.console import Console
@@ -66,7 +73,14 @@ class Human(RulePlayer):
                 console.print(Markdown(message.content) if "```" in message.content else Text(message.content))
 
 
-def _hint(form: Form) -> str:
+def _unfinished(form: Form, written: list[str]) -> bool:
+    """Whether points are still to come: they may be given in one line, or one line for each option."""
+    return isinstance(form, Allocation) and len(_NUMBER.findall("\n".join(written))) < len(form.options)
+
+
+def _hint(form: Form, written: list[str]) -> str:
+    if written:
+        return "[go on; an empty line ends it] "
     match form:
         case Choice(labels=labels):
             return f"[{'/'.join(labels)}] "
