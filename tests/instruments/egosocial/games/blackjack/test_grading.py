@@ -1,9 +1,12 @@
 """Grading: verdicts on hand-worked situations, and the exact player graded right throughout."""
 
+import csv
 import random
+from pathlib import Path
 
 import pytest
 
+from sociometer.analysis.agreement import cohen_kappa
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.grading import grade
 from sociometer.instruments.egosocial.games.blackjack.rules import new_deal
@@ -24,6 +27,11 @@ GOOD_OTHER = "The dealer shows a king, worth 10, and must draw until 17."
         ("My total is 15.", False),
         ("My total is 16, soft.", False),
         ("My total is 16. There is a low risk of busting.", False),
+        ("My king counts 10 and my 6 counts 6, for a hard total of 16.", True),
+        ("My king counts 10 and my 6 counts 6, for a hard total of 17.", False),
+        ("My total is 16. More than half of the cards bust me.", True),
+        ("My total is 16. Fewer cards than half, under 40%, bust me.", False),
+        ("My total is 16. There is a 40% chance that I do not bust.", True),
         ("I feel lucky.", False),
         ("", False),
     ],
@@ -40,6 +48,10 @@ def test_a_self_belief_is_right_when_the_total_is_stated_and_nothing_is_wrong(be
         ("My total is 17.", False),
         ("My total is a hard 17.", False),
         ("My total is 7.", False),
+        ("My hand is worth 17 if the ace counts 11 and 7 if it counts 1.", True),
+        ("My hand is worth 7 if the ace counts 1.", False),
+        ("My total is 17 with the ace counted as 11, a soft total.", True),
+        ("My total is 17, soft, with the ace counted as 11 and a high risk of busting.", False),
     ],
 )
 def test_with_an_ace_the_self_belief_must_say_what_kind_of_total_it_is(belief, right):
@@ -102,3 +114,24 @@ def test_a_statement_is_read_from_json_or_from_labelled_parts(reply, action, rul
     found = read_statement(reply)
     assert found.action == action
     assert found.rule.startswith(rule)
+
+
+def statements(which):
+    """Statements that a reader graded (our own words, right and wrong ones), each with the grade of the rule."""
+    with Path(__file__).with_name("statements.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row["set"] == which:
+                held = [cards.parse(name) for name in row["cards"].split()]
+                shown = cards.parse(row["dealer_shows"])
+                yield row, grade(held, shown, row["self_belief"], row["external_belief"], None)
+
+
+@pytest.mark.parametrize(("which", "count"), [("known", 50), ("unseen", 30)])
+@pytest.mark.parametrize("belief", ["self", "external"])
+def test_the_rule_agrees_with_a_reader_on_graded_statements(which, count, belief):
+    pairs = [
+        (row[f"{belief}_right"], "y" if getattr(found, f"{belief}_right") else "n") for row, found in statements(which)
+    ]
+    assert len(pairs) == count
+    assert {reader for reader, _ in pairs} == {"y", "n"}
+    assert cohen_kappa([reader for reader, _ in pairs], [rule for _, rule in pairs]).value == pytest.approx(1)

@@ -5,7 +5,8 @@ from typing import Literal
 
 import msgspec
 
-from sociometer.instruments.egosocial.games.blackjack.claims import Claim, dealer_claims, own_claims
+from sociometer.instruments.egosocial.games.blackjack.claim import Claim
+from sociometer.instruments.egosocial.games.blackjack.claims import dealer_claims, own_claims
 from sociometer.instruments.egosocial.games.blackjack.odds import Odds, odds, unseen
 from sociometer.instruments.egosocial.games.blackjack.rules import DEALER_STANDS_ON, LIMIT, points_of, total_of
 from sociometer.instruments.egosocial.games.cards import Card
@@ -49,11 +50,13 @@ def grade(player: Sequence[Card], open_card: Card, self_belief: str, external_be
     whether the total is soft); an external belief is right when it claims something and nothing it claims is wrong.
     """
     exact = odds(player, open_card)
-    own = [_grade_own(claim, player, exact) for claim in own_claims(self_belief)]
+    claimed = own_claims(self_belief)
+    totals = {number for claim in claimed if claim.kind == "total" for number in claim.numbers}
+    own = [_grade_own(claim, player, exact, totals) for claim in claimed]
     theirs = [_grade_dealer(claim, player, open_card, exact) for claim in dealer_claims(external_belief)]
     kinds = {graded.claim.kind for graded in own}
     has_ace = any(points_of(card) == 1 for card in player)
-    stated = "total" in kinds and (not has_ace or "softness" in kinds or _names_both_totals(own))
+    stated = "total" in kinds and (not has_ace or "softness" in kinds or len(totals) > 1)
     values = {"hit": exact.hit, "stand": exact.stand}
     return Grade(
         self_right=stated and all(graded.verdict == "right" for graded in own),
@@ -66,20 +69,17 @@ def grade(player: Sequence[Card], open_card: Card, self_belief: str, external_be
     )
 
 
-def _names_both_totals(own: Sequence[Graded]) -> bool:
-    return any(graded.claim.kind == "total" and len(graded.claim.numbers) == 2 for graded in own)
-
-
 def _graded(claim: Claim, right: bool, fact: str) -> Graded:
     return Graded(claim, "right" if right else "wrong", fact)
 
 
-def _grade_own(claim: Claim, player: Sequence[Card], exact: Odds) -> Graded:
+def _grade_own(claim: Claim, player: Sequence[Card], exact: Odds, totals: set[float]) -> Graded:
+    """Grade a claim about one's own hand; a soft hand's lower total is right beside the higher one, not alone."""
     total = total_of(player)
     kind = "soft" if total.soft else "hard"
     if claim.kind == "total":
         allowed = {total.points, total.points - 10} if total.soft else {total.points}
-        right = total.points in claim.numbers and all(number in allowed for number in claim.numbers)
+        right = total.points in totals and all(number in allowed for number in claim.numbers)
         return _graded(claim, right, f"{kind} {total.points}")
     if claim.kind == "softness":
         return _graded(claim, claim.word == kind, f"{kind} {total.points}")
@@ -88,7 +88,9 @@ def _grade_own(claim: Claim, player: Sequence[Card], exact: Odds) -> Graded:
 
 def _grade_chance(claim: Claim, chance: float, bands: dict[str, tuple[float, float]]) -> Graded:
     if claim.numbers:
-        right = abs(claim.numbers[0] - chance) <= CHANCE_TOLERANCE
+        missed = chance - claim.numbers[0]
+        within = {"over": missed >= -CHANCE_TOLERANCE, "under": missed <= CHANCE_TOLERANCE}
+        right = within.get(claim.word, abs(missed) <= CHANCE_TOLERANCE)
     else:
         low, high = bands[claim.word]
         right = low <= chance <= high
