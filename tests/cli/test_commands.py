@@ -399,3 +399,9 @@ def test_numbers_that_make_no_sense_are_refused(cli, words):
     code, _, err = cli(*PLAY, *words)
     assert code == 2
     assert words[0] in err
+
+
+def test_what_is_refused_or_only_planned_makes_no_store(cli, tmp_path):
+    assert cli("run", "sesi", "--model", "opanai/gpt")[0] == 2
+    assert cli("run", "sesi", "--model", "baseline/random", "--dry-run")[0] == 0
+    assert list(tmp_path.iterdir()) == []

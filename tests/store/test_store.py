@@ -159,34 +159,52 @@ def test_a_damaged_file_is_named_and_what_to_do_said(tmp_path):
     path = tmp_path / "broken.db"
     path.write_bytes(b"this is not a database" * 100)
     with pytest.raises(StoreError, match=r"broken\.db: the store is damaged.*recover"):
-        Store(path)
+        Store(path).flush()
 
 
 def test_a_store_from_the_future_is_refused(tmp_path):
-    Store(tmp_path / "s.db").close()
+    with Store(tmp_path / "s.db") as store:
+        store.flush()
     with sqlite3.connect(tmp_path / "s.db") as other:
         other.execute("PRAGMA user_version = 999")
     with pytest.raises(StoreError, match="newer Sociometer"):
-        Store(tmp_path / "s.db")
+        Store(tmp_path / "s.db").flush()
 
 
 def test_a_full_disk_is_a_clear_error_and_what_was_stored_stays(tmp_path):
     with Store(tmp_path / "s.db") as store:
         keep(store, entry())
-        store._writer._connection.execute("PRAGMA max_page_count = 40")
+        store._open().writer._connection.execute("PRAGMA max_page_count = 40")
         with pytest.raises(StoreError, match="disk is full"):
             for number in range(2000):
                 keep(store, entry(number.to_bytes(16, "big"), text=number.to_bytes(8, "big") * 200))
         assert store.journal.lookup(b"k" * 16) == b"reply"
         with pytest.raises(StoreError, match="disk is full"):
             store.flush()
-        store._writer._broken = None
+        store._open().writer._broken = None
 
 
 def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="--store"):
-        Store(tmp_path / "file" / "s.db")
+        Store(tmp_path / "file" / "s.db").flush()
+
+
+def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path):
+    with Store(tmp_path / "s.db") as store:
+        keep(store, entry())
+    with sqlite3.connect(tmp_path / "s.db") as other:
+        other.execute("DROP TABLE attempt")
+        other.execute("PRAGMA user_version = 1")
+    with Store(tmp_path / "s.db") as store:
+        assert store.journal.lookup(b"k" * 16) == b"reply"
+        assert store.journal.spent("run").requests >= 0
+
+
+def test_nothing_is_made_before_the_first_use(tmp_path):
+    with Store(tmp_path / "s.db"):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_two_processes_may_write_one_store(store, tmp_path):

@@ -57,8 +57,11 @@ def _doctor(store: Path | None, as_json: bool) -> int:
 
 def _ground(path: Path) -> Iterator[Finding]:
     try:
-        with Store(path) as store:
-            state = f"{path} ({sum(1 for _ in store.runs.all())} runs, SQLite {sqlite3.sqlite_version})"
+        runs = "none yet"
+        if path.exists():
+            with Store(path) as store:
+                runs = f"{sum(1 for _ in store.runs.all())} runs"
+        state = f"{path} ({runs}, SQLite {sqlite3.sqlite_version})"
         yield Finding("store", True, state, needed=True)
     except SociometerError as error:
         yield Finding("store", False, str(error), "give --store another file", needed=True)

@@ -19,17 +19,11 @@ def default_path() -> Path:
 
 
 class Store:
-    """Journal, runs and episodes over one writer and one reader."""
+    """Journal, runs and episodes over one writer and one reader; the file is opened, or made, at the first use."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        texts = TextShelf()
-        self._writer = Writer(path, on_rollback=self._forget)
-        self._reader = connect(path, writable=False)
-        self._texts = texts
-        self.journal = Journal(path, self._writer, self._reader, texts)
-        self.runs = Runs(path, self._writer, self._reader, texts)
-        self.episodes = Episodes(path, self._writer, self._reader, texts, self.journal)
+        self._opened: _Opened | None = None
 
     def __enter__(self) -> "Store":
         return self
@@ -40,18 +34,52 @@ class Store:
         self.close()
 
     @property
+    def journal(self) -> Journal:
+        """Every reply ever paid for."""
+        return self._open().journal
+
+    @property
+    def runs(self) -> Runs:
+        """The runs with their items and summaries."""
+        return self._open().runs
+
+    @property
+    def episodes(self) -> Episodes:
+        """What happened when items were played."""
+        return self._open().episodes
+
+    @property
     def backlog(self) -> int:
         """How many operations wait to be written."""
-        return self._writer.backlog
+        return self._open().writer.backlog
 
     def flush(self) -> None:
         """Waits until all that was queued is on disk and can be read."""
-        self._writer.flush()
+        self._open().writer.flush()
 
     def close(self) -> None:
         """Writes what is queued and closes the file."""
-        self._reader.close()
-        self._writer.close()
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.reader.close()
+            opened.writer.close()
+
+    def _open(self) -> "_Opened":
+        if self._opened is None:
+            self._opened = _Opened(self.path)
+        return self._opened
+
+
+class _Opened:
+    """The open file."""
+
+    def __init__(self, path: Path) -> None:
+        self._texts = TextShelf()
+        self.writer = Writer(path, on_rollback=self._forget)
+        self.reader = connect(path, writable=False)
+        self.journal = Journal(path, self.writer, self.reader, self._texts)
+        self.runs = Runs(path, self.writer, self.reader, self._texts)
+        self.episodes = Episodes(path, self.writer, self.reader, self._texts, self.journal)
 
     def _forget(self) -> None:
         self._texts.forget()
