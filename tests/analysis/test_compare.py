@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from msgspec import structs
 from sittings import card, sitting
 
-from sociometer.analysis.compare import Terms, compare
+from sociometer.analysis.compare import Terms, compare, not_compared
+from sociometer.analysis.power import mcnemar_power
+from sociometer.core.card import TaskCard
 from sociometer.core.errors import UsageError
 
 
@@ -74,7 +77,7 @@ def test_a_stated_margin_brings_equivalence_and_the_items_needed():
     row = found.measures[0]
     assert row.verdict == "equivalent"
     assert row.needed is not None and 5 <= row.needed <= 15, "sd 1, margin 1: about ten items"
-    assert "are the same within 1.0 points" in found.sentence
+    assert "are the same within 1.0 points (90 % interval [" in found.sentence
 
 
 def test_items_needed_do_not_follow_the_observed_difference():
@@ -86,6 +89,81 @@ def test_items_needed_do_not_follow_the_observed_difference():
         candidates = [sitting("A", base, of=of), sitting("B", base + noise + shift, of=of)]
         needed.append(compare(candidates, Terms(margin=0.5))[0].measures[0].needed)
     assert needed[0] == needed[1]
+
+
+def test_equal_answers_do_not_make_a_margin_easy_to_find():
+    values = [0, 1] * 50
+    (found,) = compare([sitting("A", values), sitting("B", values)], Terms(margin=0.1))
+    row = found.measures[0]
+    assert row.needed == 78
+    assert mcnemar_power(78, 0.1, 0.0) >= 0.8 > mcnemar_power(77, 0.1, 0.0), "ten points, all to one side"
+
+
+@pytest.mark.parametrize("level", [0.95, 0.99])
+def test_items_that_would_show_the_margin_are_as_many_as_it_takes(level):
+    rng = np.random.default_rng(8)
+    for rate in (0.0, 0.05, 0.3):
+        one = rng.integers(0, 2, 200)
+        two = np.where(rng.random(200) < rate, 1 - one, one)
+        shown = compare([sitting("A", one), sitting("B", two)], Terms(level=level))[0].measures[0].detectable
+        assert shown is not None
+        terms = Terms(level=level, margin=shown)
+        assert compare([sitting("A", one), sitting("B", two)], terms)[0].measures[0].needed == pytest.approx(200, abs=4)
+
+
+def test_clustered_items_count_for_less_than_lone_ones():
+    rng = np.random.default_rng(9)
+    trees = rng.integers(0, 2, 40)
+    one, two = np.zeros(200), np.repeat(trees, 5)
+    clusters = [f"tree {place // 5}" for place in range(200)]
+    lone = compare([sitting("A", one), sitting("B", two)], Terms(margin=0.1))[0].measures[0]
+    shared = [sitting(name, values, clusters=clusters) for name, values in (("A", one), ("B", two))]
+    row = compare(shared, Terms(margin=0.1))[0].measures[0]
+    assert lone.needed is not None and row.needed is not None
+    assert row.needed / lone.needed == pytest.approx(5, rel=0.1)
+
+
+def test_repeats_that_hardly_vary_do_not_make_a_margin_easy_to_find():
+    one = np.zeros((100, 5))
+    two = np.zeros((100, 5))
+    two[:2, 0] = 1
+    runs = [sitting(name, values.ravel(), repeats=5) for name, values in (("A", one), ("B", two))]
+    row = compare(runs, Terms(margin=0.1))[0].measures[0]
+    assert row.paired.mcnemar is None
+    assert row.needed == 78
+    assert row.detectable == pytest.approx(0.078, abs=0.005)
+
+
+def test_a_share_cannot_differ_by_more_than_all():
+    values = [0, 1] * 10
+    assert compare([sitting("A", values), sitting("B", values)], Terms(margin=3.0))[0].measures[0].needed is None
+
+
+def test_equivalence_is_judged_at_the_level_asked_for():
+    rng = np.random.default_rng(2)
+    base, of = rng.normal(50, 10, 60), card("points")
+    candidates = [sitting("A", base, of=of), sitting("B", base + rng.normal(0, 1, 60), of=of)]
+    same = {}
+    for level in (0.95, 0.99):
+        row = compare(candidates, Terms(margin=0.3, level=level))[0].measures[0]
+        assert row.equivalence is not None
+        assert row.equivalence.interval.level == pytest.approx(1 - 2 * (1 - level))
+        same[level] = row.equivalence.p_value, row.verdict
+    assert 0.01 < same[0.95][0] < 0.05
+    assert (same[0.95][1], same[0.99][1]) == ("equivalent", "cannot tell")
+
+
+def test_equivalence_is_corrected_over_its_family():
+    rng = np.random.default_rng(2)
+    base, of = rng.normal(50, 10, 60), card("points")
+    second = base + rng.normal(0, 1, 60)
+    many = [sitting("A", base, of=of), *(sitting(f"B{place}", second, of=of) for place in range(5))]
+    rows = [found.measures[0] for found in compare(many, Terms(margin=0.3))]
+    assert {row.family for row in rows} == {5}
+    for row in rows:
+        assert row.equivalence is not None and row.equivalence.p_holm is not None
+        assert row.equivalence.p_value < 0.05 < row.equivalence.p_holm
+        assert not row.equivalence.equivalent and row.verdict == "cannot tell"
 
 
 @pytest.mark.parametrize(
@@ -138,6 +216,39 @@ def test_few_clusters_are_too_few_however_many_items():
     assert found.measures[0].verdict == "too few"
     assert "5 clusters are too few to tell" in found.sentence
     assert not found.worse
+    assert found.undecided == "too few clusters to tell (accuracy: 5)"
+
+
+def test_a_secondary_measure_alone_decides_nothing():
+    of = card()
+    aside = structs.replace(of, measure=tuple(structs.replace(known, primary=False) for known in of.measure))
+    (found,) = compare([sitting("A", [1] * 20, of=aside), sitting("B", [0] * 20, of=aside)])
+    assert found.measures[0].verdict == "worse"
+    assert found.undecided == "no primary measure was compared"
+
+
+def test_a_task_that_a_run_lacks_is_told():
+    def of_task(label, task, instrument="tact"):
+        whole = card()
+        of = structs.replace(whole, name=instrument, task=(*whole.task, TaskCard("others", "Others")))
+        return structs.replace(sitting(label, [0, 1] * 10, of=of), task=task)
+
+    runs = [of_task("A", "questions"), of_task("A", "others"), of_task("B", "questions"), of_task("C", "x", "manners")]
+    told = [(c.instrument, c.task, c.first, c.second, c.refused) for c in not_compared(runs)]
+    assert told == [
+        ("tact", "questions", "A", "C", "C has no run of this task"),
+        ("tact", "others", "A", "B", "B has no run of this task"),
+        ("tact", "others", "A", "C", "C has no run of this task"),
+        ("manners", "x", "C", "A", "A has no run of this task"),
+        ("manners", "x", "C", "B", "B has no run of this task"),
+    ]
+    assert not_compared(runs[::2][:2]) == ()
+
+
+def test_a_difference_without_variation_is_no_certainty():
+    of = card("number")
+    (found,) = compare([sitting("A", [2.0] * 20, of=of), sitting("B", [1.5] * 20, of=of)])
+    assert "by 0.50 [the same on every item]" in found.sentence
 
 
 def test_repeats_do_not_make_items():

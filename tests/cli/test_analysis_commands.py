@@ -59,8 +59,45 @@ def test_a_refused_comparison_does_not_pass_the_gate(tmp_path, capsys):
     assert run_command(["compare", *pair, "--store", path]) == 0
     assert "cannot be compared: they share no scored item" in capsys.readouterr().out
     assert run_command(["compare", *pair, "--store", path, "--fail-if", "worse"]) == 1
-    told = "--fail-if worse does not hold: 1 of 1 comparisons could not be made"
+    told = "--fail-if worse does not hold: 1 of 1 comparisons say nothing"
     assert told in capsys.readouterr().err
+
+
+def test_a_clear_loss_on_too_few_trees_does_not_pass_the_gate(tmp_path, capsys):
+    path, pair = str(tmp_path / "trees.db"), []
+    for subject in ("baseline/oracle", "baseline/random"):
+        played = ["--task", "goals", "--store", path, "--json"]
+        assert run_command(["run", "socialeval", "--model", subject, *played]) == 0
+        pair.append(json.loads(capsys.readouterr().out)[0]["run"])
+    assert run_command(["compare", *pair, "--store", path, "--fail-if", "worse"]) == 1
+    captured = capsys.readouterr()
+    assert "7 clusters are too few to tell" in captured.out
+    assert "socialeval/goals: too few clusters to tell (goal achieved: 7)" in captured.err
+
+
+def test_a_task_that_a_run_lacks_does_not_pass_the_gate(tmp_path, capsys):
+    path, pair = str(tmp_path / "tasks.db"), []
+    for tasks in (("counterfactual", "newworld"), ("counterfactual",)):
+        only = [word for task in tasks for word in ("--task", task)]
+        assert run_command(["run", "egosocial", "--model", "baseline/oracle", *only, "--store", path, "--json"]) == 0
+        pair.append(json.loads(capsys.readouterr().out)[0]["run"])
+    gate = ["compare", *pair, "--store", path, "--fail-if", "worse"]
+    assert run_command(gate) == 1
+    captured = capsys.readouterr()
+    assert f"egosocial/newworld: not compared with baseline/oracle ({pair[1]}), which has no run of it." in captured.out
+    assert "has no run of this task" in captured.err
+    assert run_command([*gate, "--task", "counterfactual"]) == 0
+
+
+def test_all_runs_can_be_compared(call, tmp_path, capsys):
+    code, text = call("compare", "all")
+    assert code == 0
+    assert "sesi/questions: baseline/oracle against baseline/random" in text
+    assert "Holm and BH correct within a task" in text
+    path = str(tmp_path / "one.db")
+    assert run_command(["run", "sesi", "--model", "baseline/first", "--limit", "2", "--store", path]) == 0
+    assert run_command(["compare", "all", "--store", path]) == 2
+    assert "compare needs at least two runs" in capsys.readouterr().err
 
 
 def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
@@ -73,6 +110,9 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     assert low < -float(cells["difference"].strip("−").removesuffix(" points")) < high
     assert cells["p"] == "< .001"
     assert cells["same within"] == "5.0 points: not shown"
+    assert cells["corrected for"] == "1"
+    assert int(cells["items needed"]) > 100
+    assert any(line.split("\t")[1:2] == ["ability: empathy"] for line in text.splitlines())
     assert cells["only first : only second right"].endswith(" : 0")
 
 

@@ -1,10 +1,7 @@
 """Runs paired by item: which subject is better, by how much, and what these items could have shown."""
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
-import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.analysis.candidates import (
@@ -18,38 +15,15 @@ from sociometer.analysis.candidates import (
     shared_items,
     why_not_comparable,
 )
-from sociometer.analysis.equivalence import Equivalence, equivalence_of
-from sociometer.analysis.multiplicity import benjamini_hochberg, holm
-from sociometer.analysis.paired import PairedDifference, paired_difference
-from sociometer.analysis.power import items_needed, smallest_detectable, smallest_detectable_binary
+from sociometer.analysis.judging import ComparedMeasure, Draft, Terms, judge
+from sociometer.analysis.paired import paired_difference
 from sociometer.analysis.verdict import sentence_of
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 
-Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
+__all__ = ["ComparedMeasure", "Comparison", "Terms", "compare", "not_compared"]
+
 LEVELS_AT_MOST = 40
-
-
-class ComparedMeasure(Struct, frozen=True):
-    """Second against first on one measure, overall (no group) or on one level of a facet.
-
-    `detectable` is the difference these items would show with the stated power; `needed` the items that the
-    user's margin takes; both never follow from the observed difference.
-    """
-
-    name: str
-    title: str
-    unit: str
-    better: str
-    group: dict[str, str]
-    paired: PairedDifference
-    p_holm: float
-    p_benjamini_hochberg: float
-    verdict: Verdict
-    detectable: float | None
-    needed: int | None = None
-    equivalence: Equivalence | None = None
-    primary: bool = False
 
 
 class Comparison(Struct, frozen=True):
@@ -69,24 +43,19 @@ class Comparison(Struct, frozen=True):
     @property
     def worse(self) -> bool:
         """Whether the second is worse on a primary measure overall, for a gate in CI."""
-        return any(row.primary and not row.group and row.verdict == "worse" for row in self.measures)
+        return any(row.verdict == "worse" for row in self._judged)
 
+    @property
+    def undecided(self) -> str:
+        """Why nothing can be said of the primary measures overall; empty where something can."""
+        few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self._judged if row.verdict == "too few"]
+        if self.refused or few:
+            return self.refused or f"too few clusters to tell ({', '.join(few)})"
+        return "" if self._judged else "no primary measure was compared"
 
-class Terms(Struct, frozen=True):
-    """What the user asks of a comparison: level, power, and the margin that would matter to them."""
-
-    level: float = 0.95
-    power: float = 0.8
-    margin: float | None = None
-    """In the measure's own scale: 0.03 is three points of a share."""
-
-    def __post_init__(self) -> None:
-        if not 0.5 < self.level < 1:
-            raise UsageError(f"the level must lie between 0.5 and 1, not {self.level}.")
-        if not 0 < self.power < 1:
-            raise UsageError(f"--power must lie between 0 and 1, not {self.power}; 0.8 is usual.")
-        if self.margin is not None and self.margin <= 0:
-            raise UsageError(f"--margin must be above 0, not {self.margin}; state the difference that would matter.")
+    @property
+    def _judged(self) -> list[ComparedMeasure]:
+        return [row for row in self.measures if row.primary and not row.group]
 
 
 def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tuple[Comparison, ...]:
@@ -107,35 +76,55 @@ def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tupl
     return tuple(found)
 
 
+def not_compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
+    """The tasks that some of the subjects lack, as comparisons that could not be made.
+
+    A run lacks what another run of its instrument has, a subject an instrument that only others took.
+    """
+    groups: dict[tuple[str, str], list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault((candidate.card.name, candidate.task), []).append(candidate)
+    found = []
+    for members in groups.values():
+        first = members[0]
+        having = {member.label for member in members} | {member.view.subject for member in members}
+        beside = [c for c in candidates if c.card.name == first.card.name and c.label not in having]
+        elsewhere = [c for c in candidates if c.card.name != first.card.name and not {c.label, c.view.subject} & having]
+        lacking = dict.fromkeys(candidate.label for candidate in (*beside, *elsewhere))
+        found += [_between(first, label, refused=f"{label} has no run of this task") for label in lacking]
+    return tuple(found)
+
+
+def _between(
+    first: Candidate,
+    second: str,
+    measures: tuple[ComparedMeasure, ...] = (),
+    notes: tuple[str, ...] = (),
+    refused: str = "",
+) -> Comparison:
+    """The comparison of two subjects on the first one's task, with its sentence."""
+    card, task = first.card, first.task
+    title = next((known.title for known in card.task if known.name == task), task)
+    made = Comparison(card.name, card.title, task, title, first.label, second, measures, "", notes, refused)
+    return structs.replace(made, sentence=sentence_of(made))
+
+
 def _against_first(members: Sequence[Candidate], terms: Terms) -> list[Comparison]:
     """The first of a group against each other member; p-values are corrected over the whole group."""
     first = members[0]
     measures = [measure for measure in first.card.measures_of(first.task) if measure.value]
-    drafts: list[tuple[Candidate, str, list[_Draft], tuple[str, ...]]] = []
+    drafts: list[tuple[Candidate, str, list[Draft], tuple[str, ...]]] = []
     names = list(dict.fromkeys(measure.value for measure in measures))
     start = _Side(first, read_items(first.view, names))
     for second in members[1:]:
         refused, rows, notes = _pair(start, _Side(second, read_items(second.view, names)), measures, terms)
         drafts.append((second, refused, rows, notes))
     every = [draft for _, _, rows, _ in drafts for draft in rows]
-    judged = {id(draft): row for draft, row in zip(every, _judge(every, terms), strict=True)}
-    found = []
-    for second, refused, rows, notes in drafts:
-        compared = tuple(judged[id(draft)] for draft in rows)
-        comparison = Comparison(
-            first.card.name,
-            first.card.title,
-            first.task,
-            next((task.title for task in first.card.task if task.name == first.task), first.task),
-            first.label,
-            second.label,
-            compared,
-            "",
-            notes,
-            refused,
-        )
-        found.append(structs.replace(comparison, sentence=sentence_of(comparison)))
-    return found
+    judged = {id(draft): row for draft, row in zip(every, judge(every, terms), strict=True)}
+    return [
+        _between(first, second.label, tuple(judged[id(draft)] for draft in rows), notes, refused)
+        for second, refused, rows, notes in drafts
+    ]
 
 
 class _Side(Struct, frozen=True):
@@ -145,30 +134,14 @@ class _Side(Struct, frozen=True):
     reading: Reading
 
 
-class _Draft(Struct, frozen=True):
-    """A comparison before correction for the others."""
-
-    measure: MeasureCard
-    group: dict[str, str]
-    paired: PairedDifference
-    discordant: float
-
-    @property
-    def family(self) -> str:
-        """Primary measures overall are judged together; every grouping is a family of its own."""
-        if self.group:
-            return f"{self.measure.name} by {'+'.join(sorted(self.group))}"
-        return "primary" if self.measure.primary else "secondary"
-
-
 def _pair(
     first: _Side, second: _Side, measures: Sequence[MeasureCard], terms: Terms
-) -> tuple[str, list[_Draft], tuple[str, ...]]:
+) -> tuple[str, list[Draft], tuple[str, ...]]:
     one, two = first.candidate, second.candidate
     refused = why_not_comparable(one, two)
     if refused or not measures:
         return refused or "this task has no measure that is a mean over items", [], ()
-    rows: list[_Draft] = []
+    rows: list[Draft] = []
     notes = [f"{side.label}: {side.note}" for side in (one, two) if side.note]
     notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
     for measure in measures:
@@ -207,10 +180,10 @@ def _by_facets(
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
     terms: Terms,
-) -> tuple[list[_Draft], list[str]]:
+) -> tuple[list[Draft], list[str]]:
     """The levels of every facet, and what to say of those that one cluster alone makes up."""
     names = list(dict.fromkeys(name for facets in shared.facets for name in facets))
-    drafts: list[_Draft] = []
+    drafts: list[Draft] = []
     notes: list[str] = []
     for name in names:
         levels: dict[str, list[int]] = {}
@@ -240,7 +213,7 @@ def _draft(
     shared: SharedItems,
     places: Sequence[int],
     terms: Terms,
-) -> _Draft:
+) -> Draft:
     """The paired difference over some of the shared items; repeats are paired in order where both have them."""
     one: list[float] = []
     two: list[float] = []
@@ -256,87 +229,10 @@ def _draft(
     paired = paired_difference(
         one, two, clusters, items=items, level=terms.level, binary=None if measure.unit == "share" else False
     )
-    discordant = float(np.square(np.subtract(two, one)).mean())
-    return _Draft(measure, group, paired, discordant)
+    return Draft(measure, group, paired)
 
 
 def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:
     if len(one.repeats) == len(two.repeats):
         return list(zip(one.repeats, two.repeats, strict=True))
     return [(one.value, two.value)]
-
-
-def _judge(drafts: Sequence[_Draft], terms: Terms) -> list[ComparedMeasure]:
-    families: dict[str, list[int]] = {}
-    for place, draft in enumerate(drafts):
-        families.setdefault(draft.family, []).append(place)
-    result: dict[int, ComparedMeasure] = {}
-    for places in families.values():
-        raw = [drafts[place].paired.p_value for place in places]
-        for place, strict, lenient in zip(places, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True):
-            result[place] = _judged(drafts[place], strict, lenient, len(places), terms)
-    return [result[place] for place in range(len(drafts))]
-
-
-def _judged(draft: _Draft, p_holm: float, p_bh: float, family: int, terms: Terms) -> ComparedMeasure:
-    paired, measure = draft.paired, draft.measure
-    level = 1 - (1 - terms.level) / family
-    same = (
-        equivalence_of(paired.difference, paired.standard_error, paired.clusters, terms.margin)
-        if terms.margin
-        else None
-    )
-    detectable = None if paired.interval.too_few else _detectable(draft, level, terms.power)
-    return ComparedMeasure(
-        name=measure.name,
-        title=measure.title,
-        unit=measure.unit,
-        better=measure.better,
-        group=draft.group,
-        paired=paired,
-        p_holm=p_holm,
-        p_benjamini_hochberg=p_bh,
-        verdict=_verdict(draft, p_holm, terms, same),
-        detectable=detectable,
-        needed=_needed(draft, terms) if terms.margin else None,
-        equivalence=same,
-        primary=measure.primary,
-    )
-
-
-def _verdict(draft: _Draft, p_holm: float, terms: Terms, same: Equivalence | None) -> Verdict:
-    paired = draft.paired
-    if paired.interval.too_few:
-        return "too few"
-    if p_holm < 1 - terms.level and paired.difference != 0:
-        if draft.measure.better == "neither":
-            return "differs"
-        higher = paired.difference > 0
-        return "better" if higher == (draft.measure.better == "higher") else "worse"
-    return "equivalent" if same is not None and same.equivalent else "cannot tell"
-
-
-def _detectable(draft: _Draft, level: float, power: float) -> float | None:
-    paired = draft.paired
-    if paired.binary and paired.mcnemar is not None:
-        simple = max(draft.discordant - paired.difference**2, 0.0) / paired.items
-        worth = paired.items * min(1.0, simple / paired.standard_error**2) if simple > 0 else float(paired.clusters)
-        found = smallest_detectable_binary(worth, draft.discordant, power=power, level=level)
-    else:
-        found = smallest_detectable(paired.standard_error, paired.clusters, power=power, level=level)
-    # nothing varied: these items say nothing of what they would show
-    return None if math.isnan(found) or found == 0 else found
-
-
-def _needed(draft: _Draft, terms: Terms) -> int | None:
-    """Items for the user's margin: deviation and design effect as seen, the margin as stated."""
-    paired = draft.paired
-    if terms.margin is None or paired.items < 2 or not math.isfinite(paired.standard_error):
-        return None
-    spread = (
-        abs(paired.difference / paired.effect) if paired.effect else paired.standard_error * math.sqrt(paired.items)
-    )
-    if spread == 0:
-        return None
-    design = paired.items * paired.standard_error**2 / spread**2
-    return items_needed(terms.margin, spread, power=terms.power, level=terms.level, design_effect=design)

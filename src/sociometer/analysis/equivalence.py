@@ -5,18 +5,23 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sociometer.analysis.clusters import Labels
+from sociometer.analysis.intervals import NO_VARIATION
 from sociometer.analysis.paired import paired_difference
 from sociometer.core.measure import Interval
 
 
 class Equivalence(Struct, frozen=True):
-    """Result of the two one-sided tests; `interval` is the (1 − 2α) interval that must lie inside the margin."""
+    """Result of the two one-sided tests; `interval` is the (1 − 2α) interval that must lie inside the margin.
+
+    `p_holm` is corrected over the comparisons made together, where there were such; `equivalent` then follows it.
+    """
 
     margin: float
     difference: float
     p_value: float
     equivalent: bool
     interval: Interval
+    p_holm: float | None = None
 
 
 def equivalence_test(
@@ -50,7 +55,7 @@ def equivalence_of(
         return Equivalence(margin, difference, 1.0, False, Interval(None, None, level, "too few", clusters))
     if standard_error == 0:
         inside = abs(difference) < margin
-        same = Interval(difference, difference, level, "no variation", clusters)
+        same = Interval(difference, difference, level, NO_VARIATION, clusters)
         return Equivalence(margin, difference, 0.0 if inside else 1.0, inside, same)
     above = float(stats.t.sf((difference + margin) / standard_error, clusters - 1))
     below = float(stats.t.cdf((difference - margin) / standard_error, clusters - 1))

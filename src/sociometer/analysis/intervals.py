@@ -31,6 +31,8 @@ from sociometer.core.measure import Interval
 MINIMUM_CLUSTERS = 10
 DRAWS = 10_000
 SEED = 20_240_229
+NO_VARIATION = "no variation"
+"""The method of an interval where every value was the same: its bounds say nothing of other items."""
 
 
 def too_few(clusters: int, level: float = 0.95) -> Interval:
@@ -74,7 +76,7 @@ def clustered_mean_interval(
     if binary:
         return _effective_wilson(means, codes, count, level)
     if float(np.ptp(means)) == 0.0:
-        return Interval(float(means[0]), float(means[0]), level, "no variation", count)
+        return Interval(float(means[0]), float(means[0]), level, NO_VARIATION, count)
     sums, sizes = cluster_sums(means[:, None], codes, count)
     sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)[:, 0]
     low, high = expanded_percentiles(sample, count, level)

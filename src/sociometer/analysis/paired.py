@@ -29,6 +29,7 @@ from sociometer.analysis.clusters import (
 from sociometer.analysis.intervals import (
     DRAWS,
     MINIMUM_CLUSTERS,
+    NO_VARIATION,
     SEED,
     bootstrap_means,
     expanded_percentiles,
@@ -50,6 +51,8 @@ class PairedDifference(Struct, frozen=True):
     """Second minus first on the same items.
 
     `effect` is the mean difference over its standard deviation, None where all items differ by the same.
+    `square` is the mean squared difference of an item: of right-or-wrong items the share on which the two differ.
+    `worth` is how many independent items the clustered ones are worth.
     """
 
     items: int
@@ -62,7 +65,16 @@ class PairedDifference(Struct, frozen=True):
     effect: float | None
     standard_error: float
     binary: bool
+    square: float
+    worth: float
     mcnemar: McNemar | None = None
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the item differences."""
+        if self.items < 2:
+            return 0.0
+        return math.sqrt(max(0.0, self.square - self.difference**2) * self.items / (self.items - 1))
 
 
 def paired_difference(
@@ -107,6 +119,8 @@ def paired_difference(
         effect=mean / spread if spread > 1e-9 * max(1.0, abs(mean)) else None if mean else 0.0,
         standard_error=math.sqrt(_variance(differences, codes, count, binary)) if count > 1 else float("nan"),
         binary=binary,
+        square=float(np.square(differences).mean()),
+        worth=_worth(differences, codes, count),
         mcnemar=mcnemar(*discordant) if once else None,
     )
 
@@ -191,6 +205,18 @@ def _variance(differences: Floats, codes: Integers, count: int, binary: bool) ->
     return max(robust, 2.0 / (n + 2) ** 2)
 
 
+def _worth(differences: Floats, codes: Integers, count: int) -> float:
+    """Never more than the items there are; where nothing varies it is the clusters."""
+    items = differences.size
+    simple = float(differences.var()) / items
+    if simple <= 0 or count < 2:
+        return float(count)
+    if count == items:
+        return float(items)
+    robust = mean_variance(differences, codes, count)
+    return float(items) if robust <= simple else items * simple / robust
+
+
 def _interval(
     differences: Floats,
     codes: Integers,
@@ -207,7 +233,7 @@ def _interval(
         return _bonett_price(differences, codes, count, level)
     if float(np.ptp(differences)) == 0.0:
         mean = float(differences.mean())
-        return Interval(mean, mean, level, "no variation", count)
+        return Interval(mean, mean, level, NO_VARIATION, count)
     sums, sizes = cluster_sums(differences[:, None], codes, count)
     sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)[:, 0]
     low, high = expanded_percentiles(sample, count, level)
@@ -219,17 +245,12 @@ def _bonett_price(differences: Floats, codes: Integers, count: int, level: float
 
     With repeats, "discordant" is the mean of the squared item difference, split by the mean difference.
     """
-    items = differences.size
     mean, square = float(differences.mean()), float(np.square(differences).mean())
-    simple = (square - mean**2) / items
-    robust = mean_variance(differences, codes, count)
-    if count == items:
-        robust = simple
-    n = float(count) if simple <= 0 else min(float(items), items * simple / robust if robust > 0 else items)
+    n = _worth(differences, codes, count)
     gained, lost = n * (square + mean) / 2, n * (square - mean) / 2
     up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
     quantile = 0.5 + level / 2
-    z = float(stats.norm.ppf(quantile) if count == items else stats.t.ppf(quantile, count - 1))
+    z = float(stats.norm.ppf(quantile) if count == differences.size else stats.t.ppf(quantile, count - 1))
     half = z * math.sqrt(max(0.0, (up + down - (up - down) ** 2) / (n + 2)))
     method = "Bonett-Price on the effective sample size"
     return Interval(max(-1.0, up - down - half), min(1.0, up - down + half), level, method, count)

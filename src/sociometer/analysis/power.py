@@ -16,6 +16,9 @@ from scipy import optimize, special, stats
 
 from sociometer.analysis.clusters import Floats
 
+EXACT_ITEMS = 20_000
+STEPS = 8
+
 
 def paired_power(difference: float, standard_error: float, clusters: int, level: float = 0.95) -> float:
     """Chance that a two-sided paired t test finds a true difference, by the noncentral t distribution."""
@@ -80,7 +83,7 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
     share, total = gained / discordant, min(1.0, discordant)
     middle, width = items * total, 7 * math.sqrt(items * total * (1 - total)) + 7
     totals = np.arange(max(1, math.floor(middle - width)), min(items, math.ceil(middle + width)) + 1)
-    edge = _rejection_edges(items, level)[totals]
+    edge = _rejection_edges(1 << items.bit_length(), level)[totals]
     chance = special.bdtr(edge, totals, share) + special.bdtr(edge, totals, 1 - share)
     weights = np.exp(
         special.gammaln(items + 1)
@@ -100,6 +103,36 @@ def _rejection_edges(items: int, level: float) -> Floats:
     edge = np.where(2 * special.bdtr(np.maximum(edge, 0), totals, 0.5) <= 1 - level, edge, edge - 1)
     edge[0] = -1
     return np.asarray(edge, dtype=np.float64)
+
+
+def items_needed_binary(
+    margin: float, discordant: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
+) -> int:
+    """Items on which the exact McNemar test finds a difference of `margin` in hit rates with the given power.
+
+    `discordant` is the share of items on which the two differ, as it was seen; a difference of `margin` takes at
+    least as many. Power moves in small steps with the number of items, so the number is one from which on it holds;
+    where that passes `EXACT_ITEMS`, the noncentral t with the same variance gives it.
+    """
+    if not 0 < margin <= 1:
+        raise ValueError(f"the margin of a share must lie above 0 and at most at 1, not {margin}")
+    total = min(1.0, max(discordant, margin))
+    rough = items_needed(margin, math.sqrt(max(total - margin**2, 0.0)), power=power, level=level)
+    if rough > EXACT_ITEMS:
+        return math.ceil(round(rough * max(1.0, design_effect), 6))
+
+    def reached(items: int) -> bool:
+        return mcnemar_power(items, (total + margin) / 2, (total - margin) / 2, level) >= power
+
+    low, high = 1, max(2, rough)
+    while not reached(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    while short := [items for items in range(high, high + STEPS) if not reached(items)]:
+        high = short[-1] + 1
+    return math.ceil(round(high * max(1.0, design_effect), 6))
 
 
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:

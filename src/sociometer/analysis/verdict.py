@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sociometer.analysis.intervals import NO_VARIATION
 from sociometer.core.measure import Interval
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def bracket(interval: Interval, unit: str, turn: bool = False) -> str:
     """An interval in brackets, in the unit's own scale; `turn` states the same for first minus second."""
     if interval.low is None or interval.high is None:
         return "[too few clusters]"
+    if interval.method == NO_VARIATION:
+        return "[the same on every item]"
     low, high = (-interval.high, -interval.low) if turn else (interval.low, interval.high)
     scale, digits = (100, 1) if unit == "share" else (1, 1 if unit == "points" else 2)
     return f"[{low * scale:.{digits}f}, {high * scale:.{digits}f}]"
@@ -53,7 +56,9 @@ def _whole(row: "ComparedMeasure", comparison: "Comparison", named: bool) -> str
         return f"{second} differs from {first}{on} by {size}"
     if row.verdict == "equivalent" and row.equivalence is not None:
         margin = amount(row.equivalence.margin, row.unit)
-        return f"{second} and {first} are the same{on} within {margin} {bracket(interval, row.unit)}"
+        inside = row.equivalence.interval
+        span = f"{100 * inside.level:.4g} % interval {bracket(inside, row.unit)}"
+        return f"{second} and {first} are the same{on} within {margin} ({span})"
     if row.verdict == "too few":
         return f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
     seen = f"a difference of {signed_amount(row.paired.difference, row.unit)} {bracket(interval, row.unit)}"

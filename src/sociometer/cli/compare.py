@@ -5,20 +5,19 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.compare import ComparedMeasure, Comparison, compare
-from sociometer.analysis.verdict import amount, bracket, signed_amount
+from sociometer.analysis.compare import Comparison, compare, not_compared
+from sociometer.analysis.verdict import amount
 from sociometer.cli.chosen import candidates, chosen_runs, runs_argument, terms, terms_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.output import harmless, print_json, print_line, print_table
 from sociometer.core.errors import ExitCode, UsageError
-from sociometer.core.measure import Cell, Table
-from sociometer.report.page import p_text
-from sociometer.report.strips import number
+from sociometer.report.comparison import FAMILIES, comparison_table
 
-_GATE = "Exit code 1 when a later run is worse on a primary measure, or could not be compared at all."
-_TESTED = ("difference", "interval", "p", "p Holm", "p BH", "effect", "would show")
-_COUNTED = ("items", "clusters", "verdict")
+_GATE = (
+    "Exit code 1 when a later run is worse on a primary measure, and where nothing can be said of one: runs that "
+    "cannot be compared, too few clusters, a task that some of them lack."
+)
 
 
 def _compare(
@@ -31,38 +30,48 @@ def _compare(
     store: Path | None,
     as_json: bool,
 ) -> int:
-    if len(set(runs)) < 2:
-        raise UsageError("compare needs at least two runs: sociometer compare RUN RUN. `sociometer runs` lists them.")
     wanted = terms(margin, power, level)
     with open_stored(store_path(store)) as engine:
-        found = compare(candidates(chosen_runs(engine, runs), task), wanted)
+        chosen = chosen_runs(engine, runs)
+        if len(chosen) < 2:
+            raise UsageError(
+                "compare needs at least two runs: sociometer compare RUN RUN. `sociometer runs` lists them."
+            )
+        known = candidates(chosen, task)
+        compared, lacking = compare(known, wanted), not_compared(known)
+    found = (*compared, *lacking)
     if as_json:
         print_json(found)
     else:
-        for comparison in found:
+        for comparison in compared:
             _print(comparison)
+        _print_lacking(lacking)
+        if any(comparison.measures for comparison in compared):
+            print_line(FAMILIES)
     return int(ExitCode.GATE_FAILED if fail_if == "worse" and not _gate_holds(found) else ExitCode.OK)
 
 
 def _gate_holds(found: Sequence[Comparison]) -> bool:
-    """Whether no later run is worse; a comparison that was refused shows nothing, so it does not pass."""
-    refused = [comparison for comparison in found if comparison.refused]
-    if refused:
-        names = ", ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}" for c in refused)
+    """Whether no later run is worse; a comparison of which nothing can be said shows nothing, so it does not pass."""
+    undecided = [comparison for comparison in found if comparison.undecided]
+    if undecided:
+        told = "; ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}: {c.undecided}" for c in undecided)
         click.echo(
-            f"--fail-if worse does not hold: {len(refused)} of {len(found)} comparisons could not be made ({names}). "
-            "Give runs that can be compared.",
+            harmless(
+                f"--fail-if worse does not hold: {len(undecided)} of {len(found)} comparisons say nothing ({told}). "
+                "Give runs that can be compared, on more items; --task keeps to one task."
+            ),
             err=True,
         )
-    return not refused and not any(comparison.worse for comparison in found)
+    return not undecided and not any(comparison.worse for comparison in found)
 
 
 def _print(comparison: Comparison) -> None:
-    title = f"{comparison.instrument}/{comparison.task}: {comparison.second} against {comparison.first}"
+    table = comparison_table(comparison)
     if comparison.measures:
-        print_table(_table(comparison, title))
+        print_table(table)
     else:
-        print_line(title)
+        print_line(table.title)
     print_line(comparison.sentence)
     for row in comparison.measures:
         if row.needed is not None and not row.group:
@@ -71,62 +80,15 @@ def _print(comparison: Comparison) -> None:
     print_line()
 
 
-def _table(comparison: Comparison, title: str) -> Table:
-    """One row a measure and level; equivalence and McNemar stand in it where some row has them."""
-    same = any(row.equivalence for row in comparison.measures)
-    binary = any(row.paired.mcnemar for row in comparison.measures)
-    columns = (
-        "measure",
-        "of",
-        comparison.first,
-        comparison.second,
-        *_TESTED,
-        *(("same within", "p same") if same else ()),
-        *(("only first : only second right", "p McNemar") if binary else ()),
-        *_COUNTED,
-    )
-    rows = tuple(
-        (*_tested(row), *(_same(row) if same else ()), *(_discordant(row) if binary else ()), *_counted(row))
-        for row in comparison.measures
-    )
-    note = "; ".join(comparison.notes)
-    return Table("compare", title, columns, rows, note[:1].upper() + note[1:])
-
-
-def _tested(row: ComparedMeasure) -> tuple[Cell, ...]:
-    """Values and their difference, in the measure's own unit: a difference of shares is in points, as its interval."""
-    paired = row.paired
-    return (
-        row.title,
-        ", ".join(row.group.values()) or "all",
-        number(paired.first, row.unit),
-        number(paired.second, row.unit),
-        signed_amount(paired.difference, row.unit),
-        bracket(paired.interval, row.unit),
-        p_text(paired.p_value),
-        p_text(row.p_holm),
-        p_text(row.p_benjamini_hochberg),
-        None if paired.effect is None else round(paired.effect, 3),
-        None if row.detectable is None else amount(row.detectable, row.unit),
-    )
-
-
-def _same(row: ComparedMeasure) -> tuple[Cell, Cell]:
-    """The two one-sided tests: the margin with yes or no, and their p."""
-    found = row.equivalence
-    if found is None:
-        return None, None
-    return f"{amount(found.margin, row.unit)}: {'yes' if found.equivalent else 'not shown'}", p_text(found.p_value)
-
-
-def _discordant(row: ComparedMeasure) -> tuple[Cell, Cell]:
-    """McNemar's counts and exact p, which takes items as independent."""
-    found = row.paired.mcnemar
-    return (None, None) if found is None else (f"{found.only_first} : {found.only_second}", p_text(found.p_exact))
-
-
-def _counted(row: ComparedMeasure) -> tuple[Cell, ...]:
-    return row.paired.items, row.paired.clusters, row.verdict
+def _print_lacking(comparisons: Sequence[Comparison]) -> None:
+    """One line a task: who has no run of it, and so stands in no comparison."""
+    lacking: dict[str, list[str]] = {}
+    for comparison in comparisons:
+        lacking.setdefault(f"{comparison.instrument}/{comparison.task}", []).append(comparison.second)
+    for task, who in lacking.items():
+        print_line(
+            f"{task}: not compared with {', '.join(who)}, which {'have' if len(who) > 1 else 'has'} no run of it."
+        )
 
 
 command = click.Command(
