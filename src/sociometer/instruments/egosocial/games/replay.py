@@ -51,7 +51,7 @@ def blackjack(outcome: HandOutcome) -> Table:
             )
         )
     mine, theirs = total_of(outcome.player), total_of(outcome.dealer)
-    result = {1: "won", 0: "drawn", -1: "lost"}[outcome.result]
+    result = {1: "won", 0: "drawn", -1: "lost", None: "not played on"}[outcome.result]
     rows.append(
         (_names(outcome.player), str(mine.points), _names(outcome.dealer), "", f"dealer {theirs.points}", result, "")
     )

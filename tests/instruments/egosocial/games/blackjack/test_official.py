@@ -1,12 +1,16 @@
 """The official file's layout: system and user messages that name the cards (the lines here are ours)."""
 
+import asyncio
 import json
 
 import pytest
 
 from sociometer.core.errors import DataError
+from sociometer.engine.rehearsal import Rehearsal
+from sociometer.instruments import folder_of, load_folder
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.official import read
+from sociometer.instruments.egosocial.games.replay import as_text, replay
 
 
 def lines(tmp_path, *users, system="You are playing blackjack."):
@@ -60,3 +64,54 @@ def test_a_line_that_is_no_object_is_refused(tmp_path):
     path.write_text("[1, 2]\n", encoding="utf-8")
     with pytest.raises(DataError, match="'system' and 'user'"):
         list(read(path))
+
+
+ELEVEN = "The dealer's face-up card is 10 of hearts. Your cards are 5 of spades and 6 of clubs. State your beliefs."
+BELIEFS = "Self-Belief: My total is 11. External-Belief: The dealer's open card is worth 10."
+
+
+@pytest.fixture
+def official_show(tmp_path, script):
+    def show(reply):
+        lines(tmp_path, ELEVEN)
+        return Rehearsal(load_folder("egosocial"), folder_of("egosocial"), {"subject": script(reply)}, data=(tmp_path,))
+
+    return show
+
+
+def test_beliefs_without_a_move_are_graded_and_no_move_is_made_up(official_show):
+    show = official_show(BELIEFS)
+    (item,) = show.instrument.task("blackjack").items(show.source())
+    episode = asyncio.run(show.play("blackjack", item)).episode
+    assert episode.score.values == {
+        "right": 1.0, "self_right": 1.0, "external_right": 1.0, "faults": 0.0, "claims_right": 1.0,
+    }  # fmt: skip
+    assert episode.score.unreadable == 0
+    assert episode.outcome.result is None
+    text = as_text(replay(item, episode.outcome))
+    assert "none" in text
+    assert "not played on" in text
+
+
+def test_a_move_beside_the_beliefs_is_played_and_scored(official_show):
+    show = official_show(BELIEFS + " Action: stand")
+    (item,) = show.instrument.task("blackjack").items(show.source())
+    values = asyncio.run(show.play("blackjack", item)).episode.score.values
+    assert values["best_action"] == 0
+    assert values["lost_value"] > 0
+    assert values["result"] in (-1, 0, 1)
+
+
+def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, baseline):
+    summary = official_show(BELIEFS).summarise("blackjack")
+    assert summary.measure("accuracy").note == "1 from the official file"
+    assert summary.measure("best_action").value is None
+    ours = rehearsal(baseline("oracle"), deals=2).summarise("blackjack")
+    assert ours.measure("accuracy").note == "2 from the seed"
+
+
+def test_official_deals_without_their_file_are_refused_not_dealt_from_the_seed(tmp_path, baseline):
+    players = {"subject": baseline("oracle")}
+    show = Rehearsal(load_folder("egosocial"), folder_of("egosocial"), players, data=(tmp_path,))
+    with pytest.raises(DataError, match=r"blackjack\.jsonl' not found.*--task tomi"):
+        list(show.instrument.task("blackjack").items(show.source()))

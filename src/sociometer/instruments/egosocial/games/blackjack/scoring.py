@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+import msgspec
+
 from sociometer.analysis.grouped import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
@@ -13,24 +15,30 @@ from sociometer.instruments.egosocial.games.blackjack.table import Decision, Han
 def graded(decision: Decision) -> Grade:
     """Return the grade of a stored decision, by the rules as they stand now."""
     said = decision.statement
-    action = None if decision.faults.defaulted else decision.action
+    action = decision.action if decision.moved and not decision.faults.defaulted else None
     return grade(decision.player, decision.open_card, said.self_belief, said.external_belief, action)
 
 
 def score(item: Hand, outcome: HandOutcome) -> Score:
-    """Both beliefs at the first decision, as the paper grades them, then every decision's action and the result."""
+    """Both beliefs at the first decision, as the paper grades them, then every decision's action and the result.
+
+    Where beliefs came without a move there is no action to score, and no result.
+    """
     grades = [graded(decision) for decision in outcome.decisions]
     first = grades[0]
     claims = [one for each in grades for one in each.claims]
-    legal = [one for one, decision in zip(grades, outcome.decisions, strict=True) if not decision.faults.defaulted]
+    moved = [(one, decision) for one, decision in zip(grades, outcome.decisions, strict=True) if decision.moved]
+    legal = [one for one, decision in moved if not decision.faults.defaulted]
     values = {
         "right": float(first.right),
         "self_right": float(first.self_right),
         "external_right": float(first.external_right),
-        "best_action": sum(one.action_best for one in grades) / len(grades),
-        "result": float(outcome.result),
         "faults": sum(decision.faults.count for decision in outcome.decisions) / len(grades),
     }
+    if moved:
+        values["best_action"] = sum(one.action_best for one, _ in moved) / len(moved)
+    if outcome.result is not None and len(moved) == len(grades):
+        values["result"] = float(outcome.result)
     if claims:
         values["claims_right"] = sum(one.verdict == "right" for one in claims) / len(claims)
     if legal:
@@ -56,9 +64,13 @@ _NO_SHARES = ("lost_value", "result", "faults")
 def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     """Beliefs, actions and results, overall and for soft and hard hands, with the verdicts by kind of claim."""
     measures: list[Measure] = []
+    origin = _origin(run)
     for value, name in _MEASURES:
         binary = False if value in _NO_SHARES else None
-        measures += grouped_measures(run, value, name, by=["hand"], binary=binary)
+        overall, *by_hand = grouped_measures(run, value, name, by=["hand"], binary=binary)
+        if name == "accuracy" and overall.items:
+            overall = msgspec.structs.replace(overall, note=origin)
+        measures += [overall, *by_hand]
     counts = Counter(
         (one.claim.kind, one.verdict)
         for _, outcome, _ in run.scored()
@@ -72,6 +84,10 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
         "Beliefs are graded by rule from the words of the reply, where the authors graded by hand; "
         "'sociometer grade egosocial --run RUN' writes a sheet for people and computes their agreement with the rule."
     )
-    official = sum(bool(item.user) for item, _, _ in run.scored())
-    origin = f"{official} deals are from the official file, the others from the seed."
-    return Summary(tuple(measures), (table,), (note, origin))
+    return Summary(tuple(measures), (table,), (note, f"Deals: {origin}."))
+
+
+def _origin(run: RunView[Hand, HandOutcome]) -> str:
+    """Return how many deals came from where."""
+    official = Counter("from the official file" if item.user else "from the seed" for item, _, _ in run.scored())
+    return ", ".join(f"{count} {origin}" for origin, count in sorted(official.items())) or "none"

@@ -2,11 +2,12 @@
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 from msgspec import Struct
 
 from sociometer.core.conversation import Message, system, user
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import DataError, UsageError
 from sociometer.core.forms import Schema
 from sociometer.core.source import Source
 from sociometer.core.task import Item, Session
@@ -19,6 +20,8 @@ from sociometer.instruments.egosocial.games.blackjack.statement import SCHEMA, S
 from sociometer.instruments.egosocial.games.cards import Card
 
 DEFAULT_MOVE = "stand"
+NO_MOVE = "none"
+"""What is read from a reply to an official prompt that gives beliefs alone, as those prompts ask."""
 
 
 class Hand(Item, frozen=True, kw_only=True):
@@ -30,7 +33,7 @@ class Hand(Item, frozen=True, kw_only=True):
 
 
 class Decision(Struct, frozen=True):
-    """What was seen, said and done at one decision, with the grade of every claim."""
+    """What was seen, said and done at one decision, with the grade of every claim; the action may be `NO_MOVE`."""
 
     player: tuple[Card, ...]
     open_card: Card
@@ -39,20 +42,28 @@ class Decision(Struct, frozen=True):
     faults: Faults
     grade: Grade
 
+    @property
+    def moved(self) -> bool:
+        """Whether a move was made, by the player or (after faults) by default."""
+        return bool(self.statement.action) or self.faults.count > 0
+
 
 class HandOutcome(Struct, frozen=True):
-    """A hand played to its end: every decision, the cards of both, and the result (1 won, 0 drawn, -1 lost)."""
+    """A hand played to its end: every decision, the cards of both, and the result (1 won, 0 drawn, -1 lost).
+
+    There is no result where the player gave its beliefs and no move.
+    """
 
     decisions: tuple[Decision, ...]
     player: tuple[Card, ...]
     dealer: tuple[Card, ...]
-    result: int
+    result: int | None
 
 
 def hands(source: Source) -> Iterator[Hand]:
     """The official deals where official data is asked for, otherwise so many from the seed."""
-    if source.official and (path := source.find(official.NAME)) is not None:
-        for number, line in enumerate(official.read(path), 1):
+    if source.official:
+        for number, line in enumerate(official.read(_official_file(source)), 1):
             rng = random.Random(f"blackjack official {number}")
             deal = new_deal(rng, line.player, line.open_card)
             yield Hand(id=f"blackjack-official-{number:03d}", deal=deal, system=line.system, user=line.user)
@@ -65,6 +76,16 @@ def hands(source: Source) -> Iterator[Hand]:
         yield Hand(id=f"blackjack-{source.seed}-{index:03d}", deal=deal)
 
 
+def _official_file(source: Source) -> Path:
+    try:
+        return source.path(official.NAME)
+    except DataError as error:
+        raise DataError(
+            f"{error} Deals from the seed need no --official; other official scenarios are named:"
+            " --task tomi, --task tombench, --task counterfactual-official."
+        ) from None
+
+
 async def play_hand(item: Hand, session: Session) -> HandOutcome:
     """Ask at every decision for two beliefs and a move, until the player stands or passes 21."""
     state = State(item.deal)
@@ -73,6 +94,9 @@ async def play_hand(item: Hand, session: Session) -> HandOutcome:
     while not state.over:
         decision = await _decide(item, state, session)
         decisions.append(decision)
+        if not decision.moved:
+            session.note("hand over", reason="beliefs without a move")
+            return HandOutcome(tuple(decisions), tuple(state.player), tuple(state.dealer), None)
         state.apply(decision.action)
         if decision.action == "hit":
             session.note("card", yours=_words(state.player), total=total_of(state.player).points)
@@ -104,7 +128,8 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
     # Beliefs count from the reply that gave them: a second reply that holds only a move does not erase the first.
     said = next((one for one in reversed(statements) if one.self_belief or one.external_belief), statements[-1])
     action = move or DEFAULT_MOVE
-    graded = grade(player, shown, said.self_belief, said.external_belief, None if faults.defaulted else action)
+    chosen = None if faults.defaulted or action == NO_MOVE else action
+    graded = grade(player, shown, said.self_belief, said.external_belief, chosen)
     for one in graded.claims:
         session.note("claim", about=one.claim.kind, verdict=one.verdict, fact=one.fact, quote=one.claim.quote)
     session.note("move", action=action, best=graded.best)
@@ -117,7 +142,7 @@ def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool)
     if said.action:
         return Read(None, "illegal")
     if not action_needed and (said.self_belief or said.external_belief):
-        return Read(DEFAULT_MOVE)
+        return Read(NO_MOVE)
     return Read(None, "unreadable")
 
 
