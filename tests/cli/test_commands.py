@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from sociometer.cli.main import COMMANDS, run_command
-from sociometer.cli.progress import Progress, cost_in_words, how_it_ended
+from sociometer.cli.progress import Progress, cost_in_words, how_it_ended, line
 from sociometer.core.caps import Caps
 from sociometer.engine.budget import Budget
 from sociometer.engine.runner import Ending
@@ -405,3 +405,17 @@ def test_what_is_refused_or_only_planned_makes_no_store(cli, tmp_path):
     assert cli("run", "sesi", "--model", "opanai/gpt")[0] == 2
     assert cli("run", "sesi", "--model", "baseline/random", "--dry-run")[0] == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_wait_that_the_server_asked_for_is_shown():
+    tally = Tally("sesi · m", Budget(Caps()), 2)
+    assert "waiting" not in line(tally)
+    tally.wait(600)
+    assert "waiting 10 min 00 s, as the server asked" in line(tally)
+
+
+@pytest.mark.parametrize("words", [("--base-url", "http://x/v1"), ("--revision", "z")])
+def test_options_that_could_not_take_effect_are_refused(cli, words):
+    code, _, err = cli(*PLAY, *words)
+    assert code == 2
+    assert words[1] in err

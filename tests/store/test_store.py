@@ -254,3 +254,12 @@ def test_a_text_of_any_size_comes_back_as_it_was(size):
     body = ("Rivers run to the sea. 河流入海。" * size).encode()[:size]
     assert unpack(pack(body)) == body
     assert len(pack(body)) <= size + 1
+
+
+def test_two_processes_that_start_the_same_command_share_one_run(store, tmp_path):
+    with Store(tmp_path / "s.db") as second:
+        one = store.runs.create(manifest(), "m", "hash", only=True)
+        two = second.runs.create(manifest(), "m", "hash", only=True)
+        assert one.id == two.id
+        assert len(list(store.runs.all())) == 1
+        assert second.runs.create(manifest(), "m", "hash").id != one.id

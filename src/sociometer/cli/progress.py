@@ -86,6 +86,8 @@ def line(tally: Tally) -> str:
         parts.append("errors: " + ", ".join(f"{count} {kind}" for kind, count in sorted(tally.failed.items())))
     if tally.retries:
         parts.append(f"{tally.retries} retries")
+    if tally.waiting_seconds > 2 and tally.state == "playing":
+        parts.append(f"waiting {_duration(tally.waiting_seconds)}, as the server asked")
     if tally.from_journal:
         parts.append(f"{tally.from_journal} replies from the journal")
     budget = tally.budget

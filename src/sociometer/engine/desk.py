@@ -153,6 +153,7 @@ class JournalDesk:
                     if failure.slow_down:
                         # Before the slot is given back: the next in line must find the gate closed.
                         throttle.slow_down(slot.epoch, failure.retry_after_seconds)
+                        self._tally.wait(failure.retry_after_seconds or 0.0)
             last = not failure.retryable or tried >= self._patience.retries
             never = failure.kind == UNREACHABLE and not self._tally.answered
             if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):

@@ -80,7 +80,8 @@ class Engine:
             record = record if continue_unfinished and unfinished else None
         if record is not None:
             return self._play(plan, rosters, record)
-        return self._play(plan, rosters, self.store.runs.create(manifest, config.subject, config_hash), new=True)
+        made = self.store.runs.create(manifest, config.subject, config_hash, only=plan.reusable())
+        return self._play(plan, rosters, made, new=True)
 
     def resume(self, reference: str, caps: Caps | None = None, in_flight: int | None = None) -> Played:
         """Plays on what a stopped or killed run had left."""

@@ -29,6 +29,17 @@ class Tally:
     started: float = field(default_factory=time.monotonic)
     state: str = "playing"
 
+    _wait_until: float = 0.0
+
+    def wait(self, seconds: float) -> None:
+        """A server asked for this much patience from now on."""
+        self._wait_until = max(self._wait_until, time.monotonic() + seconds)
+
+    @property
+    def waiting_seconds(self) -> float:
+        """How long nothing is sent to a server that asked for it."""
+        return max(0.0, self._wait_until - time.monotonic())
+
     @property
     def elapsed_seconds(self) -> float:
         """Time since the start."""

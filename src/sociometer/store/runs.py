@@ -30,18 +30,20 @@ class Runs:
         self._reader = reader
         self._texts = texts
 
-    def create(self, manifest: Manifest, subject: str, config_hash: str) -> RunRecord:
-        """A new run with an id of its own."""
+    def create(self, manifest: Manifest, subject: str, config_hash: str, *, only: bool = False) -> RunRecord:
+        """A new run with an id of its own; with `only`, the one that another process made of the same just now."""
         name = f"{manifest.instrument}-{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
         created = time.time()
         row = (name, manifest.instrument, subject, config_hash, "playing", pack(_encode(manifest)), created)
+        unless = " WHERE NOT EXISTS (SELECT 1 FROM run WHERE config_hash = ?4)" if only else ""
         self._writer.execute(
             "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            f" SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7{unless}",
             row,
         )
         self._writer.flush()
-        return RunRecord(name, manifest.instrument, subject, "playing", manifest, created, None)
+        made = RunRecord(name, manifest.instrument, subject, "playing", manifest, created, None)
+        return made if not only else self.with_config(config_hash) or made
 
     def delete(self, run: str) -> None:
         """Removes a run with all that hangs on it; replies in the journal stay."""
