@@ -175,3 +175,15 @@ def test_a_file_without_scenarios_is_refused(tmp_path):
     path.write_text("person,x_1,x_2\nann,1,2\n")
     with pytest.raises(DataError, match="four columns"):
         read_people(path)
+
+
+def test_too_few_people_are_named_with_why_they_were_left_out():
+    _, people = simulate(9, 4)
+    lazy = [Person(f"lazy {at}", dict.fromkeys(SCENARIOS, (4.0, 3.0, 2.0, 1.0))) for at in range(2)]
+    with pytest.raises(UsageError) as refused:
+        build_norm([*people, *lazy], SCENARIOS, name="few", sample="")
+    said = str(refused.value)
+    assert said.startswith("9 people are left of 11; a norm needs at least 10. Left out: lazy 0, the same four numbers")
+    assert said.endswith("lazy 1, the same four numbers in 20 of 20 scenarios.")
+    with pytest.raises(UsageError, match=r"9 people are left of 9; a norm needs at least 10\.$"):
+        build_norm(people, SCENARIOS, name="few", sample="")

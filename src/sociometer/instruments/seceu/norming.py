@@ -15,6 +15,7 @@ from sociometer.instruments.seceu.responses import Person
 
 FEWEST_PEOPLE = 10
 SAME_ANSWER = 0.95
+NAMED = 10
 PERCENTILES = tuple(range(0, 101, 2))
 
 Floats = NDArray[np.float64]
@@ -100,7 +101,7 @@ def build_norm(
     out = {entry.person for entry in excluded} | set(experts)
     kept = [person for person in people if person.name not in out]
     if len(kept) < FEWEST_PEOPLE:
-        raise UsageError(f"{len(kept)} people are left after exclusion; a norm needs at least {FEWEST_PEOPLE}.")
+        raise UsageError(_too_few(len(kept), excluded))
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
     distances: Floats = np.sqrt(np.square(points - standards).sum(axis=2))
@@ -115,6 +116,15 @@ def build_norm(
         sex=_sex_difference(kept, distances),
         experts=tuple(_experts(apart, norm)),
     )
+
+
+def _too_few(kept: int, excluded: Sequence[Excluded]) -> str:
+    said = f"{kept} people are left of {kept + len(excluded)}; a norm needs at least {FEWEST_PEOPLE}."
+    if not excluded:
+        return said
+    named = "; ".join(f"{entry.person}, {entry.reason}" for entry in excluded[:NAMED])
+    more = f"; and {len(excluded) - NAMED} more" if len(excluded) > NAMED else ""
+    return f"{said} Left out: {named}{more}."
 
 
 def _norm(
