@@ -1,13 +1,14 @@
 """Norms and analyses from the command line, on a store of their own."""
 
 import csv
+import io
 import json
 
 import pytest
 
 from sociometer.cli.main import main
 from sociometer.core.errors import DataError
-from sociometer.instruments.seceu.contrasts import published_subjects, read_properties
+from sociometer.instruments.seceu.contrasts import Properties, Subject, analysis, published_subjects, read_properties
 
 
 @pytest.fixture
@@ -34,10 +35,23 @@ def take_test(sociometer, subject="baseline/random", seed="0"):
     return json.loads(out)
 
 
-def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, tmp_path):
-    for seed in ("0", "1"):
-        take_test(sociometer, seed=seed)
-        assert sociometer("norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")[0] == 0
+@pytest.fixture
+def sit_down(sociometer, monkeypatch):
+    """A person takes the test, answering by turns; gives the run."""
+
+    def sit(*lines):
+        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines) * 40))
+        code, out, err = sociometer("run", "seceu", "--model", "human", "--json", "--quiet")
+        assert code == 0, err
+        return json.loads(out)[0]["run"]
+
+    return sit
+
+
+def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, sit_down, tmp_path):
+    for lines in (("4 3 2 1", "1 2 3 4", "5 1 1 3"), ("2 2 3 3", "6 2 1 1")):
+        run = sit_down(*lines)
+        assert sociometer("norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
     with (tmp_path / "people.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 2
@@ -68,12 +82,38 @@ def _turned(row, columns, by):
     return {f"{stem}_{place}": row[f"{stem}_{(place + by) % 4 + 1}"] for stem in stems for place in range(1, 5)}
 
 
-def test_a_person_is_added_once(sociometer):
+def test_a_person_is_added_once(sociometer, sit_down):
+    run = sit_down("4 3 2 1", "1 2 3 4")
+    assert sociometer("norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
+    for words in (("add", "--run", run, "--to", "people.csv"), ("build", "--run", run, "--run", run)):
+        code, _, err = sociometer("norms", *words, "--instrument", "seceu")
+        assert code == 2
+        assert "already stands" in err
+
+
+@pytest.mark.parametrize("words", [("build",), ("add", "--to", "people.csv")])
+def test_models_are_no_people(sociometer, words):
     take_test(sociometer)
-    assert sociometer("norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")[0] == 0
+    code, _, err = sociometer("norms", *words, "--instrument", "seceu", "--run", "last")
+    assert code == 2
+    assert "is of baseline/random, not of a person" in err
+
+
+def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("4 3 2 1\n" * 80))
+    assert sociometer("run", "seceu", "--model", "human", "--paraphrases", "2", "--quiet")[0] == 0
     code, _, err = sociometer("norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")
     assert code == 2
-    assert "already stands" in err
+    assert "asked in several ways (direct, direct-2)" in err
+
+
+def test_a_scenario_that_somebody_left_out_still_has_its_columns(sociometer, sit_down, tmp_path):
+    """The first person answers nothing now and then, which is no reason to ask the next one less."""
+    runs = [sit_down("4 3 2 1", "1 2 3 4", "0 0 0 0"), sit_down("2 2 3 3", "6 2 1 1")]
+    for run in runs:
+        assert sociometer("norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
+    with (tmp_path / "people.csv").open() as lines:
+        assert len(next(csv.reader(lines))) == 3 + 4 * 40
 
 
 @pytest.mark.parametrize(
@@ -103,6 +143,41 @@ def test_the_papers_models_are_contrasted_by_training(sociometer):
     assert code == 0
     assert "rlhf" in out
     assert "106.8" in out
+
+
+def test_a_failed_test_is_left_out_by_name_and_moves_no_table(sociometer, tmp_path, official_data):
+    models = ("baseline/even", "baseline/first", "baseline/refuse")
+    runs = []
+    for model in models:
+        code, out, err = sociometer("run", "seceu", "--official", "--model", model, "--json")
+        assert code == 0, err
+        runs.append(json.loads(out)[0]["run"])
+    about = tmp_path / "models.csv"
+    about.write_text("model,sft\n" + "".join(f"{model},yes\n" for model in models))
+    code, out, err = sociometer("analyse", "seceu", *runs, "--models", str(about), "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert any(note.startswith("baseline/refuse is left out: FAILED") for note in found["notes"])
+    kinds = next(table for table in found["tables"] if table["name"] == "kinds")
+    assert kinds["title"] == "Mean EQ by kind of model"
+    assert kinds["rows"][0][2] == 2
+
+
+def test_runs_that_stand_on_no_one_norm_are_contrasted_by_distance_and_this_is_said():
+    about = Properties(kinds={"sft": "yes"})
+    one = Subject("a", 110.0, 2.1, norm="x")
+    two = Subject("b", None, 2.5)
+    notes = analysis([one, two], [], {"a": about, "b": about}).notes
+    assert "Not all runs stand on one norm: contrasts are of distances, not of EQs." in notes
+
+
+def test_a_script_is_named_as_no_model(sociometer, tmp_path):
+    script = tmp_path / "script.jsonl"
+    script.write_text(json.dumps({"match": ".", "reply": "4, 3, 2, 1"}) + "\n")
+    take_test(sociometer, f"scripted/{script}")
+    code, out, _ = sociometer("analyse", "seceu", "last", "--json")
+    assert code == 0
+    assert f"scripted/{script} is a script, not a model to be measured." in json.loads(out)["notes"]
 
 
 def test_analyse_needs_something_to_analyse(sociometer):

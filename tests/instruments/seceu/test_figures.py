@@ -12,7 +12,8 @@ from sociometer.instruments.seceu.hills import eq_hill, similarity_hill
 
 def summarised(rehearse, subject, data=(), **settings):
     made = rehearse(subject, data, **settings)
-    return SummarisedRun(subject[-4:], "feelings", subject, {}, made.summarise("feelings"))
+    name = subject if isinstance(subject, str) else "speaker"
+    return SummarisedRun(name[-4:], "feelings", name, settings, made.summarise("feelings"))
 
 
 def test_every_chart_draws_on_bundled_items(rehearse):
@@ -38,6 +39,25 @@ def test_the_subject_stands_among_people_and_published_models(rehearse, official
         assert "GPT-4" in svg
         assert "even allocation" in svg
         assert "no histogram" in made[name].caption
+
+
+def test_a_picture_alone_says_what_the_hill_is_who_failed_and_who_was_picked(rehearse, official_data):
+    def in_two_shots(request):
+        return "4, 3, 2, 1" if "\nQ" in request.messages[-1].content else "10, 0, 0, 0"
+
+    runs = [
+        summarised(rehearse, "baseline/even", [official_data]),
+        summarised(rehearse, "baseline/refuse", [official_data]),
+        summarised(rehearse, in_two_shots, [official_data], prompting="best"),
+    ]
+    made = {figure.name: figure for figure in figures(runs)}
+    for name in ("eq-among-people", "similarity-among-people"):
+        heading = " ".join(made[name].chart["title"]["text"])
+        assert "drawn from percentiles, not counted from people" in heading
+        assert "baseline/refuse has no mark (FAILED: 40 of 40 answers hold no allocation)." in heading
+    heading = " ".join(made["eq-among-people"].chart["title"]["text"])
+    assert "speaker stands with the best of 5 ways of prompting, which flatters it." in heading
+    assert "picked as best)" in vl_convert.vegalite_to_svg(themed(made["eq-among-people"].chart, "light", 600))
 
 
 def test_the_hills_are_densities_of_everyone(rehearse, official_data):

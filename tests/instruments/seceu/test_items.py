@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
 from sociometer.elicit import read_allocation
 from sociometer.instruments.seceu import items, official
 from sociometer.instruments.seceu.items import BUNDLED, bundled_scenarios, prompting_methods, read_bundled
@@ -67,6 +67,12 @@ def test_all_and_best_play_every_way_of_prompting():
     assert prompting_methods("direct", 4) == ("direct", "direct-2", "direct-3", "direct-4")
     with pytest.raises(DataError, match="1 to 4"):
         prompting_methods("direct", 9)
+
+
+def test_wordings_of_a_prompt_that_is_not_asked_are_refused(rehearse):
+    with pytest.raises(UsageError, match="--paraphrases 3 words the direct prompt, which --prompting zero-shot"):
+        list(items.scenarios(rehearse("baseline/even", prompting="zero-shot", paraphrases=3).source()))
+    assert len(list(items.scenarios(rehearse("baseline/even", prompting="best", paraphrases=3).source()))) == 280
 
 
 def test_each_way_of_prompting_is_an_item_of_the_same_scenario(rehearse):

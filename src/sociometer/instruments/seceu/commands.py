@@ -1,10 +1,12 @@
 """What only this instrument offers on the command line: norms of one's own, and analyses over several subjects."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
+from sociometer.analysis.candidates import plays_the_subject
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
@@ -15,6 +17,7 @@ from sociometer.instruments.seceu.norming import Norming, build_norm
 from sociometer.instruments.seceu.responses import Person, read_people, write_people
 
 TASK = "feelings"
+PERSON = "human"
 
 
 def norms(bench: Workbench, options: Settings) -> Result:
@@ -34,14 +37,19 @@ def norms(bench: Workbench, options: Settings) -> Result:
 def analyse(bench: Workbench, options: Settings) -> Result:
     """Reliability over distinct subjects, and contrasts between kinds of models."""
     runs = [bench.run(reference) for reference in options.texts("runs")]
-    for run in runs:
-        _refuse_others(run)
     if not runs and not options.flag("published"):
         raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
     subjects = [contrasts.subject_of(run) for run in runs]
     published = contrasts.published_subjects() if options.flag("published") else []
     properties = contrasts.read_properties(Path(options.text("models"))) if options.text("models") else {}
-    return contrasts.analysis(subjects, published, properties)
+    found = contrasts.analysis(subjects, published, properties)
+    return msgspec.structs.replace(found, notes=(*_no_models(runs), *found.notes))
+
+
+def _no_models(runs: Sequence[StoredRun]) -> list[str]:
+    """Which subjects are no models to be measured."""
+    played = {run.subject: what for run in runs if (what := plays_the_subject(run.view(TASK).stand_ins))}
+    return [f"{subject} is a {what}, not a model to be measured." for subject, what in played.items()]
 
 
 def _build(bench: Workbench, options: Settings) -> Result:
@@ -49,10 +57,7 @@ def _build(bench: Workbench, options: Settings) -> Result:
     people: list[Person] = []
     if options.text("responses"):
         scenarios, people = read_people(Path(options.text("responses")))
-    for reference in options.texts("run"):
-        person = person_of(bench.run(reference))
-        scenarios = scenarios or tuple(person.answers)
-        people.append(person)
+    scenarios, people = _with_runs(bench, options, scenarios, people)
     if not people:
         raise UsageError("norms build needs --responses PEOPLE.csv, or --run RUN of people who took the test here.")
     made = build_norm(
@@ -79,38 +84,49 @@ def _add(bench: Workbench, options: Settings) -> Result:
         raise UsageError("norms add needs --to PEOPLE.csv and --run RUN of a person who took the test here.")
     target = Path(options.text("to"))
     scenarios, people = read_people(target) if target.exists() else ((), [])
-    known = {person.name for person in people}
-    for reference in options.texts("run"):
-        person = person_of(bench.run(reference))
-        if person.name in known:
-            raise UsageError(f"person '{person.name}' already stands in {target}; a norm counts each person once.")
-        strangers = sorted(set(person.answers) - set(scenarios)) if scenarios else []
-        if strangers:
-            raise UsageError(f"run {reference} has scenario '{strangers[0]}', which {target} lacks; use another file.")
-        scenarios = scenarios or tuple(person.answers)
-        known.add(person.name)
-        people.append(person)
+    scenarios, people = _with_runs(bench, options, scenarios, people)
     wrote = bench.write(target, write_people(scenarios, people))
     return Result(notes=(f"{len(people)} people stand in {target}.",), wrote=(wrote,))
 
 
+def _with_runs(
+    bench: Workbench, options: Settings, scenarios: tuple[str, ...], people: list[Person]
+) -> tuple[tuple[str, ...], list[Person]]:
+    """The people of a file and those of the runs given; nobody counts twice, and all answer the same scenarios."""
+    found = list(people)
+    for run in (bench.run(reference) for reference in options.texts("run")):
+        person = person_of(run)
+        if any(person.name == other.name for other in found):
+            raise UsageError(f"person '{person.name}' already stands among the people; a norm counts each person once.")
+        played = tuple(dict.fromkeys(episode.item.scenario for episode in run.view(TASK).episodes()))
+        scenarios = scenarios or played
+        strangers = sorted(set(played) - set(scenarios))
+        if strangers:
+            raise UsageError(f"run {run.id} has scenario '{strangers[0]}', which the others lack; keep them apart.")
+        found.append(person)
+    return scenarios, found
+
+
 def person_of(run: StoredRun) -> Person:
-    """Return the answers of a stored run as one person's row; repeats are averaged, null answers left out."""
-    _refuse_others(run)
+    """Return the answers of a person's run as one row; repeats are averaged, null answers left out."""
+    if run.subject != PERSON:
+        raise UsageError(
+            f"run {run.id} is of {run.subject}, not of a person: "
+            f"a norm is made of people's answers (runs with --model {PERSON}, or --responses)."
+        )
     points: dict[str, list[tuple[float, ...]]] = {}
+    ways: set[str] = set()
     for item, outcome, _ in run.view(TASK).scored():
+        ways.add(item.prompting)
         points.setdefault(item.scenario, [])
         if any(outcome.points):
             points[item.scenario].append(outcome.points)
+    if len(ways) > 1:
+        raise UsageError(f"run {run.id} asked in several ways ({', '.join(sorted(ways))}); a norm needs one.")
     answers = {scenario: tuple(np.mean(given, axis=0).tolist()) for scenario, given in points.items() if given}
     if not answers:
         raise UsageError(f"run {run.id} holds no allocation.")
     return Person(f"{run.subject} {run.id}", answers, invalid=len(points) - len(answers))
-
-
-def _refuse_others(run: StoredRun) -> None:
-    if run.instrument != "seceu":
-        raise UsageError(f"run {run.id} is of {run.instrument}, not of seceu.")
 
 
 def norming_tables(made: Norming) -> list[Table]:

@@ -18,6 +18,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.workbench import Result, StoredRun
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
+from sociometer.instruments.seceu.ways import stands_for
 
 KINDS = ("sft", "rlhf", "architecture", "access", "family")
 FEWEST_MODELS = 4
@@ -42,6 +43,8 @@ class Subject(Struct, frozen=True):
     properties: Properties | None = None
     norm: str = ""
     """The norm that the EQ stands on."""
+    failed: str = ""
+    """Why the test gives no number to work with; empty where it does."""
 
 
 def subject_of(run: StoredRun) -> Subject:
@@ -55,6 +58,7 @@ def subject_of(run: StoredRun) -> Subject:
         math.nan if mean is None or mean.value is None else mean.value,
         patterns.get(str(summary.series.get("prompting")), {}),
         norm=str(summary.series.get("norm", {}).get("name", "")),
+        failed=stands_for(run.view("feelings")).failed,
     )
 
 
@@ -81,7 +85,8 @@ def read_properties(path: Path) -> dict[str, Properties]:
 
 def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properties: Mapping[str, Properties]) -> Result:
     """Return reliability over the distinct subjects measured here, and contrasts over all that have properties."""
-    notes: list[str] = []
+    notes = [f"{subject.name} is left out: {subject.failed}." for subject in subjects if subject.failed]
+    subjects = [subject for subject in subjects if not subject.failed]
     known = [_with(subject, properties.get(subject.name)) for subject in subjects]
     missing = [subject.name for subject in known if subject.properties is None]
     if properties and missing:
@@ -93,6 +98,8 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
         notes.append("Runs without an EQ on the paper's norm are left out beside its models.")
         everyone = [subject for subject in everyone if subject.eq is not None and subject.norm == PUBLISHED_NORM]
         on_norm = True
+    elif not on_norm and any(subject.norm for subject in everyone):
+        notes.append("Not all runs stand on one norm: contrasts are of distances, not of EQs.")
     described = [subject for subject in everyone if subject.properties is not None]
     figures: tuple[Figure, ...] = ()
     if described:

@@ -1,11 +1,12 @@
 """Summary -> figures and tables, as the paper shows them."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 from sociometer.analysis.charts.density import Mark, density_chart
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.analysis.charts.spec import ReferenceLine, Spec
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.hills import EQ_WINDOW, SIMILARITY_WINDOW, eq_hill, similarity_hill
@@ -16,6 +17,9 @@ from sociometer.instruments.seceu.standing import COMPARED
 
 DRAWN_ITEMS = 3
 HERE, PRINTED, LINE = "measured here", "published", "for comparison"
+DENSITY_LABEL = "Grey hill: drawn from percentiles, not counted from people."
+"""Stands in the chart itself, so that a picture of it alone says what it shows."""
+WIDEST_LINE = 95
 DENSITY_NOTE = (
     "The grey hill is no histogram of people: it is the slope of the percentile curve, smoothed over ±{window}, "
     "since the people's own scores were not released."
@@ -104,11 +108,12 @@ def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
             for row in published_rows("table_1")
             if row["eq"]
         ]
+    chart = density_chart(eq_hill(norm), marks, title="EQ")
     return Figure(
         "eq-among-people",
         f"EQ among people ({name})",
         DENSITY_NOTE.format(window=f"{EQ_WINDOW:g} EQ points") + " Whiskers: 95 % over items.",
-        chart=density_chart(eq_hill(norm), marks, title="EQ"),
+        chart=_headed(chart, runs, "eq"),
     )
 
 
@@ -125,20 +130,50 @@ def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
             for row in published_rows("table_1")
             if row["similarity"]
         ]
+    chart = density_chart(similarity_hill(norm), marks, title="similarity to people's pattern (r)", unit="number")
     return Figure(
         "similarity-among-people",
         f"Pattern similarity among people ({name})",
         DENSITY_NOTE.format(window=f"{SIMILARITY_WINDOW:g}")
         + " Beyond the printed pairs it runs out evenly to four standard deviations from the mean.",
-        chart=density_chart(similarity_hill(norm), marks, title="similarity to people's pattern (r)", unit="number"),
+        chart=_headed(chart, runs, "similarity"),
     )
+
+
+def _headed(chart: Spec, runs: Sequence[SummarisedRun], measure: str) -> Spec:
+    """The chart under what a picture of it alone must say: what the hill is, who was picked, and who has no mark."""
+    said = [DENSITY_LABEL]
+    for run in runs:
+        found = run.summary.measure(measure)
+        if found is not None and found.value is None:
+            said.append(f"{_who(run)} has no mark ({found.note}).")
+        elif _picked(run):
+            said.append(f"{run.subject} stands with the best of {_ways(run)} ways of prompting, which flatters it.")
+    text = [part for line in said for part in wrap(line, WIDEST_LINE)]
+    return {"title": {"text": text, "fontSize": 12, "fontWeight": "normal"}, **chart}
+
+
+def _ways(run: SummarisedRun) -> int:
+    """How many ways of prompting the run holds."""
+    return len(run.summary.series.get("patterns", {}))
+
+
+def _picked(run: SummarisedRun) -> bool:
+    return _ways(run) > 1 and run.settings.get("prompting") == "best"
+
+
+def _who(run: SummarisedRun) -> str:
+    """The subject, with the way it was prompted where the run holds several."""
+    if _ways(run) < 2:
+        return run.subject
+    return f"{run.subject} ({run.summary.series['prompting']}{', picked as best' if _picked(run) else ''})"
 
 
 def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
     if measure is None or measure.value is None:
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
-    return Mark(run.subject, measure.value, HERE, low, high, measure.note)
+    return Mark(_who(run), measure.value, HERE, low, high, measure.note)
 
 
 def _profiles(run: SummarisedRun) -> Figure | None:

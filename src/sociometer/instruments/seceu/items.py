@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.seceu import official
@@ -46,7 +47,7 @@ class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
 
 def scenarios(source: Source) -> Iterable[Scenario]:
     """Return the items that the settings ask for, every scenario in every way of prompting."""
-    methods = prompting_methods(source.settings.text("prompting"), source.settings.whole("paraphrases"))
+    methods = asked_methods(source.settings)
     norm = norm_for(source)
     language = source.settings.text("language")
     plain = official_scenarios(source, language) if source.official else bundled_scenarios(language)
@@ -54,6 +55,17 @@ def scenarios(source: Source) -> Iterable[Scenario]:
         known = with_norm(scenario, norm)
         for method in methods:
             yield msgspec.structs.replace(known, id=item_id(known.scenario, method), prompting=method)
+
+
+def asked_methods(settings: Settings) -> tuple[str, ...]:
+    """Return the ways of prompting that a user asks for; wordings of a direct prompt that is not asked are refused."""
+    prompting, paraphrases = settings.text("prompting"), settings.whole("paraphrases")
+    if paraphrases > 1 and prompting not in ("direct", *SEVERAL):
+        raise UsageError(
+            f"--paraphrases {paraphrases} words the direct prompt, which --prompting {prompting} does not ask: "
+            f"leave it out, or give --prompting direct, {' or '.join(SEVERAL)}."
+        )
+    return prompting_methods(prompting, paraphrases)
 
 
 def prompting_methods(prompting: str, paraphrases: int) -> tuple[str, ...]:
