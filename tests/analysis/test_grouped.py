@@ -1,9 +1,14 @@
 """Measures from a run: overall and by facet, each item weighing the same, failures counted beside."""
 
 import pytest
-from sittings import sitting
+from msgspec import structs
+from sittings import Question, Said, sitting
 
 from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.shown import known_errors
+from sociometer.core.measure import Measure
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, Failure, RunView, Score
 
 
 def test_a_measure_stands_overall_and_for_every_level():
@@ -15,6 +20,43 @@ def test_a_measure_stands_overall_and_for_every_level():
     assert (influence.value, influence.items) == (0.0, 14)
     assert influence.interval is not None and influence.interval.high is not None
     assert influence.interval.high > 0.1, "fourteen wrong answers do not prove that all would be"
+
+
+class Able(Question, frozen=True, kw_only=True):
+    ability: str = ""
+    mood: str = ""
+
+
+def _half_failed() -> RunView:
+    """Six items, half of them failed; a score has their ability and a kind that no item names, and gets moods wrong."""
+
+    def episodes():
+        for place in range(6):
+            ability, kind = ("empathy", "deep") if place < 4 else ("influence", "flat")
+            item = Able(id=f"q{place}", ability=ability, mood="glad")
+            facets = {"ability": ability, "kind": kind, "mood": "sad" if place else "glad"}
+            if place % 2:
+                yield Episode(item, 0, None, None, Failure("timeout", "no answer"))
+            else:
+                yield Episode(item, 0, Said(), Score(values={"correct": 1.0}, facets=facets), None)
+
+    return RunView(episodes, Settings({}))
+
+
+def test_a_failure_counts_with_the_group_that_its_item_names():
+    measures = grouped_measures(_half_failed(), "correct", by=("ability", "kind", "mood", ("ability", "kind")))
+    errors = {tuple(measure.group.values()): measure.errors for measure in measures}
+    assert (errors[()], errors["empathy",], errors["influence",]) == (3, 2, 1)
+    assert errors["deep",] == errors["sad",] == errors["empathy", "deep"] == 0
+
+
+def test_failures_that_fit_no_group_are_unknown_there_and_not_nought():
+    measures = grouped_measures(_half_failed(), "correct", by=("ability", "kind"))
+    assert known_errors(measures) == [3, 2, 1, None, None]
+    assert (
+        known_errors([*measures, Measure("derived", 1.0), Measure("derived", 1.0, {"kind": "deep"})])[5:] == [None] * 2
+    )
+    assert known_errors([structs.replace(measure, errors=0) for measure in measures]) == [0] * 5
 
 
 def test_an_item_played_often_weighs_as_much_as_one_played_once():

@@ -26,6 +26,29 @@ def test_a_leaderboard_ranks_on_shared_items_with_ranges():
     assert table.rows[2][1] == "3 to 3"
 
 
+def test_a_score_without_variation_has_no_bounds_on_a_leaderboard():
+    board = leaderboard([sitting("A", [2.0] * 12, of=card("number")), sitting("B", [1.0, 3.0] * 6, of=card("number"))])
+    spans = {row[2]: row[4] for row in leaderboard_table(board).rows}
+    assert spans["A"] == "the same on every item"
+    assert " to " in spans["B"]
+
+
+def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
+    def judged(label, simulator, **more):
+        return sitting(label, [0, 1] * 10, roles={"subject": label, "simulator": simulator}, **more)
+
+    runs = [judged("A", "x"), judged("B", "y"), judged("C", "x", settings={"prompting": "steps"})]
+    found = soundness([structs.replace(judged("F", "y"), failed="FAILED (5 of 20)"), *runs])
+    assert found.subjects == ("A", "C")
+    assert found.notes == (
+        "F: FAILED (5 of 20)",
+        "B is left out: not comparable with A, they had another simulator: x and y",
+        "settings of A and C differ in prompting: None and 'steps'",
+    )
+    with pytest.raises(UsageError, match=r"no run has numbers to judge the test by: F: FAILED"):
+        soundness([structs.replace(judged("F", "y"), failed="FAILED")])
+
+
 def test_a_stand_in_has_no_place_on_a_leaderboard():
     board = leaderboard([sitting("A", [1] * 12), sitting("B", [1] * 12, stand_ins=["appraisal"])])
     assert [entry.subject for entry in board.standings] == ["A"]

@@ -85,6 +85,12 @@ def test_repeats_that_never_change_are_fully_repeatable():
     assert found.within_deviation == 0.0
 
 
+def test_where_nothing_ever_varies_there_is_no_icc():
+    found = repeatability(np.ones((4, 3)))
+    assert found.icc is None
+    assert (found.equal_pairs, found.within_deviation) == (1.0, 0.0)
+
+
 def test_repeats_that_are_coin_tosses_are_not():
     rng = np.random.default_rng(2)
     found = repeatability(rng.integers(0, 2, (400, 4)))

@@ -163,6 +163,21 @@ def test_reliability_says_that_three_subjects_are_too_few(call):
     assert found["subjects"] == list(SUBJECTS)
 
 
+def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sociometer.cli.reliability.SHOWN", 5)
+    path = str(tmp_path / "many.db")
+    for subject in ("first", "last", "random", "longest", "shortest"):
+        assert run_command(["run", "sesi", "--model", f"baseline/{subject}", "--store", path]) == 0
+    assert run_command(["run", "sesi", "--model", "baseline/refuse", "--repeats", "2", "--store", path]) == 0
+    capsys.readouterr()
+    assert run_command(["reliability", "sesi", "--store", path]) == 0
+    text = capsys.readouterr().out
+    assert "# 5 of " in text
+    assert "of 100 in all; --json has difficulty and discrimination of every one." in text
+    assert "there is no ICC: baseline/refuse." in text
+    assert "nan" not in text
+
+
 def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, capsys):
     path = str(tmp_path / "two.db")
     for limit in ("30", "5"):

@@ -15,7 +15,7 @@ from sociometer.core.task import Instrument
 from sociometer.report.drawing import clean_svg
 from sociometer.report.evidence import choose, lines_of
 from sociometer.report.material import gather
-from sociometer.report.page import as_data_block, cell, p_text, packed, span, troubles, verdicts
+from sociometer.report.page import all_numbers, as_data_block, cell, p_text, packed, span, troubles, verdicts
 from sociometer.report.plot import find_figure, picture, plot
 from sociometer.report.strips import number, strips
 
@@ -65,6 +65,13 @@ def test_failures_unreadable_replies_and_stand_ins_are_told(material):
     assert "1 replies could not be read" in told
     assert "judge: tact/rules stands in for the real thing" in told
     assert "the run is stopped" in told
+
+
+def test_failures_stand_beside_every_number_and_unknown_ones_as_a_dash(material):
+    better = {row.group: row.errors for row in all_numbers(material.chapters[0]) if row.subject == "better"}
+    assert better == {"": "1", "ability: empathy": "–", "ability: influence": "–"}
+    plain = {row.errors for row in all_numbers(material.chapters[0]) if row.subject == "plain"}
+    assert plain == {"0"}
 
 
 def test_the_comparison_stands_on_the_page(material, page):

@@ -5,8 +5,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sociometer.analysis.clusters import Labels
-from sociometer.analysis.intervals import NO_VARIATION
 from sociometer.analysis.paired import paired_difference
+from sociometer.analysis.shown import NO_VARIATION
 from sociometer.core.measure import Interval
 
 

@@ -1,5 +1,6 @@
 """From a run's scores to measures: the mean of one value, overall and by facets, with clustered intervals."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ from msgspec import Struct
 
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.measure import Measure
-from sociometer.core.task import RunView
+from sociometer.core.task import Item, RunView
 
 
 class Row(Struct, frozen=True):
@@ -73,18 +74,44 @@ def grouped_measures(
 ) -> tuple[Measure, ...]:
     """The measure overall, then for every level of each facet (or combination of facets) in `by`.
 
-    Failures of the machinery carry no facets, so their count stands with the overall measure.
+    A failure of the machinery has no facets: it counts overall, and with a level where its item says which one.
     `binary=False` says that the value is no share.
     """
     name = name or value
     members = rows(run, value)
-    measures = [mean_measure(name, members, errors=sum(run.failures().values()), binary=binary)]
+    errors = sum(run.failures().values())
+    failed = _facets_of_failed(run) if errors else []
+    measures = [mean_measure(name, members, errors=errors, binary=binary)]
     for facets in by:
         keys = (facets,) if isinstance(facets, str) else facets
         levels: dict[tuple[str, ...], list[Row]] = {}
         for row in members:
             if all(key in row.facets for key in keys):
                 levels.setdefault(tuple(row.facets[key] for key in keys), []).append(row)
+        lost = Counter(tuple(of[key] for key in keys) for of in failed if all(key in of for key in keys))
         for level, group in sorted(levels.items()):
-            measures.append(mean_measure(name, group, dict(zip(keys, level, strict=True)), binary=binary))
+            of_level = dict(zip(keys, level, strict=True))
+            measures.append(mean_measure(name, group, of_level, lost[level], binary=binary))
     return tuple(measures)
+
+
+def _facets_of_failed(run: RunView[Any, Any]) -> list[dict[str, str]]:
+    """What failed items say of their facets: by fields of the same name, where those are right of all scored items."""
+    wrong: set[str] = set()
+    failed: list[dict[str, str]] = []
+    for episode in run.episodes():
+        said = _said_by(episode.item)
+        if episode.failure is not None:
+            failed.append(said)
+        elif episode.score is not None:
+            facets = episode.score.facets
+            wrong |= {name for name in said if facets.get(name) != said[name]}
+    return [{name: level for name, level in said.items() if name not in wrong} for said in failed]
+
+
+def _said_by(item: Item) -> dict[str, str]:
+    """The texts an item holds, and the facets it may hold itself."""
+    fields = {name: getattr(item, name) for name in item.__struct_fields__}
+    own = fields.get("facets")
+    texts = {name: text for name, text in fields.items() if isinstance(text, str) and text}
+    return texts | dict(own) if own else texts

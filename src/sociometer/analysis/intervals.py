@@ -26,13 +26,12 @@ from sociometer.analysis.clusters import (
     item_means,
     mean_variance,
 )
+from sociometer.analysis.shown import NO_VARIATION
 from sociometer.core.measure import Interval
 
 MINIMUM_CLUSTERS = 10
 DRAWS = 10_000
 SEED = 20_240_229
-NO_VARIATION = "no variation"
-"""The method of an interval where every value was the same: its bounds say nothing of other items."""
 
 
 def too_few(clusters: int, level: float = 0.95) -> Interval:

@@ -14,6 +14,7 @@ from sociometer.analysis.candidates import (
 )
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.ranking import rank_intervals
+from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Table
@@ -128,6 +129,8 @@ def leaderboard_table(board: Leaderboard) -> Table:
     def span(interval: Interval, places: int, factor: float) -> str:
         if interval.low is None or interval.high is None:
             return "too few"
+        if interval.method == NO_VARIATION:
+            return SAME_ON_EVERY_ITEM
         return f"{interval.low * factor:.{places}f} to {interval.high * factor:.{places}f}"
 
     rows = tuple(

@@ -29,12 +29,12 @@ from sociometer.analysis.clusters import (
 from sociometer.analysis.intervals import (
     DRAWS,
     MINIMUM_CLUSTERS,
-    NO_VARIATION,
     SEED,
     bootstrap_means,
     expanded_percentiles,
     too_few,
 )
+from sociometer.analysis.shown import NO_VARIATION
 from sociometer.core.measure import Interval
 
 

@@ -29,9 +29,12 @@ class Reliability(Struct, frozen=True):
 
 
 class Repeatability(Struct, frozen=True):
-    """How alike the repeats of each item are: one-way ICC, share of equal pairs, spread within an item."""
+    """How alike the repeats of each item are: one-way ICC, share of equal pairs, spread within an item.
 
-    icc: float
+    There is no ICC where every play of every item gave the same value.
+    """
+
+    icc: float | None
     equal_pairs: float
     within_deviation: float
     items: int
@@ -141,7 +144,7 @@ def repeatability(table: ArrayLike) -> Repeatability:
     pairs = [float((scores[:, one] == scores[:, two]).mean()) for one in range(repeats) for two in range(one)]
     within = math.sqrt(float(scores.var(axis=1, ddof=1).mean()))
     icc = intraclass(scores, model="one-way").value
-    return Repeatability(icc, sum(pairs) / len(pairs), within, items, repeats)
+    return Repeatability(None if math.isnan(icc) else icc, sum(pairs) / len(pairs), within, items, repeats)
 
 
 def standard_error_of_measurement(deviation: float, reliability: float) -> float:

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from sociometer.analysis.candidates import Candidate, ItemValue, item_values, shared_items
+from sociometer.analysis.candidates import (
+    Candidate,
+    ItemValue,
+    differing_settings,
+    item_values,
+    shared_items,
+    why_not_comparable,
+)
 from sociometer.analysis.items import ItemStatistics, item_statistics, items_to_look_at
 from sociometer.analysis.leaderboard import ranked_measure
 from sociometer.analysis.reliability import (
@@ -17,6 +24,7 @@ from sociometer.analysis.reliability import (
     split_half,
 )
 from sociometer.core.card import MeasureCard
+from sociometer.core.errors import UsageError
 
 
 class Soundness(Struct, frozen=True):
@@ -34,17 +42,33 @@ class Soundness(Struct, frozen=True):
 
 
 def soundness(candidates: Sequence[Candidate], measure: str = "") -> Soundness:
-    """Reliability of one measure from runs of one task; a second run of the same subject is no second subject."""
-    first = candidates[0]
+    """Reliability of one measure from runs of one task that can be compared with the first of them.
+
+    A second run of the same subject is no second subject.
+    """
+    able = [candidate for candidate in candidates if not candidate.failed]
+    notes = [f"{candidate.label}: {candidate.failed}" for candidate in candidates if candidate.failed]
+    if not able:
+        raise UsageError("no run has numbers to judge the test by: " + ("; ".join(notes) or "none was given") + ".")
+    first = able[0]
     card = ranked_measure(first, measure)
+    start = item_values(first.view, card.value)
     distinct: dict[str, dict[str, ItemValue]] = {}
-    notes = []
-    for candidate in candidates:
+    for candidate in able:
         who = candidate.view.subject or candidate.label
         if who in distinct:
             notes.append(f"{candidate.label}: a further run of {who}, which is no further subject")
             continue
-        distinct[who] = item_values(candidate.view, card.value)
+        values = start if candidate is first else item_values(candidate.view, card.value)
+        reason = why_not_comparable(first, candidate, (start, values))
+        if reason:
+            notes.append(f"{candidate.label} is left out: not comparable with {first.label}, {reason}")
+            continue
+        distinct[who] = values
+        notes += [
+            f"settings of {first.label} and {candidate.label} differ in {text}"
+            for text in differing_settings(first, candidate)
+        ]
     shared = shared_items(list(distinct.values()))
     table = shared.values.T
     coefficients: tuple[Reliability, ...] = ()

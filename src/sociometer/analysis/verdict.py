@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sociometer.analysis.intervals import NO_VARIATION
+from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM
 from sociometer.core.measure import Interval
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def bracket(interval: Interval, unit: str, turn: bool = False) -> str:
     if interval.low is None or interval.high is None:
         return "[too few clusters]"
     if interval.method == NO_VARIATION:
-        return "[the same on every item]"
+        return f"[{SAME_ON_EVERY_ITEM}]"
     low, high = (-interval.high, -interval.low) if turn else (interval.low, interval.high)
     scale, digits = (100, 1) if unit == "share" else (1, 1 if unit == "points" else 2)
     return f"[{low * scale:.{digits}f}, {high * scale:.{digits}f}]"

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
+from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM, known_errors
 from sociometer.core.errors import ExitCode
-from sociometer.core.measure import Cell, Measure, Table
+from sociometer.core.measure import Cell, Interval, Measure, Table
 from sociometer.core.workbench import Result
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -80,27 +81,30 @@ def cell_text(cell: Cell) -> str:
 
 
 def measure_rows(measures: Iterable[Measure]) -> Iterable[tuple[Cell, ...]]:
-    """Measures as rows: name, group, value, interval, items, clusters, unreadable, errors, note."""
-    for measure in measures:
-        interval = measure.interval
-        bounds = "–"
-        if interval is not None:
-            bounds = (
-                f"too few ({interval.clusters})"
-                if interval.low is None or interval.high is None
-                else f"[{cell_text(interval.low)}, {cell_text(interval.high)}]"
-            )
+    """Measures as rows: name, group, value, interval, items, unreadable, errors, note."""
+    known = list(measures)
+    for measure, errors in zip(known, known_errors(known), strict=True):
         group = " · ".join(f"{key} {value}" for key, value in measure.group.items()) or "all"
         yield (
             measure.name,
             group,
             measure.value,
-            bounds,
+            _bounds(measure.interval),
             measure.items,
             measure.unreadable,
-            measure.errors,
+            errors,
             measure.note,
         )
+
+
+def _bounds(interval: Interval | None) -> str:
+    if interval is None:
+        return "–"
+    if interval.low is None or interval.high is None:
+        return f"too few ({interval.clusters})"
+    if interval.method == NO_VARIATION:
+        return SAME_ON_EVERY_ITEM
+    return f"[{cell_text(interval.low)}, {cell_text(interval.high)}]"
 
 
 MEASURE_COLUMNS = ("measure", "of", "value", "95 % interval", "items", "unreadable", "errors", "note")

@@ -13,6 +13,8 @@ from sociometer.core.measure import Table
 from sociometer.instruments import card_of
 from sociometer.report.page import span
 
+SHOWN = 20
+
 
 def _reliability(
     instrument: str, runs: tuple[str, ...], task: str, measure: str, store: Path | None, as_json: bool
@@ -45,11 +47,18 @@ def _print(found: Soundness) -> None:
             (who, r.icc, r.equal_pairs, r.within_deviation, r.items, r.repeats) for who, r in found.repeats.items()
         )
         heads = ("subject", "ICC", "equal pairs", "spread within an item", "items", "repeats")
-        print_table(Table("repeatability", f"Repeatability of {where}", heads, again))
+        same = [who for who, r in found.repeats.items() if r.icc is None]
+        note = f"Every play of every item gave the same value, so there is no ICC: {', '.join(same)}." if same else ""
+        print_table(Table("repeatability", f"Repeatability of {where}", heads, again, note))
     if found.look_at:
-        flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in found.look_at[:20])
+        shown = found.look_at[:SHOWN]
+        flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in shown)
         names = ("item", "difficulty", "discrimination", "why")
-        print_table(Table("items", f"Items to look at in {where}", names, flagged))
+        note = (
+            f"{len(shown)} of {len(found.look_at)} items to look at, of {len(found.items)} in all; "
+            "--json has difficulty and discrimination of every one."
+        )
+        print_table(Table("items", f"Items to look at in {where}", names, flagged, note))
     print_line()
 
 

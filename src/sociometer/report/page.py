@@ -19,6 +19,7 @@ from platformdirs import user_cache_path
 from sociometer.analysis.candidates import beside_the_subject
 from sociometer.analysis.charts.theme import CATEGORIES, contained, theme
 from sociometer.analysis.compare import Comparison
+from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM, known_errors
 from sociometer.core.measure import Cell, Figure, Interval, Measure, Table
 from sociometer.report.drawing import clean_svg
 from sociometer.report.material import Chapter, Material
@@ -38,7 +39,7 @@ class Number(Struct, frozen=True):
     interval: str
     items: int
     unreadable: int
-    errors: int
+    errors: str
     note: str
 
 
@@ -130,14 +131,15 @@ def all_numbers(chapter: Chapter) -> tuple[Number, ...]:
     found = []
     for sitting in chapter.sittings:
         units = {known.name: known for known in chapter.card.measures_of(sitting.task)}
-        for measure in sitting.summary.measures:
+        measures = sitting.summary.measures
+        for measure, errors in zip(measures, known_errors(measures), strict=True):
             known = units.get(measure.name)
             unit, title = (known.unit, known.title) if known else ("number", measure.name)
-            found.append(_number(sitting.subject, sitting.task_title, title, measure, unit))
+            found.append(_number(sitting.subject, sitting.task_title, title, measure, errors, unit))
     return tuple(found)
 
 
-def _number(subject: str, task: str, title: str, measure: Measure, unit: str) -> Number:
+def _number(subject: str, task: str, title: str, measure: Measure, errors: int | None, unit: str) -> Number:
     return Number(
         subject,
         task,
@@ -147,7 +149,7 @@ def _number(subject: str, task: str, title: str, measure: Measure, unit: str) ->
         span(measure.interval, unit),
         measure.items,
         measure.unreadable,
-        measure.errors,
+        cell(errors),
         measure.note,
     )
 
@@ -158,8 +160,8 @@ def span(interval: Interval | None, unit: str) -> str:
         return ""
     if interval.low is None or interval.high is None:
         return f"too few ({interval.clusters} clusters)"
-    if interval.method == "no variation":
-        return "the same on every item"
+    if interval.method == NO_VARIATION:
+        return SAME_ON_EVERY_ITEM
     return f"{number(interval.low, unit)} to {number(interval.high, unit)}"
 
 

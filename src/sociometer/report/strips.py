@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from sociometer.analysis.candidates import beside_the_subject, plays_the_subject
 from sociometer.analysis.profile import ProfileLine
+from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM
 from sociometer.core.card import Card, MeasureCard
 
 CROWDED = 20
@@ -112,8 +113,8 @@ def _range(line: ProfileLine) -> str:
         return ""
     if line.interval.low is None or line.interval.high is None:
         return "too few for an interval"
-    if line.interval.method == "no variation":
-        return "the same on every item"
+    if line.interval.method == NO_VARIATION:
+        return SAME_ON_EVERY_ITEM
     return f"{number(line.interval.low, line.unit)} to {number(line.interval.high, line.unit)}"
 
 
