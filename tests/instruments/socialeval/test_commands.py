@@ -53,6 +53,36 @@ def test_lint_refuses_what_is_not_there_and_kinds_it_does_not_know(cli):
     assert "did you mean 'cycle'" in err
 
 
+def test_a_file_without_a_tree_is_refused_and_never_stands_for_our_own(cli, tmp_path):
+    (tmp_path / "empty.json").write_text("[]")
+    for verb in ("lint", "draw"):
+        code, _, err = cli(verb, "socialeval", "empty.json")
+        assert code == 2
+        assert "holds no world tree" in err
+
+
+def test_draw_says_which_of_several_it_drew(cli, tmp_path):
+    code, out, _ = cli("draw", "socialeval", "cooperation-night-market")
+    assert code == 0
+    assert "drew cooperation-night-market-zh, the first of 2 trees that this may mean" in out
+    code, out, _ = cli("draw", "socialeval", "cooperation-night-market", "--language", "en")
+    assert "cooperation-night-market-en.html" in out
+    assert "may mean" not in out
+    halves = {
+        f"{code}_data": json.loads((BUNDLED / f"[1,1]_{code}_night-market.json").read_text("utf-8"))
+        for code in ("cn", "en")
+    }
+    (tmp_path / "merged.json").write_text(json.dumps([{"data_id": 3, **halves}]))
+    code, out, _ = cli("draw", "socialeval", "merged.json")
+    assert "drew cooperation-3-zh, the first of 2 trees" in out
+    for name in ("merged.json#cooperation-3-en", "merged.json#3"):
+        code, out, _ = cli("draw", "socialeval", name, "--language", "en")
+        assert "cooperation-3-en.html" in out
+    code, _, err = cli("draw", "socialeval", "merged.json#cooperation-4-en")
+    assert code == 2
+    assert "did you mean 'cooperation-3-en'" in err
+
+
 def test_draw_writes_a_page_and_a_wrong_name_names_the_nearest(cli, tmp_path):
     code, out, _ = cli("draw", "socialeval", "induction-feather-parade-zh")
     assert code == 0
@@ -142,6 +172,7 @@ def test_a_brief_becomes_a_linted_tree_in_both_languages_with_the_authors_edits(
             "5-choices.json",
             "6-distractors.json",
             "7-translation.json",
+            "origins.json",
             "[1,1]_cn_last-ferry.json",
             "[1,1]_en_last-ferry.json",
         ]
@@ -173,6 +204,148 @@ def test_a_builder_that_cannot_write_json_is_told_what_was_missing(cli, brief, t
     code, out, _ = build(cli, brief, f"builder=scripted/{tmp_path / 'b.jsonl'}")
     assert code == 1
     assert "the reply does not fit the form" in out
+    assert "nothing that could be read was given: write made/1-characters.json" in out
+    assert not list((tmp_path / "made").glob("1-*"))
+
+
+def edit(path, change):
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+
+
+def other_line(dialogue):
+    dialogue["10"]["lines"][1]["text"] = "And now?"
+
+
+def other_ability(whole):
+    whole["all"]["nodes"][2]["choices"][1]["ability"] = "anger management"
+
+
+@pytest.fixture
+def finished(cli, brief, tmp_path):
+    """A tree built to its end, by a builder whose replies may be changed."""
+    builder = script(tmp_path / "builder.jsonl")
+    assert build(cli, brief, builder)[0] == 0
+    return builder
+
+
+def test_parts_that_an_edit_outdates_are_named_before_anything_is_asked(cli, brief, tmp_path, finished):
+    made = tmp_path / "made"
+    edit(made / "4-dialogue.json", other_line)
+    edit(made / "3-skeleton.json", other_ability)
+    code, out, _ = build(cli, brief, finished)
+    assert code == 1
+    assert "edited since: choices 2, distractors 2.2, translation 10" in out
+    assert "--outdated rewrite" in out
+    assert build(cli, brief, finished)[0] == 1, "as long as nothing was decided"
+
+
+def test_outdated_parts_are_written_anew_and_the_rest_stands(cli, brief, tmp_path, finished):
+    made = tmp_path / "made"
+    edit(made / "4-dialogue.json", other_line)
+    edit(made / "3-skeleton.json", other_ability)
+    lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines[5]["reply"] = json.dumps({"question": "Who keeps calm?", "distractors": ["Oh.", "Well.", "So."]})
+    lines[-1]["reply"] = json.dumps({"texts": ["下雨了。", "那现在呢？"]})
+    (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    code, out, err = build(cli, brief, finished, "--outdated", "rewrite")
+    assert code == 0, out + err
+    assert "translation 2, 10: taken out, and written anew" in out
+    (english,) = read_tree_file(made / "[1,1]_en_last-ferry.json")
+    (chinese,) = read_tree_file(made / "[1,1]_cn_last-ferry.json")
+    choice = english.by_id()[2].choices[1]
+    assert (choice.abilities, choice.question.text) == (("anger management",), "Who keeps calm?")
+    assert english.by_id()[3].choices[1].question.text == "Which?"
+    assert [line.text for line in chinese.by_id()[10].lines] == ["下雨了。", "那现在呢？"]
+    assert build(cli, brief, finished)[0] == 0, "all is in step again"
+
+
+def test_what_an_author_edits_together_is_in_step(cli, brief, tmp_path, finished):
+    made = tmp_path / "made"
+    edit(made / "4-dialogue.json", other_line)
+    edit(made / "7-translation.json", lambda parts: parts["10"]["texts"].__setitem__(1, "那现在呢？"))
+    assert build(cli, brief, finished)[0] == 0
+    (chinese,) = read_tree_file(made / "[1,1]_cn_last-ferry.json")
+    assert chinese.by_id()[10].lines[1].text == "那现在呢？"
+
+
+def test_an_edited_part_is_outdated_by_what_is_written_anew_before_it(cli, brief, tmp_path, finished):
+    made = tmp_path / "made"
+    edit(made / "5-choices.json", lambda parts: parts["1"]["texts"].__setitem__(0, "Come, both oars."))
+    edit(made / "7-translation.json", lambda parts: parts["1"]["texts"].__setitem__(2, "来，一起划。"))
+    code, out, _ = build(cli, brief, finished)
+    assert code == 1
+    assert "edited since: distractors 1.1\n" in out
+    lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines[5]["reply"] = json.dumps({"question": "Who shares?", "distractors": ["Oh.", "Well.", "So."]})
+    (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    code, out, _ = build(cli, brief, finished, "--outdated", "rewrite")
+    assert code == 0
+    assert "translation 1: taken out, and written anew" in out, "it held the words of the old question"
+
+
+def test_outdated_parts_may_be_kept(cli, brief, tmp_path, finished):
+    made = tmp_path / "made"
+    edit(made / "4-dialogue.json", other_line)
+    code, out, _ = build(cli, brief, finished, "--outdated", "keep")
+    assert code == 0
+    assert "translation 10: kept" in out
+    code, out, _ = build(cli, brief, finished)
+    assert code == 0
+    assert "kept" not in out
+
+
+def test_parts_of_a_node_that_is_gone_are_taken_out(cli, brief, tmp_path, finished):
+    made = tmp_path / "made"
+
+    def prune(whole):
+        nodes = whole["all"]["nodes"]
+        nodes[1]["choices"][1]["to"] = 10
+        whole["all"]["nodes"] = [node for node in nodes if node["id"] != 11]
+
+    edit(made / "3-skeleton.json", prune)
+    code, out, _ = build(cli, brief, finished)
+    assert code == 1
+    assert "dialogue 11" in out
+    code, out, err = build(cli, brief, finished, "--outdated", "rewrite")
+    assert code == 0, out + err
+    assert "11" not in json.loads((made / "7-translation.json").read_text(encoding="utf-8"))
+
+
+def test_a_rewriting_that_fails_leaves_the_part_outdated(cli, brief, tmp_path, finished):
+    edit(tmp_path / "made" / "2-scene.json", lambda parts: parts["all"].update(scene="A pier at noon."))
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(json.dumps({"match": ".", "reply": "Once upon a time"}))
+    assert build(cli, brief, f"builder=scripted/{bad}", "--outdated", "rewrite")[0] == 1
+    code, out, _ = build(cli, brief, finished)
+    assert code == 1
+    assert "edited since: skeleton all" in out
+
+
+def test_a_folder_of_an_older_version_counts_as_in_step(cli, brief, tmp_path, finished):
+    (tmp_path / "made" / "origins.json").unlink()
+    edit(tmp_path / "made" / "4-dialogue.json", other_line)
+    assert build(cli, brief, finished)[0] == 0
+
+
+def test_what_was_refused_is_kept_to_be_mended(cli, brief, tmp_path):
+    builder = script(tmp_path / "builder.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
+    wrong = skeleton()
+    wrong["nodes"][0]["choices"][0]["to"] = 77
+    lines[2]["reply"] = json.dumps(wrong)
+    (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    code, out, _ = build(cli, brief, builder, "--attempts", "1")
+    assert code == 1
+    made = tmp_path / "made"
+    assert "node 0 leads to 77" in out
+    assert "mend made/3-skeleton.refused.json, save it as made/3-skeleton.json" in out
+    assert not (made / "3-skeleton.json").exists()
+    edit(made / "3-skeleton.refused.json", lambda parts: parts["all"]["nodes"][0]["choices"][0].update(to=1))
+    (made / "3-skeleton.refused.json").rename(made / "3-skeleton.json")
+    code, out, err = build(cli, brief, builder)
+    assert code == 0, out + err
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import msgspec
 import pytest
 
 from sociometer.core.conversation import Identity, Reply
+from sociometer.core.prompts import Prompts
 from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import folder_of, load_folder
-from sociometer.instruments.socialeval.build import BuildPart
+from sociometer.instruments.socialeval.build import BuildPart, inputs_of
 from sociometer.instruments.socialeval.drafts import (
     STAGES,
     Asked,
@@ -133,6 +134,15 @@ def test_every_stage_has_a_closed_schema(stage):
     schema = schema_of(stage, 3)
     assert schema["required"]
     assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_prompt_shows_what_its_part_is_written_from(draft, stage, language):
+    key = parts_of(stage, draft)[0]
+    shown = inputs_of(stage, key, draft)
+    prompt = Prompts(folder_of("socialeval") / "prompts").render(f"build/{stage}", language, **shown)
+    assert all(str(value) in prompt for value in shown.values())
 
 
 class Builder:

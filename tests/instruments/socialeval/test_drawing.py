@@ -33,8 +33,18 @@ def test_no_two_nodes_stand_on_each_other(bundled):
 def test_taken_ways_are_marked_with_their_count(draw, at):
     tree = draw(at(0, 1, 2), at(1, goal=2), at(2, goal=0))
     svg = draw_tree(tree, {(0, 1): 7})
-    assert classes(svg).count("way taken") == 1
     assert "×7" in svg
+    assert classes(svg).count("taken") == 2, "the way and the legend"
+    assert "taken" not in classes(draw_tree(tree))
+
+
+def test_taken_ways_are_as_wide_as_they_were_taken_and_leave_the_best_in_sight(draw, at):
+    tree = draw(at(0, 1, 2, 3), at(1, goal=2), at(2, goal=0), at(3, goal=0))
+    svg = ElementTree.fromstring(draw_tree(tree, {(0, 0): 9, (0, 1): 3}))
+    widths = [float(path.get("stroke-width")) for path in svg.iter() if path.get("class") == "taken"][:2]
+    assert widths[0] > widths[1] > 0
+    best = next(group for group in svg.iter() if any(each.get("class") == "way best" for each in group))
+    assert [path.get("class") for path in best][1:] == ["taken", "way best"], "the best way is painted last"
 
 
 def test_words_of_a_tree_are_escaped(draw, at):

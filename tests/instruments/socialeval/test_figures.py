@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import folder_of, load_folder
@@ -46,6 +47,30 @@ def test_scale_needs_three_sizes(runs):
     assert "3 models" in caption
 
 
+def test_scale_is_a_correlation_with_orders_of_magnitude_as_it_is_drawn(runs):
+    rates = {"random": 0.1, "oracle": 0.3, "longest": 0.2}
+    sizes = {"random": 1.0, "oracle": 100.0, "longest": 10.0}
+    sized = [
+        msgspec.structs.replace(
+            run,
+            settings={"parameters": sizes[run.subject]},
+            summary=Summary((Measure("achieved", rates[run.subject]),)),
+        )
+        for run in runs
+        if run.task == "goals"
+    ]
+    caption = next(figure.caption for figure in figures(sized) if figure.name == "scale")
+    assert caption.startswith("r with the logarithm of the parameters = 1.00")
+
+
+def test_the_prosocial_gap_is_drawn_with_its_interval(runs):
+    gap = Measure("prosocial_gap", 0.2, {"language": "zh"}, Interval(0.1, 0.3, clusters=12))
+    summary = msgspec.structs.replace(runs[0].summary, measures=(gap,))
+    drawn = figures([msgspec.structs.replace(runs[0], summary=summary)])
+    [dot] = next(figure.chart for figure in drawn if figure.name == "prosocial-gap")["data"]["values"]
+    assert (dot["low"], dot["high"]) == (0.1, 0.3)
+
+
 @pytest.mark.parametrize(
     ("subject", "settings", "size"),
     [
@@ -53,7 +78,13 @@ def test_scale_needs_three_sizes(runs):
         ("ollama/llama3.1:8b", {}, 8.0),
         ("openai/gpt-4o", {}, None),
         ("vllm/phi-3.5b-x", {"parameters": 4.2}, 4.2),
-        ("local/smollm2-135m", {}, None),
+        ("local/smollm2-135m", {}, 0.135),
+        ("vllm/x-500M", {}, 0.5),
+        ("vllm/Qwen2.5-7B-Instruct-1M", {}, 7.0),
+        ("google/gemini-1.5-pro-1m", {}, None),
+        ("ollama/mixtral-8x7b", {}, None),
+        ("vllm/Mixtral-8x22B-Instruct", {}, None),
+        ("vllm/Qwen3-30B-A3B", {}, 30.0),
     ],
 )
 def test_parameters_come_from_the_setting_or_the_name(runs, subject, settings, size):

@@ -7,6 +7,7 @@ import pytest
 from sociometer.core.errors import DataError
 from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.items import (
+    BUNDLED,
     UNMAPPED,
     ability_questions,
     asks_ability,
@@ -63,6 +64,20 @@ def test_twins_share_a_cluster_and_only_they(source):
     items = list(tree_items(source()))
     assert len({item.cluster for item in items}) == 7
     assert all(sum(other.cluster == item.cluster for other in items) == 2 for item in items)
+
+
+def test_halves_of_a_merged_entry_share_a_cluster_though_one_of_them_was_changed(tmp_path, source):
+    entries = []
+    for number, zh in enumerate(sorted(BUNDLED.glob("*_cn_*.json"))):
+        en = zh.with_name(zh.name.replace("_cn_", "_en_"))
+        halves = {"cn_data": json.loads(zh.read_text("utf-8")), "en_data": json.loads(en.read_text("utf-8"))}
+        entries.append({"data_id": number, **halves})
+    ending = next(node for node in entries[3]["cn_data"]["interactive_plot"] if node.get("goal achievement") == 0)
+    ending["goal achievement"] = 1
+    (tmp_path / "worldtree_data.json").write_text(json.dumps(entries), encoding="utf-8")
+    items = list(tree_items(source(tmp_path)))
+    assert (len(items), len({item.cluster for item in items})) == (14, 7)
+    assert len({question.cluster for question in ability_questions(source(tmp_path))}) == 7
 
 
 def test_the_story_tells_what_was_said_on_the_way_and_who_entered(bundled):

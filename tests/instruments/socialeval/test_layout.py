@@ -108,6 +108,12 @@ def test_what_is_not_json_is_refused_with_its_name(tmp_path):
     path.write_text("{'python': 1}")
     with pytest.raises(DataError, match=r"odd\.json.*not JSON"):
         read_tree_file(path)
+    path.write_text("[]")
+    with pytest.raises(DataError, match="holds no world tree"):
+        read_tree_file(path)
+    path.write_text("7")
+    with pytest.raises(DataError, match="no interactive_plot"):
+        read_tree_file(path)
     path.write_text('[{"data_id": 1}]')
     with pytest.raises(DataError, match="neither cn_data nor en_data"):
         read_tree_file(path)

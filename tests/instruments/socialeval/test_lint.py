@@ -96,6 +96,29 @@ def test_twins_of_different_shape_are_found_with_the_true_twin(draw, at):
     ]
 
 
+def test_halves_of_one_entry_are_twins_whatever_their_shape(draw, at):
+    short = (at(0, 1, 2), at(1, goal=2), at(2, goal=0))
+    long = (at(0, 1, 2), at(1, 3, 4), at(2, goal=0), at(3, goal=2), at(4, goal=0))
+
+    def half(nodes, name, language):
+        return changed(draw(*nodes, name=name, language=language), entry=f"merged.json/{name}")
+
+    trees = [
+        half(short, "one", "en"),
+        half(long, "one", "zh"),
+        half(long, "two", "en"),
+        half(short, "two", "zh"),
+        half(short, "three", "en"),
+    ]
+    assert [(en.twin, zh.twin) for en, zh in pair_twins(trees)] == [
+        ("cooperation-one", "cooperation-one"),
+        ("cooperation-two", "cooperation-two"),
+    ]
+    found = [finding for finding in lint(trees) if finding.kind == "twin-shape"]
+    assert len(found) == 2
+    assert all("one entry differ" in finding.detail for finding in found)
+
+
 def test_reachable_and_cyclic_on_a_graph_with_a_tail(draw, at):
     tree = draw(at(0, 1), at(1, 2, 3), at(2, 1), at(3, goal=2))
     assert reachable(tree) == {0, 1, 2, 3}

@@ -117,6 +117,24 @@ def test_departures_name_the_ability_of_the_better_choice(forked):
     assert ("better choice would have shown", "leadership skill", 2) in table.rows
 
 
+def test_a_walk_by_lot_kept_to_no_path(forked):
+    item = item_of(forked())
+    unread = Step(0, (Vote((0, 1), None, "none"),), 0, drawn=True)
+    own, lot = step(0, 0), Step(1, (Vote((0, 1), None, "none"),), 0, drawn=True)
+    walks = [
+        walk(unread, step(1, 1), last=4, level=1),
+        walk(own, lot, last=3, level=2),
+        walk(step(0, 1), last=2, level=0),
+        walk(own, step(1, 0), last=3, level=2),
+    ]
+    summary = scoring.summarise_walks(run_of(scoring.score_walk, [(item, each) for each in walks]))
+    rows = summary.tables[1].rows
+    assert ("kept to a best path", "", 1) in rows
+    assert ("choice drawn by lot while still on a best path", "", 2) in rows
+    assert ("left at step", "1", 1) in rows
+    assert summary.measure("left").value == 0.75, "the measure and the table count the same walks"
+
+
 def test_languages_are_compared_over_pairs_of_trees(forked):
     pairs = list(many_trees(forked, 12, "altruism", "en", lambda n: False))
     pairs += many_trees(forked, 12, "altruism", "zh", lambda n: n < 8)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import msgspec
 
 from sociometer.analysis.grouped import grouped_measures
 from sociometer.core.conversation import Message, Sampling, assistant, user
-from sociometer.core.errors import DataError
 from sociometer.core.forms import Schema
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session
@@ -18,13 +14,10 @@ from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.drafts import (
     DISTRACTORS,
     PART_TYPES,
-    STAGES,
-    Brief,
     Draft,
     StageName,
     node_of,
     orientation_named,
-    parts_of,
     problems,
     schema_of,
     texts_of,
@@ -32,6 +25,16 @@ from sociometer.instruments.socialeval.drafts import (
 )
 
 WRITING = Sampling(temperature=0.8, max_tokens=4000)
+_SHOWN: dict[StageName, tuple[str, ...]] = {
+    "characters": ("orientation", "self_interest", "altruism", "setting", "goal"),
+    "scene": ("people", "setting", "goal"),
+    "skeleton": ("people", "scene", "goal", "abilities", "inventory"),
+    "dialogue": ("people", "scene", "before", "summary"),
+    "choices": ("people", "before", "dialogue", "choices"),
+    "distractors": ("dialogue", "utterance", "ability"),
+    "translation": ("texts",),
+}
+"""What the prompt of each stage shows of the draft so far."""
 
 
 class BuildPart(Item, frozen=True, kw_only=True):
@@ -88,21 +91,26 @@ def expected_texts(item: BuildPart) -> int:
 
 def prompt_for(item: BuildPart, session: Session) -> str:
     """The words a part is asked for in."""
-    draft, brief = item.draft, item.draft.brief
+    values = inputs_of(item.stage, item.key, item.draft)
+    return session.prompts.render(f"build/{item.stage}", item.draft.brief.language, **values)
+
+
+def inputs_of(stage: StageName, key: str, draft: Draft) -> dict[str, object]:
+    """All that a part is written from, by the names that its prompt has for it."""
     values = _frame(draft)
-    if item.stage in ("dialogue", "choices", "distractors"):
-        node = node_of(draft, item.key)
+    if stage in ("dialogue", "choices", "distractors"):
+        node = node_of(draft, key)
         values["summary"] = node.summary
         values["before"] = _road_to(draft, node.id)
         values["dialogue"] = _dialogue_text(draft, str(node.id))
         values["choices"] = _bullets([f"{choice.ability}: {choice.gist}" for choice in node.choices])
-    if item.stage == "distractors":
-        number = int(item.key.partition(".")[2])
-        values["ability"] = node_of(draft, item.key).choices[number - 1].ability
-        values["utterance"] = utterance(draft, item.key)
-    if item.stage == "translation":
-        values["texts"] = "\n".join(f"{i + 1}. {text}" for i, text in enumerate(texts_of(draft, item.key)))
-    return session.prompts.render(f"build/{item.stage}", brief.language, **values)
+    if stage == "distractors":
+        number = int(key.partition(".")[2])
+        values["ability"] = node_of(draft, key).choices[number - 1].ability
+        values["utterance"] = utterance(draft, key)
+    if stage == "translation":
+        values["texts"] = "\n".join(f"{i + 1}. {text}" for i, text in enumerate(texts_of(draft, key)))
+    return {name: values[name] for name in _SHOWN[stage]}
 
 
 def _frame(draft: Draft) -> dict[str, object]:
@@ -153,88 +161,3 @@ def score_part(item: BuildPart, outcome: Built) -> Score:
 def summarise_parts(run: RunView[BuildPart, Built]) -> Summary:
     """How many parts were accepted, by stage."""
     return Summary(grouped_measures(run, "accepted", by=["stage"]))
-
-
-def stage_file(folder: Path, stage: StageName) -> Path:
-    """The file a stage is kept in, numbered in the order of the stages."""
-    return folder / f"{STAGES.index(stage) + 1}-{stage}.json"
-
-
-def load_draft(brief: Brief, folder: Path) -> Draft:
-    """The draft as the stage files have it, edits included; a file that no longer fits its form is refused."""
-    found: dict[str, Any] = {"brief": brief}
-    for stage in STAGES:
-        path = stage_file(folder, stage)
-        if not path.exists():
-            continue
-        kind = PART_TYPES[stage]
-        try:
-            parts = msgspec.json.decode(path.read_bytes(), type=dict[str, kind])  # type: ignore[valid-type]
-        except msgspec.DecodeError as error:
-            raise DataError(f"no longer fits its form: {error}; mend it or delete it", path) from None
-        found[stage] = parts if stage in _MANY else parts.get("all")
-    return Draft(**found)
-
-
-_MANY: tuple[StageName, ...] = ("dialogue", "choices", "distractors", "translation")
-
-
-def stage_parts(stage: StageName, draft: Draft) -> dict[str, Any]:
-    """The parts of a stage that are there."""
-    given = getattr(draft, stage)
-    if stage in _MANY:
-        return dict(given)
-    return {} if given is None else {"all": given}
-
-
-def stage_text(parts: dict[str, Any]) -> str:
-    """A stage's parts as the text of its file."""
-    return msgspec.json.format(msgspec.json.encode(parts), indent=2).decode() + "\n"
-
-
-def missing_parts(stage: StageName, draft: Draft) -> list[BuildPart]:
-    """The parts of a stage that are yet to be written."""
-    there = stage_parts(stage, draft)
-    return [
-        BuildPart(
-            id=f"{draft.brief.name}/{stage}/{key}",
-            cluster=draft.brief.name,
-            stage=stage,
-            key=key,
-            draft=_until(draft, stage),
-        )
-        for key in parts_of(stage, draft)
-        if key not in there
-    ]
-
-
-def _until(draft: Draft, stage: StageName) -> Draft:
-    """The draft without this stage and later ones, so that a part's request stays the same while others come in."""
-    keep = {name: getattr(draft, name) for name in STAGES[: STAGES.index(stage)]}
-    return Draft(brief=draft.brief, **keep)
-
-
-def wrong_parts(stage: StageName, draft: Draft) -> list[str]:
-    """What is wrong with the parts that are there, after an author's edits too."""
-    return [
-        f"{stage} {key}: {problem}"
-        for key, part in stage_parts(stage, draft).items()
-        for problem in (
-            problems(stage, key, part, draft) if key in parts_of(stage, draft) else ["belongs to no node or choice"]
-        )
-    ]
-
-
-def accept(stage: StageName, draft: Draft, run: RunView[BuildPart, Built]) -> tuple[Draft, list[str]]:
-    """The draft with the accepted parts of a run, and what was wrong with the others."""
-    parts, refused = stage_parts(stage, draft), list[str]()
-    for episode in run.episodes():
-        if episode.outcome is None:
-            reason = episode.failure.message if episode.failure else "no outcome"
-            refused.append(f"{stage} {episode.item.key}: {reason}")
-        elif episode.outcome.problems:
-            refused += [f"{stage} {episode.item.key}: {problem}" for problem in episode.outcome.problems]
-        else:
-            parts[episode.item.key] = msgspec.json.decode(episode.outcome.text, type=PART_TYPES[stage])
-    whole = parts if stage in _MANY else parts.get("all")
-    return msgspec.structs.replace(draft, **{stage: whole}), refused

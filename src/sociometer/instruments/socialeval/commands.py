@@ -5,33 +5,52 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
 from sociometer.core.workbench import Result, Workbench
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.assembly import documents
-from sociometer.instruments.socialeval.build import (
-    accept,
-    load_draft,
-    missing_parts,
-    stage_file,
-    stage_parts,
-    stage_text,
-    wrong_parts,
-)
 from sociometer.instruments.socialeval.drafts import STAGES, Draft, StageName, read_brief
 from sociometer.instruments.socialeval.drawing import draw_tree, page
 from sociometer.instruments.socialeval.layout import read_tree_file
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding
 from sociometer.instruments.socialeval.lint import lint as lint_trees
+from sociometer.instruments.socialeval.origins import (
+    Origins,
+    all_outdated,
+    in_step,
+    origins_file,
+    origins_text,
+    outdated,
+    read_origins,
+    settled,
+)
 from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.stages import (
+    Accepted,
+    accept,
+    load_draft,
+    missing_parts,
+    refused_file,
+    stage_file,
+    stage_parts,
+    stage_text,
+    without,
+    wrong_parts,
+)
 from sociometer.instruments.socialeval.worldtree import Tree
+
+_NAMED = 6
 
 
 def lint(bench: Workbench, options: Settings) -> Result:
     """Every finding with file and node, and a count by kind; the exit code says whether there were any."""
-    trees = _given_trees(options.texts("files")) or items.trees(bench.source())
+    files = options.texts("files")
+    trees = _given_trees(files) if files else items.trees(bench.source())
     wanted = options.texts("kind")
     for kind in wanted:
         if kind not in MEANINGS:
@@ -76,25 +95,40 @@ def _values(trees: list[Tree]) -> Table:
 
 def draw(bench: Workbench, options: Settings) -> Result:
     """Draws one tree into a page; with a run, the walks of its subject are drawn on it."""
-    tree = _one_tree(bench, options.text("tree"))
+    tree, others = _one_tree(bench, options.text("tree"))
     taken = _taken(bench, options.text("run"), tree) if options.text("run") else None
     svg = draw_tree(tree, taken)
     out = Path(options.text("out") or f"{tree.id}.html")
     wrote = bench.write(out, page(tree, svg))
     solution = solve(tree)
-    note = f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}"
-    return Result(notes=(note,), figures=(Figure("tree", tree.id, svg=svg),), wrote=(wrote,))
+    notes = [f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}"]
+    if others:
+        notes.append(_also_meant(tree, others))
+    return Result(notes=tuple(notes), figures=(Figure("tree", tree.id, svg=svg),), wrote=(wrote,))
 
 
-def _one_tree(bench: Workbench, name: str) -> Tree:
-    if Path(name).is_file():
-        return read_tree_file(Path(name))[0]
-    trees = items.trees(bench.source())
-    exact = [tree for tree in trees if name in (tree.id, tree.source)]
-    found = exact or [tree for tree in trees if tree.id.startswith(name) or tree.twin == name]
+def _one_tree(bench: Workbench, name: str) -> tuple[Tree, list[Tree]]:
+    """The tree of that name, and the others that it might mean: FILE, FILE#NAME, or NAME (or its beginning)."""
+    file, _, inner = (name, "", "") if Path(name).is_file() else name.partition("#")
+    if Path(file).is_file():
+        trees = [tree for tree in read_tree_file(Path(file)) if items.wanted(tree.language, bench.source())]
+        wanted, source = inner, f"{Path(file).name}#{inner}"
+    else:
+        trees, wanted, source = items.trees(bench.source()), name, name
+    exact = [tree for tree in trees if tree.id == wanted or tree.source == source]
+    twins = [tree for tree in trees if tree.twin == wanted]
+    found = exact or twins or [tree for tree in trees if tree.id.startswith(wanted)]
     if not found:
-        raise unknown("tree", name, (tree.id for tree in trees))
-    return found[0]
+        raise unknown("tree", wanted or name, (tree.id for tree in trees))
+    return found[0], found[1:]
+
+
+def _also_meant(tree: Tree, others: list[Tree]) -> str:
+    more = ", ".join(other.id for other in others[:_NAMED]) + (", …" if len(others) > _NAMED else "")
+    return (
+        f"drew {tree.id}, the first of {len(others) + 1} trees that this may mean; "
+        f"name another (one of a file as FILE#NAME) or give --language: {more}"
+    )
 
 
 def _taken(bench: Workbench, reference: str, tree: Tree) -> dict[tuple[int, int], int]:
@@ -107,40 +141,93 @@ def _taken(bench: Workbench, reference: str, tree: Tree) -> dict[tuple[int, int]
     return dict(counts)
 
 
+class _Step(Struct, frozen=True):
+    """A stage once it was worked on; `problems` and `advice` say why the later ones must wait."""
+
+    draft: Draft
+    origins: Origins
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    advice: str = ""
+    wrote: tuple[str, ...] = ()
+
+
 def build(bench: Workbench, options: Settings) -> Result:
     """Takes a brief through the stages; what a stage gave is kept in a file, which an author may edit."""
     brief = read_brief(Path(options.text("brief")))
     folder = Path(options.text("out") or brief.name)
     draft = load_draft(brief, folder)
-    wrote: list[str] = []
+    origins = settled(draft, read_origins(folder))
+    notes, wrote = list[str](), list[str]()
     last = options.text("until")
     for stage in STAGES:
-        draft, problems = _stage(bench, stage, draft, folder, wrote)
-        if problems:
-            path = stage_file(folder, stage)
-            advice = f"mend {path} (or use another builder, or --fresh) and run the same command again."
-            return Result(notes=(*problems, advice), wrote=tuple(wrote), failed=True)
+        step = _work_on(bench, stage, draft, origins, folder, options.text("outdated"))
+        draft, origins = step.draft, step.origins
+        notes += step.notes
+        wrote += step.wrote
+        if step.problems:
+            told = (*notes, *step.problems, step.advice)
+            return Result(notes=told, wrote=tuple(dict.fromkeys(wrote)), failed=True)
         if stage == last and stage != STAGES[-1]:
-            again = f"stopped after '{stage}'; edit {stage_file(folder, stage)} and run again without --until."
-            return Result(notes=(again,), wrote=tuple(wrote))
-    return _finish(bench, draft, folder, wrote)
+            notes.append(f"stopped after '{stage}'; edit {stage_file(folder, stage)} and run again without --until.")
+            return Result(notes=tuple(notes), wrote=tuple(dict.fromkeys(wrote)))
+    return _finish(bench, draft, folder, notes, wrote)
 
 
-def _stage(bench: Workbench, stage: StageName, draft: Draft, folder: Path, wrote: list[str]) -> tuple[Draft, list[str]]:
-    """One stage: checks what is there, has the rest written, and keeps the file."""
+def _work_on(
+    bench: Workbench, stage: StageName, draft: Draft, origins: Origins, folder: Path, when_outdated: str
+) -> _Step:
+    """One stage: checks what is there, has the rest written, and keeps the files."""
+    old = outdated(stage, draft, origins)
+    if old and when_outdated == "stop":
+        return _outdated(stage, draft, origins)
+    notes: tuple[str, ...] = ()
+    if old:
+        done = "kept" if when_outdated == "keep" else "taken out, and written anew where they still have a place"
+        notes = (f"{stage} {', '.join(old)}: {done}, since what they were written from has changed",)
+    if when_outdated == "rewrite":
+        draft = without(stage, draft, old)
+    path = stage_file(folder, stage)
     problems = wrong_parts(stage, draft)
     if problems:
-        return draft, problems
+        return _Step(draft, origins, notes, tuple(problems), f"mend {path} and run the same command again.")
     missing = missing_parts(stage, draft)
-    if not missing:
-        return draft, []
-    run = bench.play("build", items=missing)
-    draft, refused = accept(stage, draft, run.view("build"))
-    wrote.append(bench.write(stage_file(folder, stage), stage_text(stage_parts(stage, draft))))
-    return draft, refused
+    accepted = accept(stage, draft, bench.play("build", items=missing).view("build")) if missing else None
+    draft = accepted.draft if accepted else draft
+    wrote: list[str] = []
+    if (accepted or (when_outdated == "rewrite" and old)) and stage_parts(stage, draft):
+        wrote.append(bench.write(path, stage_text(stage_parts(stage, draft))))
+    now = in_step(stage, draft, origins)
+    if now != origins:
+        wrote.append(bench.write(origins_file(folder), origins_text(now)))
+    if accepted and accepted.problems:
+        return _refused(bench, stage, folder, _Step(draft, now, notes, accepted.problems, "", tuple(wrote)), accepted)
+    refused_file(folder, stage).unlink(missing_ok=True)
+    return _Step(draft, now, notes, wrote=tuple(wrote))
 
 
-def _finish(bench: Workbench, draft: Draft, folder: Path, wrote: list[str]) -> Result:
+def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:
+    named = all_outdated(stage, draft, origins)
+    problem = f"written from something that was edited since: {', '.join(named)}"
+    advice = (
+        "run again with --outdated rewrite to have them written anew, or with --outdated keep to let them stand; "
+        "a part that you edit yourself counts as up to date."
+    )
+    return _Step(draft, origins, problems=(problem,), advice=advice)
+
+
+def _refused(bench: Workbench, stage: StageName, folder: Path, step: _Step, accepted: Accepted) -> _Step:
+    """Keeps what was written last for the parts that did not pass, where an author can mend it."""
+    path, again = stage_file(folder, stage), "(or use another builder, or --fresh) and run the same command again."
+    if not accepted.refused:
+        advice = f"nothing that could be read was given: write {path} {again}"
+        return replace(step, advice=advice)
+    kept = bench.write(refused_file(folder, stage), stage_text(accepted.refused))
+    whole = "save it as" if not stage_parts(stage, step.draft) else "move its parts into"
+    return replace(step, advice=f"mend {kept}, {whole} {path} {again}", wrote=(*step.wrote, kept))
+
+
+def _finish(bench: Workbench, draft: Draft, folder: Path, notes: list[str], wrote: list[str]) -> Result:
     trees: list[Tree] = []
     for name, text in documents(draft).items():
         wrote.append(bench.write(folder / name, text))
@@ -150,4 +237,4 @@ def _finish(bench: Workbench, draft: Draft, folder: Path, wrote: list[str]) -> R
     tables = [_values(trees)]
     if rows:
         tables.insert(0, Table("findings", "Findings", ("kind", "file", "node", "detail"), rows))
-    return Result(tables=tuple(tables), wrote=tuple(wrote), failed=bool(found))
+    return Result(tables=tuple(tables), notes=tuple(notes), wrote=tuple(dict.fromkeys(wrote)), failed=bool(found))

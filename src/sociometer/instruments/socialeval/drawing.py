@@ -14,6 +14,8 @@ from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOA
 _COLUMN, _ROW, _WIDE, _TALL = 356, 92, 176, 62
 _MARGIN = 24
 _HEAD = 54
+_THIN, _THICK = 3, 11
+_LEGEND = 980
 _ENDS = {GOAL_FULL: "full", GOAL_PARTLY: "partly", GOAL_NOT: "missed"}
 _WORDS = {
     "full": "goal achieved",
@@ -26,8 +28,9 @@ STYLE = """
 .wt .box { fill: #f5f5f2; stroke: #8a8a84; }
 .wt .full { fill: #cfe8d5; stroke: #2f7d4f; } .wt .partly { fill: #fbeec2; stroke: #a67c00; }
 .wt .missed { fill: #f6d5d0; stroke: #a8443a; } .wt .open { fill: #e6e6ea; stroke: #7c7c88; stroke-dasharray: 4 3; }
+.wt .key { fill: none; }
 .wt .way { fill: none; stroke: #b9b9b2; stroke-width: 1.5; } .wt .best { stroke: #2f7d4f; stroke-width: 2.5; }
-.wt .taken { stroke: #1f5fa8; stroke-width: 4; }
+.wt .taken { fill: none; stroke: #9cc0ea; stroke-linecap: round; }
 .wt .name { paint-order: stroke; stroke: #fff; stroke-width: 4px; stroke-linejoin: round; }
 .wt text { fill: #222; } .wt .small { font-size: 10.5px; fill: #555; } .wt .title { font-size: 15px; font-weight: 600; }
 """
@@ -88,24 +91,25 @@ def _depths(tree: Tree) -> dict[int, int]:
 
 
 def draw_tree(tree: Tree, taken: Mapping[tuple[int, int], int] | None = None) -> str:
-    """The drawing; `taken` counts how often each (node, choice) was taken and is shown in blue."""
+    """The drawing; `taken` counts how often each (node, choice) was taken: blue, under the way, as wide as that."""
     placed = places(tree)
     solution = solve(tree)
     parts = [_title(tree, f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}")]
     names: list[str] = []
+    most = max((taken or {}).values(), default=0)
     for node in tree.nodes:
         for index, choice in enumerate(node.choices):
             if choice.target in placed:
                 best = index in solution.best_choices.get(node.id, ()) and solution.best_at[node.id] == GOAL_FULL
                 count = (taken or {}).get((node.id, index), 0)
                 ends = placed[node.id], placed[choice.target]
-                parts.append(_way(*ends, choice, best, count))
+                parts.append(_way(*ends, choice, best, count / most if count else 0.0))
                 names.append(_way_name(*ends, choice, count))
     parts += [_box(node, placed[node.id]) for node in tree.by_id().values()]
     parts += names
-    wide = max(place.x for place in placed.values()) + _WIDE + _MARGIN
+    wide = max(max(place.x for place in placed.values()) + _WIDE + _MARGIN, _LEGEND)
     tall = max(place.y for place in placed.values()) + _TALL + _MARGIN + 30
-    parts.append(_legend(tall - 22))
+    parts.append(_legend(tall - 22, walked=bool(most)))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="wt" viewBox="0 0 {wide:.0f} {tall:.0f}" role="img">'
     return f"{head}<style>{STYLE}</style>{''.join(parts)}</svg>"
 
@@ -143,12 +147,14 @@ def _box(node: Node, place: Place) -> str:
     )
 
 
-def _way(start: Place, end: Place, choice: Choice, best: bool, count: int) -> str:
+def _way(start: Place, end: Place, choice: Choice, best: bool, share: float) -> str:
+    """A way, green where it keeps the goal; under it the walks that took it, as a share of the most that took any."""
     x1, y1, x2, y2 = start.x + _WIDE, start.y + _TALL / 2, end.x, end.y + _TALL / 2
     middle = (x1 + x2) / 2
-    kind = "way taken" if count else "way best" if best else "way"
+    kind = "way best" if best else "way"
     curve = f"M{x1:.0f},{y1:.0f} C{middle:.0f},{y1:.0f} {middle:.0f},{y2:.0f} {x2:.0f},{y2:.0f}"
-    return f'<g><title>{escape(choice.text)}</title><path class="{kind}" d="{curve}"/></g>'
+    walked = f'<path class="taken" stroke-width="{_THIN + _THICK * share:.1f}" d="{curve}"/>' if share else ""
+    return f'<g><title>{escape(choice.text)}</title>{walked}<path class="{kind}" d="{curve}"/></g>'
 
 
 def _way_name(start: Place, end: Place, choice: Choice, count: int) -> str:
@@ -159,12 +165,17 @@ def _way_name(start: Place, end: Place, choice: Choice, count: int) -> str:
     return f'<text class="small name" text-anchor="middle" x="{x:.0f}" y="{y:.0f}">{escape(words)}</text>'
 
 
-def _legend(y: float) -> str:
+def _legend(y: float, walked: bool) -> str:
     parts = []
     for i, (kind, words) in enumerate(_WORDS.items()):
         x = _MARGIN + i * 150
         parts.append(f'<rect class="{kind}" x="{x}" y="{y - 10:.0f}" width="14" height="12" rx="3"/>')
         parts.append(f'<text class="small" x="{x + 20}" y="{y:.0f}">{words}</text>')
+    lines = (("key best", "", "keeps the goal"), ("taken", ' stroke-width="8"', "taken: the wider, the oftener"))
+    for i, (kind, width, words) in enumerate(lines[: 1 + walked]):
+        x = _MARGIN + (len(_WORDS) + i) * 150
+        parts.append(f'<path class="{kind}"{width} d="M{x},{y - 4:.0f} h16"/>')
+        parts.append(f'<text class="small" x="{x + 26}" y="{y:.0f}">{words}</text>')
     return "".join(parts)
 
 

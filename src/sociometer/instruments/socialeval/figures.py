@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 from sociometer.analysis.charts.heatmap import Cell as HeatCell
 from sociometer.analysis.charts.heatmap import heat_map
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.analysis.charts.intervals import dot_of, interval_chart
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
@@ -24,7 +25,10 @@ from sociometer.instruments.socialeval.play import Answer, Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
 from sociometer.instruments.socialeval.worldtree import CATEGORIES
 
-_SIZE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*b(?![a-z0-9])", re.IGNORECASE)
+# In a name such as 8x7b the experts share some of their parameters: it does not tell how many there are.
+_ALONE = r"(?<![\d.])(?<!\d[x×])"
+_BILLIONS = re.compile(_ALONE + r"(\d+(?:\.\d+)?)\s*b(?![a-z0-9])", re.IGNORECASE)
+_MILLIONS = re.compile(_ALONE + r"(\d{2,4})\s*m(?![a-z0-9])", re.IGNORECASE)
 _LEVELS = (
     ("achieved", "goal achieved"),
     ("partly", "partly"),
@@ -79,10 +83,11 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure("goal-levels", "How the walks ended", chart=stacked_bars(portions, title="share of walks"))
     yield Figure("goals-published", "Goal achieved, beside the paper", table=_beside_paper(runs))
     gaps = [
-        Dot(run.subject, measure.value, group=language)
+        dot
         for run in runs
         for language in ("zh", "en")
-        if (measure := run.summary.measure("prosocial_gap", language=language)) and measure.value is not None
+        if (measure := run.summary.measure("prosocial_gap", language=language)) is not None
+        and (dot := dot_of(run.subject, measure, language)) is not None
     ]
     if gaps:
         lines = [ReferenceLine(f"people, {language}", value) for language, value in PEOPLE_GAP.items()]
@@ -126,17 +131,18 @@ def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     points = []
     for run in runs:
         size, measure = parameters(run), run.summary.measure("achieved")
-        if size is not None and measure is not None and measure.value is not None:
+        if size and measure is not None and measure.value is not None:
             points.append(ScatterPoint(run.subject, size, measure.value))
     if len(points) < 3 or len({point.x for point in points}) < 2 or len({point.y for point in points}) < 2:
         return
-    r = pearson([point.x for point in points], [point.y for point in points], [point.label for point in points])
+    orders = [math.log10(point.x) for point in points]
+    r = pearson(orders, [point.y for point in points], [point.label for point in points])
     low, high = r.interval.low, r.interval.high
     bounds = "too few models for an interval" if low is None or high is None else f"95 % {low:.2f} to {high:.2f}"
     yield Figure(
         "scale",
         "Scale: goal achieved against parameters",
-        f"r = {r.r:.2f} ({bounds}), {r.n} models",
+        f"r with the logarithm of the parameters = {r.r:.2f} ({bounds}), {r.n} models",
         chart=scatter_chart(
             points, x_title="billions of parameters", y_title="goal achieved", y_unit="share", log_x=True
         ),
@@ -144,12 +150,14 @@ def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 
 
 def parameters(run: SummarisedRun) -> float | None:
-    """Billions of parameters: the setting, or the number before a "b" in the subject's name."""
+    """Billions of parameters: the setting, or the number before a "b" (or an "m") in the subject's name."""
     given = run.settings.get("parameters")
     if isinstance(given, int | float) and not isinstance(given, bool):
         return float(given)
-    found = _SIZE.search(run.subject)
-    return float(found[1]) if found else None
+    if billions := _BILLIONS.search(run.subject):
+        return float(billions[1])
+    millions = _MILLIONS.search(run.subject)
+    return float(millions[1]) / 1000 if millions else None
 
 
 def _abilities(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:

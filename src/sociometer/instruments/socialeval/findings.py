@@ -80,17 +80,20 @@ def departure_table(run: RunView[TreeItem, Walk]) -> Table:
     """The step at which walks left the best path, and the abilities that the better choice would have shown."""
     steps: Counter[int] = Counter()
     abilities: Counter[str] = Counter()
-    walks = 0
+    kept = drawn = 0
     for item, outcome, _ in run.scored():
-        walks += 1
         left = departure(item.tree, solve(item.tree), taken(outcome))
         if left is None:
+            drawn += outcome.drawn > 0
+            kept += not outcome.drawn
             continue
         steps[left.step] += 1
         better = item.tree.by_id()[left.node].choices[left.better]
         abilities.update(canonical_all(better.abilities) or (UNMAPPED,))
     rows: list[tuple[Cell, ...]] = [("left at step", str(step), count) for step, count in sorted(steps.items())]
-    rows.append(("kept to a best path", "", walks - sum(steps.values())))
+    rows.append(("kept to a best path", "", kept))
+    if drawn:
+        rows.append(("choice drawn by lot while still on a best path", "", drawn))
     rows += [("better choice would have shown", name, count) for name, count in abilities.most_common()]
     return Table("departures", "Where the best path was left", ("what", "which", "walks"), tuple(rows))
 

@@ -34,9 +34,11 @@ _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
 
 
 def read_tree_file(path: Path) -> list[Tree]:
-    """The trees of one file: one for the single layout, two for each entry of the merged list."""
+    """The trees of one file: one for the single layout, two for each entry of the merged list; none is refused."""
     document = read_json(path)
     if isinstance(document, list):
+        if not document:
+            raise DataError("holds no world tree; give SocialEval's .json files with an interactive_plot", path)
         return list(_merged(document, path.name))
     name = _FILE.match(path.stem)
     language = _CODES[name.group(3)] if name else guess_language(document)
@@ -70,7 +72,8 @@ def _merged(entries: list[Any], source: str) -> Iterator[Tree]:
             raise DataError(f"entry {position} has neither cn_data nor en_data; is this the merged list?", source)
         for code, half in halves:
             if half:
-                yield tree_from(half, source=f"{source}#{twin}", twin=twin, language=_CODES[code])
+                tree = tree_from(half, source=f"{source}#{twin}", twin=twin, language=_CODES[code])
+                yield msgspec.structs.replace(tree, entry=f"{source}/{position}")
 
 
 def tree_from(document: Any, *, source: str, twin: str, language: Language) -> Tree:
@@ -200,5 +203,7 @@ def whole_numbers(raw: Any) -> list[int]:
 
 def guess_language(document: Any) -> Language:
     """Chinese if the scene or the first lines hold Chinese characters, else English."""
+    if not isinstance(document, dict):
+        return "en"
     text = str(document.get("scenario")) + str((document.get("interactive_plot") or [""])[0])
     return "zh" if re.search(r"[一-鿿]", text) else "en"

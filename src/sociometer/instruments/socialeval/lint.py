@@ -181,23 +181,35 @@ def _differs(choice: Choice) -> bool:
 def _twins(trees: list[Tree]) -> Iterator[Finding]:
     halves: dict[str, dict[str, Tree]] = {}
     for tree in trees:
-        halves.setdefault(tree.twin, {})[tree.language] = tree
+        halves.setdefault(tree.entry or tree.twin, {})[tree.language] = tree
     partners = pair_twins(trees)
     for pair in halves.values():
         if set(pair) != {"en", "zh"} or pair["en"].shape() == pair["zh"].shape():
             continue
         english, chinese = pair["en"], pair["zh"]
+        if english.entry:
+            detail = "cn_data and en_data of one entry differ; they count as one tree, as the file says"
+            yield Finding("twin-shape", english.source, None, detail)
+            continue
         true = next((zh for en, zh in partners if en.id == english.id), None)
         advice = f"its shape is that of {true.source}" if true else "no other Chinese tree has its shape"
         yield Finding("twin-shape", english.source, None, f"differs from {chinese.source}; {advice}")
 
 
 def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
-    """English and Chinese trees that are translations of each other: the same name and shape, else the one same shape.
+    """English and Chinese trees that are translations of each other, by the file's own word or by their shape."""
+    trees = list(trees)
+    by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language == "zh"}
+    pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == "en" and tree.entry in by_entry]
+    paired = {tree.entry for tree, _ in pairs}
+    return pairs + _alike([tree for tree in trees if tree.entry not in paired])
+
+
+def _alike(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
+    """The trees of files of their own: the same name and shape, else the one same shape.
 
     The released files are numbered apart in each language, so a shared number is no proof.
     """
-    trees = list(trees)
     english = [tree for tree in trees if tree.language == "en"]
     chinese = [tree for tree in trees if tree.language == "zh"]
     pairs: list[tuple[Tree, Tree]] = []

@@ -109,6 +109,8 @@ class Tree(msgspec.Struct, frozen=True):
     people: tuple[Person, ...]
     scene: str
     nodes: tuple[Node, ...]
+    entry: str = ""
+    """The entry of a merged list that it is one half of; empty where it has a file of its own."""
 
     @property
     def protagonist(self) -> Person:
