@@ -18,10 +18,19 @@ _SURNAMES = (
 _LATIN_NAME = re.compile(r"[A-Z][a-z]+")
 _ASKED_OF = re.compile(
     r"^(?:当|请问|你觉得|你认为|为什么|在)?([\u4e00-\u9fff]{2,4}?)"
-    r"(?=的(?:真实|行为|心情|感受|情绪|意图)|要|会|想|为什么|怎么|准备|认为|觉得|知道|接下来|应该|可能|最|说|感到|看起来|心情|本应|返回|打开|听见|真实|表面|将|对)"
+    r"(?=的(?:真实|行为|心情|感受|情绪|意图)|要|会|想|为什么|怎么|准备|认为|觉得|知道|接下来|应该|可能|最|说|感到|看起来|心情|本应|返回|打开|听见|真实|表面|将|对|期望)"
 )
 _MIND = re.compile(r"\b(?:think|believe|know|guess|expect|feel)s? (?:that |how |where |what |why |whether )?(?:the )?$")
 _MIND_CHINESE = re.compile(r"(?:认为|觉得|以为|知道|相信|猜测?|预计)$")
+_OPENING = re.compile(
+    r"(?:After|Before|When|While|Once|As|If|Upon|Since|During|Following|Seeing|Hearing|Facing|At|In|On|With)\b"
+    r"[^,?]*,\s*(?=(?:\w+ )?(?:what|where|when|who|whose|why|how|which|do|does|did|is|are|was|will|would|can|could)\b)",
+    re.IGNORECASE,
+)
+_OPENING_CHINESE = re.compile(
+    r"(?![^，,？?]*(?:为什么|为何|怎么|什么|谁|哪|多少|几))"
+    r"(?:[^，,？?]*(?:后|前|时|时候|的话)|(?:请问)?(?:在|当|面对|看到|听到|得知|对于|如果)[^，,？?]*)[，,]\s*"
+)
 
 
 @cache
@@ -54,7 +63,10 @@ def _english_names(text: str) -> tuple[str, ...]:
             words = words[:-1]
         if words:
             found.setdefault(" ".join(words))
-    return tuple(found)
+    first_spelling: dict[str, str] = {}
+    for name in found:
+        first_spelling.setdefault(name.replace(" ", "").lower(), name)
+    return tuple(first_spelling.values())
 
 
 def _chinese_names(text: str) -> tuple[str, ...]:
@@ -69,43 +81,64 @@ def _chinese_names(text: str) -> tuple[str, ...]:
 
 
 def role_of(question: TomBenchQuestion, language: str) -> Role:
-    """The rule: "you" is the first person of the story whom the question names.
+    """The rule: "you" is the first person of the story whom the question names, in its main clause if that names one.
 
-    The question is of a higher order if the release calls it a second-order belief, or if a verb of the mind
-    runs from "you" straight to another person; then it measures theory of mind, otherwise socialization.
+    So "After Xiaoming returns, where does Xiaogang look?" asks Xiaogang. The question is of a higher order if the
+    release calls it a second-order belief, or if a verb of the mind runs from "you" straight to another person; then
+    it measures theory of mind, otherwise socialization.
     """
     words = question.wording(language)
+    main = main_clause(words.question, language)
     if language == "zh":
-        people = names_in(words.story + words.question, language) or _asked_of(words)
+        known = names_in(words.story + words.question, language)
+        people = (
+            tuple(dict.fromkeys((*known, *_asked_of(main, words)))) if not known or main != words.question else known
+        )
     else:
         people = names_in(words.story, language)
-    asked = sorted((position, name) for name in people if (position := _position(words.question, name, language)) >= 0)
-    if not asked:
-        return Role("", 0, "", people)
-    ego = asked[0][1]
-    others = tuple(name for name in people if name != ego)
-    order = 2 if "second-order beliefs" in question.aspects or _nested(words, ego, others, language) else 1
-    return Role(ego, order, measured_by(order), others)
+    for asked in (main, words.question):
+        named = sorted((position, name) for name in people if (position := _position(asked, name, language)) >= 0)
+        if named:
+            ego = named[0][1]
+            others = tuple(name for name in people if name != ego)
+            order = 2 if "second-order beliefs" in question.aspects or _nested(asked, ego, others, language) else 1
+            return Role(ego, order, measured_by(order), others)
+    return Role("", 0, "", people)
 
 
-def _asked_of(words: Wording) -> tuple[str, ...]:
+def main_clause(question: str, language: str) -> str:
+    """A question without the clause that only says when or on what condition it is asked."""
+    opening = (_OPENING_CHINESE if language == "zh" else _OPENING).match(question)
+    return question[opening.end() :] if opening else question
+
+
+def _asked_of(asked: str, words: Wording) -> tuple[str, ...]:
     """Chinese names without a known surname: whom the question opens with, if the story tells of them too."""
-    match = _ASKED_OF.match(words.question)
-    found = [match[1]] if match else []
+    found = [match[1] for text in (asked, words.question) if (match := _ASKED_OF.match(text))]
     found += _LATIN_NAME.findall(words.question)
-    return tuple(name for name in found if name in words.story and name not in _not_names("zh"))
+    return tuple(
+        name for name in found if name in words.story and name not in _not_names("zh") and name[0] not in "他她它这那"
+    )
+
+
+def naming(name: str, language: str) -> re.Pattern[str]:
+    """What finds a name in a text; an English one in either spelling, "Xiao Ming" or "Xiaoming", of the release."""
+    if language == "zh":
+        return re.compile(re.escape(name))
+    short = re.fullmatch(r"(Xiao|Lao) ?([A-Za-z][a-z]*)", name)
+    spelling = rf"{short[1]} ?[{short[2][0].upper()}{short[2][0].lower()}]{short[2][1:]}" if short else re.escape(name)
+    return re.compile(rf"\b{spelling}\b")
 
 
 def _position(text: str, name: str, language: str) -> int:
-    if language == "zh":
-        return text.find(name)
-    match = re.search(rf"\b{re.escape(name)}\b", text)
+    match = naming(name, language).search(text)
     return match.start() if match else -1
 
 
-def _nested(words: Wording, ego: str, others: tuple[str, ...], language: str) -> bool:
+def _nested(asked: str, ego: str, others: tuple[str, ...], language: str) -> bool:
     """Whether, after "you" are named, a verb of the mind runs straight into somebody else: "thinks that Li Lei …"."""
     verb = _MIND_CHINESE if language == "zh" else _MIND
-    after = words.question[_position(words.question, ego, language) + len(ego) :]
+    named = naming(ego, language).search(asked)
+    after = asked[named.end() :] if named else asked
     places = ((name, _position(after, name, language)) for name in others)
     return any(position >= 0 and verb.search(after[:position]) for _, position in places)

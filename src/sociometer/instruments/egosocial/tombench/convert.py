@@ -13,7 +13,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.forms import Schema
 from sociometer.core.task import Item, Session
 from sociometer.elicit import read_json
-from sociometer.instruments.egosocial.tombench.characters import role_of
+from sociometer.instruments.egosocial.tombench.characters import naming, role_of
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
 
 _PRONOUNS = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|himself|herself)\b|[他她]", re.IGNORECASE)
@@ -127,14 +127,12 @@ def _whole(words: Wording) -> str:
 
 
 def _count(text: str, name: str, language: str) -> int:
-    if language == "zh":
-        return text.count(name)
-    return len(re.findall(rf"\b{re.escape(name)}\b", text))
+    return len(naming(name, language).findall(text))
 
 
 def _others(item: Order) -> dict[str, int]:
     """How often everybody else is named; a name that is part of the one who becomes "you" cannot be counted."""
-    text = _whole(item.third).replace(item.ego, " ")
+    text = naming(item.ego, item.language).sub(" ", _whole(item.third))
     return {name: _count(text, name, item.language) for name in item.others if name not in item.ego}
 
 
