@@ -216,6 +216,35 @@ def test_plot_lists_the_figures_and_draws_one(call, tmp_path):
     assert "unknown picture format '.gif'" in call("plot", "profile", "--out", str(tmp_path / "figure.gif"))[1]
 
 
+def test_plot_lists_the_figures_of_the_runs_given(call, tmp_path):
+    run = _runs(call, "sesi")["baseline/first"]
+    code, text = call("plot", run, "--json")
+    names = [row[0] for row in json.loads(text)["tables"][0]["rows"]]
+    assert code == 0
+    assert names and all(name == "profile" or name.startswith("sesi/") for name in names)
+    assert call("plot", "all", "--json")[0] == 0
+    code, text = call("plot", "sesi/accuracy", run)
+    assert code == 2 and "whose ending says the format: .csv" in text
+    out = tmp_path / "accuracy.csv"
+    assert call("plot", "sesi/accuracy", run, "--out", str(out))[0] == 0
+    assert out.read_text(encoding="utf-8").startswith("subject,group,accuracy,")
+    assert "unknown figure 'nowhere'" in call("plot", "nowhere")[1]
+
+
+def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path, capsys):
+    path, folder = str(tmp_path / "probe.db"), tmp_path / "figures"
+    probe = ["probe", "sesi", "--model", "baseline/first", "--limit", "12", "--factor", "emotion", "--store", path]
+    assert run_command([*probe, "--quiet"]) == 0
+    assert "Figures (changes) are drawn with --figures DIR." in capsys.readouterr().out
+    assert run_command([*probe, "--quiet", "--figures", str(folder)]) == 0
+    assert capsys.readouterr().out.rstrip().endswith(f"wrote {folder / 'changes.svg'}")
+    assert (folder / "changes.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert run_command(["probe", "sesi", "--help"]) == 0
+    assert "--figures DIR" in capsys.readouterr().out
+    assert run_command(["lint", "sesi", "--store", path, "--quiet", "--figures", str(folder)]) in (0, 1)
+    assert "This result has no figures to write." in capsys.readouterr().out
+
+
 def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):
     assert run_command(["report", "--store", str(tmp_path / "empty.db")]) == 2
     assert "Start one with: sociometer run" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from sociometer.report.drawing import clean_svg
 from sociometer.report.evidence import choose, lines_of
 from sociometer.report.material import gather
 from sociometer.report.page import all_numbers, as_data_block, cell, p_text, packed, span, troubles, verdicts
-from sociometer.report.plot import find_figure, picture, plot
+from sociometer.report.plot import drawn, find_figure, plot, plot_all
 from sociometer.report.strips import number, strips
 
 
@@ -208,16 +208,35 @@ def test_figures_become_pictures_for_a_paper(material, tmp_path):
     for kind, start in starts.items():
         out = plot(figures, "abilities", tmp_path / f"figure.{kind}")
         assert out.read_bytes().startswith(start)
-    assert picture(figures["tact/drawing"], "png").startswith(b"\x89PNG")
-    assert picture(figures["profile"], "svg", mode="dark").startswith(b"<svg")
+    assert drawn(figures["tact/drawing"], "png").startswith(b"\x89PNG")
+    assert drawn(figures["profile"], "svg", mode="dark").startswith(b"<svg")
+
+
+def test_a_table_becomes_a_file_of_rows(material, tmp_path):
+    out = plot(material.figures(), "tact/table", tmp_path / "table.csv")
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert lines[:2] == ["who,how much", "plain,0.25"]
+
+
+def test_all_figures_of_a_result_go_into_one_folder_under_names_of_their_own(material, tmp_path):
+    found = [*material.figures().values(), Figure("table", "T", table=Table("t", "T", ("a",), ((None,), (True,))))]
+    found.append(Figure("../up / there", "U", svg='<svg xmlns="http://www.w3.org/2000/svg"><rect width="9"/></svg>'))
+    paths = plot_all(found, tmp_path / "figures")
+    names = ["profile.svg", "abilities.svg", "heat.svg", "table.csv", "drawing.svg", "table-2.csv", "up-there.svg"]
+    assert [path.name for path in paths] == names
+    assert {path.parent for path in paths} == {tmp_path / "figures"}
+    assert paths[5].read_text(encoding="utf-8") == 'a\n""\nTrue\n'
+    assert paths[6].read_bytes().startswith(b"<svg")
 
 
 def test_what_cannot_be_drawn_is_refused_with_the_next_step(material):
     figures = material.figures()
-    with pytest.raises(UsageError, match="is a table"):
-        picture(figures["tact/table"], "svg")
+    with pytest.raises(UsageError, match=r"is a table; write it as \.csv, not as \.svg"):
+        drawn(figures["tact/table"], "svg")
+    with pytest.raises(UsageError, match=r"is a picture; write it as \.svg, \.pdf or \.png, not as \.csv"):
+        drawn(figures["profile"], "csv")
     with pytest.raises(UsageError, match=r"unknown picture format '\.gif'; use one of"):
-        picture(figures["profile"], "gif")
+        drawn(figures["profile"], "gif")
     with pytest.raises(UsageError, match="did you mean 'tact/abilities'"):
         find_figure(figures, "tact/abilites")
     twice = {"a/x": Figure("x", "X", table=Table("x", "X", (), ())), "b/x": Figure("x", "X")}

@@ -5,15 +5,16 @@ from typing import Literal
 
 import click
 
-from sociometer.cli.chosen import chosen_runs, given_runs, runs_argument
+from sociometer.cli.chosen import EVERY, chosen_runs, given_runs, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import Table
+from sociometer.core.measure import Figure, Table
 from sociometer.core.workbench import Result
+from sociometer.engine.engine import Engine
 from sociometer.report.material import gather
-from sociometer.report.plot import plot
+from sociometer.report.plot import WIDTH, find_figure, plot
 
 
 def _plot(
@@ -25,20 +26,32 @@ def _plot(
     store: Path | None,
     as_json: bool,
 ) -> int:
+    mode: Literal["light", "dark"] = "dark" if dark else "light"
     with open_stored(store_path(store)) as engine:
+        if name is not None and out is None and _is_run(engine, name):
+            runs, name = (name, *runs), None
         given, instruments = given_runs(chosen_runs(engine, runs))
         figures = gather(given, instruments, evidence=0).figures()
     if name is None:
-        rows = tuple((full, figure.title, _kind(figure.table, figure.svg)) for full, figure in figures.items())
+        rows = tuple((full, figure.title, _kind(figure)) for full, figure in figures.items())
         return print_result(Result(tables=(Table("figures", "Figures", ("name", "title", "kind"), rows),)), as_json)
+    figure = find_figure(figures, name)
     if out is None:
-        raise UsageError("plot needs --out FILE, whose ending says the format: .svg, .pdf or .png.")
-    mode: Literal["light", "dark"] = "dark" if dark else "light"
+        endings = ".csv" if figure.table is not None else ".svg, .pdf or .png"
+        raise UsageError(f"plot needs --out FILE, whose ending says the format: {endings}.")
     return print_result(Result(wrote=(str(plot(figures, name, out, mode=mode, width=width)),)), as_json)
 
 
-def _kind(table: Table | None, svg: str) -> str:
-    return "table" if table is not None else "drawing" if svg else "chart"
+def _is_run(engine: Engine, word: str) -> bool:
+    """Whether a word names runs (`all`, `last`, an id or its beginning) and so no figure."""
+    try:
+        return word == EVERY or bool(engine.stored(word))
+    except UsageError:
+        return False
+
+
+def _kind(figure: Figure) -> str:
+    return "table" if figure.table is not None else "drawing" if figure.svg else "chart"
 
 
 command = click.Command(
@@ -47,11 +60,13 @@ command = click.Command(
     params=[
         click.Argument(["name"], required=False),
         runs_argument(),
-        click.Option(["--out"], type=click.Path(path_type=Path, dir_okay=False), help="fig.svg, fig.pdf or fig.png."),
+        click.Option(
+            ["--out"], type=click.Path(path_type=Path, dir_okay=False), help="fig.svg, fig.pdf or fig.png; table.csv."
+        ),
         click.Option(["--dark"], is_flag=True, help="Colours for a dark background."),
-        click.Option(["--width"], type=int, default=640, show_default=True, help="Width in points."),
+        click.Option(["--width"], type=int, default=WIDTH, show_default=True, help="Width in points."),
         store_option(),
         json_option(),
     ],
-    help="Draw the figure NAME of the runs given (default: the fullest of all); without NAME, list the figures.",
+    help="Draw the figure NAME of the runs given (default: the fullest of all); without NAME, list their figures.",
 )

@@ -3,6 +3,7 @@
 import sys
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -23,7 +24,7 @@ from sociometer.cli.progress import Progress
 from sociometer.core.card import Card, CommandCard
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
-from sociometer.core.workbench import Command
+from sociometer.core.workbench import Command, Result
 from sociometer.engine.bench import Bench
 from sociometer.instruments import cards
 
@@ -86,14 +87,25 @@ def _instrument_command(card: Card, command: CommandCard) -> click.Command:
         params += run_options()
     else:
         params += [option for option in run_options() if option.name in ("official", "data", "prompts", "seed")]
-    params += [store_option(), json_option(), click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
+    params += [_figures_option(), store_option(), json_option()]
+    params += [click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
     taken = {setting.name for setting in (*command.option, *settings)}
     params = [param for param in params if param.name not in taken]
 
-    def call(as_json: bool, quiet: bool, **values: Any) -> int:
-        return _call(card, command, settings, as_json, quiet, values)
+    def call(as_json: bool, quiet: bool, figures: Path | None = None, **values: Any) -> int:
+        return _call(card, command, settings, as_json, quiet, figures, values)
 
     return click.Command(command.verb, callback=call, params=params, help=command.help)
+
+
+def _figures_option() -> click.Option:
+    """`--figures`, for what a command draws beside its tables."""
+    return click.Option(
+        ["--figures"],
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help="Write the figures of the result, if it has any, into this folder: charts as SVG, tables as CSV.",
+    )
 
 
 def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
@@ -103,7 +115,13 @@ def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
 
 
 def _call(
-    card: Card, command: CommandCard, settings: tuple[Setting, ...], as_json: bool, quiet: bool, values: dict[str, Any]
+    card: Card,
+    command: CommandCard,
+    settings: tuple[Setting, ...],
+    as_json: bool,
+    quiet: bool,
+    figures: Path | None,
+    values: dict[str, Any],
 ) -> int:
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
     defaults = click.Command("run", params=run_options()).make_context("run", []).params
@@ -116,8 +134,22 @@ def _call(
     entry: Command = getattr(import_module(f"sociometer.instruments.{card.name}.commands"), command.entry)
     with Progress(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
         bench = Bench(engine, instrument, folder, config, tuple(dict.fromkeys(given["models"])))
-        code = print_result(entry(bench, options), as_json)
+        code = print_result(_with_figures(entry(bench, options), figures), as_json)
         if bench.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in bench.failures.items())
             sys.stderr.write(f"some items have no answer ({failed}); the same command again tries them.\n")
         return int(code or (ExitCode.MACHINERY if bench.failures else ExitCode.OK))
+
+
+def _with_figures(result: Result, folder: Path | None) -> Result:
+    """The result with its figures written into the folder, or with the word that they could be."""
+    names = ", ".join(figure.name for figure in result.figures)
+    if folder is None:
+        said = f"Figures ({names}) are drawn with --figures DIR." if names else ""
+        return msgspec.structs.replace(result, notes=(*result.notes, said)) if said else result
+    if not names:
+        return msgspec.structs.replace(result, notes=(*result.notes, "This result has no figures to write."))
+    from sociometer.report.plot import plot_all
+
+    written = tuple(str(path) for path in plot_all(result.figures, folder))
+    return msgspec.structs.replace(result, wrote=(*result.wrote, *written))

@@ -1,34 +1,40 @@
-"""One figure as a picture for a paper: SVG, PDF or PNG from the same specification as the page."""
+"""One figure as a file for a paper: SVG, PDF or PNG from the same specification as the page, a table as CSV."""
 
-from collections.abc import Mapping
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import vl_convert
 
 from sociometer.analysis.charts.theme import Mode, themed
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.measure import Figure
+from sociometer.core.measure import Figure, Table
 from sociometer.report.drawing import clean_svg
 
-FORMATS = ("svg", "pdf", "png")
+PICTURES = ("svg", "pdf", "png")
+TABLES = ("csv",)
+WIDTH = 640
 
 
-def picture(figure: Figure, kind: str, *, mode: Mode = "light", width: int = 640, scale: float = 2.0) -> bytes:
-    """The figure as the bytes of a file of that kind; tables are no pictures and are refused."""
-    if kind not in FORMATS:
-        raise UsageError(f"unknown picture format '.{kind}'; use one of: {', '.join('.' + name for name in FORMATS)}.")
-    if figure.chart is not None:
-        svg = vl_convert.vegalite_to_svg(themed(figure.chart, mode, width))
-    elif figure.svg:
-        svg = clean_svg(figure.svg)
-    else:
+def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH, scale: float = 2.0) -> bytes:
+    """The figure as the bytes of a file of that kind: a picture, or CSV where it is a table."""
+    if kind not in (*PICTURES, *TABLES):
         raise UsageError(
-            f"figure '{figure.name}' is a table; `sociometer report` shows it, and `--json` gives its rows."
+            f"unknown picture format '.{kind}'; use one of: {', '.join('.' + name for name in PICTURES)}, "
+            "or .csv for a table."
         )
+    if (figure.table is not None) != (kind in TABLES):
+        what, endings = ("a table", ".csv") if figure.table is not None else ("a picture", ".svg, .pdf or .png")
+        raise UsageError(f"figure '{figure.name}' is {what}; write it as {endings}, not as .{kind}.")
+    if figure.table is not None:
+        return _csv(figure.table).encode()
+    svg = _svg(figure, mode, width)
     if kind == "svg":
-        return str(svg).encode()
-    drawn: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=scale)
-    return drawn
+        return svg.encode()
+    picture: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=scale)
+    return picture
 
 
 def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
@@ -43,9 +49,39 @@ def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
     raise unknown("figure", name, figures)
 
 
-def plot(figures: Mapping[str, Figure], name: str, path: Path, *, mode: Mode = "light", width: int = 640) -> Path:
+def plot(figures: Mapping[str, Figure], name: str, path: Path, *, mode: Mode = "light", width: int = WIDTH) -> Path:
     """Draw the named figure into a file whose ending says the format."""
-    data = picture(find_figure(figures, name), path.suffix.lstrip(".").lower(), mode=mode, width=width)
+    return _write(path, drawn(find_figure(figures, name), path.suffix.lstrip(".").lower(), mode=mode, width=width))
+
+
+def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
+    """Draw every figure into a folder under its own name: pictures as SVG, tables as CSV."""
+    taken: dict[str, int] = {}
+    paths = []
+    for figure in figures:
+        kind = "svg" if figure.table is None else "csv"
+        stem = re.sub(r"[^\w.-]+", "-", figure.name).strip("-.") or "figure"
+        taken[stem] = taken.get(stem, 0) + 1
+        name = stem if taken[stem] == 1 else f"{stem}-{taken[stem]}"
+        paths.append(_write(folder / f"{name}.{kind}", drawn(figure, kind)))
+    return tuple(paths)
+
+
+def _svg(figure: Figure, mode: Mode, width: int) -> str:
+    if figure.chart is not None:
+        return str(vl_convert.vegalite_to_svg(themed(figure.chart, mode, width)))
+    return clean_svg(figure.svg)
+
+
+def _csv(table: Table) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
+    return stream.getvalue()
+
+
+def _write(path: Path, data: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return path
