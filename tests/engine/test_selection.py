@@ -22,6 +22,15 @@ def test_a_limit_beyond_the_items_gives_all():
     assert list(select(ITEMS, 1000, seed=0)) == ITEMS
 
 
+def test_whole_clusters_are_drawn_where_these_are_counted():
+    drawn = list(select(iter(ITEMS), 7, seed=1, whole_clusters=True))
+    assert len(drawn) == 14
+    assert len({item.cluster for item in drawn}) == 7
+    assert drawn == [item for item in ITEMS if item in drawn]
+    alone = [Item(id=f"c{number}") for number in range(50)]
+    assert {item.id for item in select(alone, 7, seed=1)} == {item.cluster for item in drawn}
+
+
 def test_an_id_that_stands_twice_is_refused():
     with pytest.raises(DataError, match="'i1' stands twice"):
         list(unique([Item(id="i1"), Item(id="i1")], "questions"))

@@ -46,7 +46,11 @@ def run_options() -> list[click.Parameter]:
         ),
         click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
         click.Option(["--task", "tasks"], multiple=True, metavar="TASK", help="Only these tasks of the instrument."),
-        click.Option(["--limit"], type=int, help="Play a sample of this many items, the same for every subject."),
+        click.Option(
+            ["--limit"],
+            type=int,
+            help="Play a sample of this many items (scenarios, where each has several), the same for every subject.",
+        ),
         click.Option(["--repeats"], type=int, help="Play each item this often."),
         click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of deals, orders and samples."),
         click.Option(["--official"], is_flag=True, help="Use the official items fetched by `data fetch`."),

@@ -1,5 +1,6 @@
 """`sociometer reproduce`: the published figures, recomputed, with every mismatch shown."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -59,12 +60,20 @@ def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, as_jso
         for name, figures in found.items():
             print_table(reproduction_table(name, figures, mismatches))
             if missing[name]:
-                print_line(
-                    f"Official files not found: {', '.join(missing[name])}. The figures that need them are left out; "
-                    f"get the files with: sociometer data fetch {name} (or give --data DIR)."
-                )
+                print_line(_what_is_missing(name, missing[name]))
                 print_line()
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
+
+
+def _what_is_missing(name: str, files: Sequence[str]) -> str:
+    """Which official files are not here, and how each kind is had."""
+    fetched = {file.name for file in card_of(name).file}
+    said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
+    if fetched & set(files):
+        said.append(f"Get them with: sociometer data fetch {name} (or give --data DIR).")
+    if set(files) - fetched:
+        said.append("Those that 'data fetch' does not bring: the instrument's README says where they lie.")
+    return " ".join(said)
 
 
 command = click.Command(

@@ -29,6 +29,8 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     default: bool = True
     repeats: int = 1
     cluster: str = "item"
+    limit: Literal["item", "cluster"] = "item"
+    """What `--limit` counts: items, or clusters, all of whose items are then played."""
     calls: float = 1
     """Requests to the subject that one item usually takes, for the plan's estimate."""
 

@@ -95,9 +95,13 @@ class LimitReached(Stopped):
     """A cap on cost, requests or tokens was reached."""
 
 
+_MOST_NAMES = 24
+
+
 def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "") -> UsageError:
     """The error for a name that does not exist, with the nearest one that does."""
     names = sorted(allowed)
     near = get_close_matches(given, names, n=1)
-    guess = f"; did you mean '{near[0]}'?" if near else f"; known: {', '.join(names)}." if names else "."
+    shown = ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if names[_MOST_NAMES:] else "")
+    guess = f"; did you mean '{near[0]}'?" if near else f"; known: {shown}." if names else "."
     return UsageError(f"unknown {what} '{given}'{guess}{' ' + next_step if next_step else ''}")

@@ -93,8 +93,8 @@ class Workbench(Protocol):
         """
         ...
 
-    def run(self, reference: str) -> StoredRun:
-        """The stored run of that id (or unique beginning, or `last`)."""
+    def run(self, reference: str, task: str = "") -> StoredRun:
+        """The stored run of that id or unique beginning; `last` is the newest of this instrument (and of the task)."""
         ...
 
     def keep(

@@ -82,11 +82,17 @@ class Bench:
             raise MachineryError(played.ending.reason)
         return played.run
 
-    def run(self, reference: str) -> Stored:
-        stored = self._engine.stored(reference)
+    def run(self, reference: str, task: str = "") -> Stored:
+        stored = self._engine.stored(self._last(task) if reference == "last" else reference)
         if stored.instrument != self.instrument.card.name:
             raise UsageError(f"run {stored.id} is of {stored.instrument}, not of {self.instrument.card.name}.")
         return stored
+
+    def _last(self, task: str) -> str:
+        """The id of the newest run of this instrument and task; the newest of all where there is none."""
+        mine = [run for run in self._engine.store.runs.all() if run.instrument == self.instrument.card.name]
+        found = [run for run in mine if not task or task in run.manifest.tasks]
+        return max(found, key=lambda run: run.created).id if found else "last"
 
     def keep(
         self,

@@ -71,7 +71,9 @@ class Plan(Struct, frozen=True):
         """The items of a task, selected, each id once."""
         if self.given is not None:
             return unique(self.given, task.name)
-        return unique(select(task.items(self.source()), self.config.limit, self.config.seed), task.name)
+        whole = self.instrument.card.task_card(task.name).limit == "cluster"
+        drawn = select(task.items(self.source()), self.config.limit, self.config.seed, whole_clusters=whole)
+        return unique(drawn, task.name)
 
     def rosters(self) -> dict[str, Roster]:
         """The items of every task, read through; a bad row or an empty list is refused here."""

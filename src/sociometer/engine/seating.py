@@ -70,7 +70,7 @@ def seat_record(role: str, seat: Seat, config: RunConfig) -> SeatRecord:
     """What is stored of a seat, so that it can be taken again."""
     subject = role == "subject"
     return SeatRecord(
-        spec=config.subject if subject else config.roles.get(role, seat.label),
+        spec=config.subject if subject else seat.label,
         identity=seat.player.identity,
         sampling=seat.sampling,
         base_url=config.base_url if subject else "",

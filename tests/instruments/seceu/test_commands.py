@@ -203,3 +203,15 @@ def test_a_models_file_gives_sizes_dates_and_kinds(tmp_path):
     path.write_text("name\nmine\n")
     with pytest.raises(DataError, match="column 'model'"):
         read_properties(path)
+
+
+def test_a_limit_counts_scenarios_so_that_the_ways_can_be_compared(sociometer):
+    code, out, err = sociometer(
+        *("run", "seceu", "--model", "baseline/even", "--prompting", "best", "--limit", "4", "--json")
+    )
+    assert code == 0, err
+    (run,) = json.loads(out)
+    code, out, _ = sociometer("show", run["run"], "--json")
+    assert code == 0
+    assert "too few scenarios" not in out
+    assert "best of 5 ways" in out

@@ -1,5 +1,7 @@
 """Figures draw, place the subject among people and published models, and say what the hill is."""
 
+import re
+
 import pytest
 import vl_convert
 
@@ -80,3 +82,14 @@ def test_a_transcript_has_its_points_beside_it(rehearse):
     table = beside(item, outcome).table
     assert table.rows[0][:3] == (item.options[0], 40.0, 4.0)
     assert "scaled" in table.note
+
+
+def test_a_kind_keeps_its_colour_where_nobody_was_measured(rehearse, official_data):
+    def colours(subject):
+        runs = [summarised(rehearse, subject, [official_data])]
+        chart = next(figure.chart for figure in figures(runs) if figure.name == "eq-among-people")
+        svg = vl_convert.vegalite_to_svg(themed(chart, "light", 600))
+        return re.findall(r'label: GPT-4;[^>]*fill="(#[0-9a-f]{6})"', svg)
+
+    assert colours("baseline/even")
+    assert colours("baseline/even") == colours("baseline/refuse")

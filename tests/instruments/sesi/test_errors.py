@@ -117,7 +117,7 @@ def cli(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
 
     def call(*words):
-        code = run_command([*words, "--quiet"])
+        code = run_command([*words, *(() if words[0] == "runs" else ("--quiet",))])
         return code, *capsys.readouterr()
 
     return call
@@ -140,6 +140,8 @@ def test_two_runs_of_one_subject_are_told_apart_by_their_run(cli):
 def test_a_judges_own_run_is_refused_as_no_run_of_the_test(cli):
     first = played(cli)
     assert cli("analyse", "sesi", first, "--role", "judge=baseline/random")[0] == 0
-    code, _, err = cli("analyse", "sesi", "--role", "judge=baseline/random")
+    assert cli("analyse", "sesi", "--role", "judge=baseline/random")[0] == 0, "the last run of the test is meant"
+    runs = [entry["run"] for entry in json.loads(cli("runs", "--json")[1])]
+    code, _, err = cli("analyse", "sesi", next(run for run in runs if run != first), "--role", "judge=baseline/random")
     assert code == 2
     assert "is of the task 'errors', not of 'questions'" in err

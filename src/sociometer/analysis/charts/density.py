@@ -34,8 +34,12 @@ def density_chart(
     *,
     title: str = "",
     unit: str = "points",
+    kinds: Sequence[str] = (),
 ) -> Spec:
-    """The distribution as an area, marks beneath it in rows so that their names never collide."""
+    """The distribution as an area, marks beneath it in rows so that their names never collide.
+
+    `kinds` in their order keep their colours, whichever of them have a mark.
+    """
     top = max((point.density for point in curve), default=1.0) or 1.0
     ordered = sorted(marks, key=lambda mark: mark.x)
     ends = [point.x for point in curve] + [mark.x for mark in marks]
@@ -45,6 +49,9 @@ def density_chart(
     x: Spec = {"field": "x", "type": "quantitative", "title": title or None, "axis": {"grid": False}}
     x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
     color: Spec = {"field": "kind", "type": "nominal", "title": None}
+    if kinds:
+        present = [kind for kind in kinds if any(mark.kind == kind for mark in marks)]
+        color |= {"scale": {"domain": list(kinds)}, "legend": {"values": present}}
     height = {"domain": [0, top], "range": [HILL, 0], "nice": False}
     y = nominal("label", [mark.label for mark in ordered], range=[HILL + 8, floor], padding=0.4)
     layers: list[Spec] = [

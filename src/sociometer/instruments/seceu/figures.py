@@ -16,7 +16,7 @@ from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.standing import COMPARED
 
 DRAWN_ITEMS = 3
-HERE, PRINTED, LINE = "measured here", "published", "for comparison"
+HERE, PRINTED, LINE = KINDS = ("measured here", "published", "for comparison")
 DENSITY_LABEL = "Grey hill: drawn from percentiles, not counted from people."
 """Stands in the chart itself, so that a picture of it alone says what it shows."""
 WIDEST_LINE = 95
@@ -108,7 +108,7 @@ def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
             for row in published_rows("table_1")
             if row["eq"]
         ]
-    chart = density_chart(eq_hill(norm), marks, title="EQ")
+    chart = density_chart(eq_hill(norm), marks, title="EQ", kinds=KINDS)
     return Figure(
         "eq-among-people",
         f"EQ among people ({name})",
@@ -130,7 +130,9 @@ def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
             for row in published_rows("table_1")
             if row["similarity"]
         ]
-    chart = density_chart(similarity_hill(norm), marks, title="similarity to people's pattern (r)", unit="number")
+    chart = density_chart(
+        similarity_hill(norm), marks, title="similarity to people's pattern (r)", unit="number", kinds=KINDS
+    )
     return Figure(
         "similarity-among-people",
         f"Pattern similarity among people ({name})",

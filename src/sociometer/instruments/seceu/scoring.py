@@ -127,7 +127,7 @@ def _ways_notes(ways: Ways) -> list[str]:
     else:
         said.append(f"Numbers without a group are those of '{ways.shown.method}'; every way of prompting stands below.")
     if not ways.comparable:
-        said.append(f"{DIFFERENT} An item is a scenario asked in one way, and --limit counts items: give more of them.")
+        said.append(DIFFERENT)
     elif ways.left_out:
         said.append(
             f"The ways are compared on the {ways.shared} scenarios played in all of them; {ways.left_out} are left out."

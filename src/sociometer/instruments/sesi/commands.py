@@ -97,7 +97,7 @@ def probe(bench: Workbench, options: Settings) -> Result:
 
 def analyse(bench: Workbench, options: Settings) -> Result:
     """Has a judge name the causes of a sample of wrong answers, or prepares and imports the same for people."""
-    found = [bench.run(reference) for reference in options.texts("run") or ("last",)]
+    found = [bench.run(reference, "questions") for reference in options.texts("run") or ("last",)]
     runs = {run.id: caveats.view_of_test(run) for run in found}
     sample = errors.sample_runs(runs, options.whole("sample"), bench.seed)
     if not sample:
