@@ -14,7 +14,9 @@ from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary, Table
 from sociometer.core.source import Source
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted, Order, failures, orders
+from sociometer.instruments.egosocial.tombench.checks import failures
+from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted
+from sociometer.instruments.egosocial.tombench.orders import Order, orders
 from sociometer.instruments.egosocial.tombench.release import Wording, read_folder
 
 COLUMNS = (

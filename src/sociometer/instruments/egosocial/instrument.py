@@ -13,7 +13,8 @@ from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.tombench import convert
-from sociometer.instruments.egosocial.tombench.convert import Conversion, Order
+from sociometer.instruments.egosocial.tombench.convert import Conversion
+from sociometer.instruments.egosocial.tombench.orders import Order
 
 
 class Scenes(Task[Scene, Picks]):

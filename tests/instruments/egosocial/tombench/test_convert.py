@@ -7,8 +7,11 @@ from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import DataError
 from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import folder_of, load_folder
-from sociometer.instruments.egosocial.tombench.convert import Order, failures, read_conversions
-from sociometer.instruments.egosocial.tombench.release import Wording
+from sociometer.instruments.egosocial.tombench.characters import naming
+from sociometer.instruments.egosocial.tombench.checks import failures
+from sociometer.instruments.egosocial.tombench.convert import read_conversions
+from sociometer.instruments.egosocial.tombench.orders import Order, orders
+from sociometer.instruments.egosocial.tombench.release import Wording, read_folder
 
 THIRD = Wording(
     "Oto gives Meifen 3 plums. Meifen thanks Oto, and he blushes.",
@@ -51,10 +54,60 @@ def test_a_good_conversion_passes_every_check():
             changed(story="I give Meifen 3 plums. Meifen thanks me, and I blush.", question="Why blush?"),
             "nobody is you",
         ),
+        (changed(options=("You are fond of Meifen", *FIRST.options[1:])), "option does not say I"),
+        (changed(options=(*FIRST.options[:3], "Meifen scolds you")), "option does not say I"),
+        (changed(options=("Fond of Meifen", *FIRST.options[1:])), "option does not say I"),
+        (changed(story=FIRST.story.replace("You give", "You gives")), "verb left in the third person"),
+        (changed(options=("I is fond of Meifen", *FIRST.options[1:])), "verb left in the third person"),
+        (changed(question="Why does you blush?"), "verb left in the third person"),
+        (changed(question="Why do you's cheeks redden?"), "verb left in the third person"),
     ],
 )
 def test_each_fault_is_found_and_named(first, failed):
     assert failed in list(failures(ORDER, first))
+
+
+ALONE = Order(
+    id="x", language="en", ego="Aunt Oto", order=1, measures="", others=("Meifen",), answer=0,
+    third=Wording(
+        "Aunt Oto loses her hat. She looks everywhere. Meifen finds it, and she laughs. Aunt Oto and Meifen are glad, "
+        'and they dance. Aunt Oto says, "Is it hers?"',
+        "Aunt Oto should cry, but she laughs, why?",
+        ("Her hat is back", "It rains"),
+    ),
+)  # fmt: skip
+TOLD = Wording(
+    "You lose your hat. You look everywhere. Meifen finds it, and she laughs. You and Meifen are glad, "
+    'and you dance. You say, "Is it hers?"',
+    "You should cry, but you laugh, why?",
+    ("My hat is back", "It rains"),
+)
+
+
+def test_a_pronoun_of_somebody_else_or_in_speech_may_stay():
+    assert list(failures(ALONE, TOLD)) == []
+
+
+@pytest.mark.parametrize(
+    ("good", "left"),
+    [
+        ("You lose your hat", "You lose her hat"),
+        ("You look everywhere", "She looks everywhere"),
+        ("and you dance", "and they dance"),
+        ("but you laugh", "but she laughs"),
+    ],
+)
+def test_a_pronoun_that_can_only_mean_you_must_go(good, left):
+    kept = Wording(TOLD.story.replace(good, left), TOLD.question.replace(good, left), TOLD.options)
+    assert kept != TOLD
+    assert "pronoun left in the third person" in list(failures(ALONE, kept))
+
+
+def test_where_sentences_were_joined_pronouns_are_counted_as_a_whole():
+    joined = Wording(TOLD.story.replace("your hat. You look", "your hat and look"), TOLD.question, TOLD.options)
+    assert list(failures(ALONE, joined)) == []
+    plain = naming("Aunt Oto", "en").sub("you", ALONE.third.story).replace("hat. She", "hat, she")
+    assert "pronoun left in the third person" in list(failures(ALONE, Wording(plain, TOLD.question, TOLD.options)))
 
 
 def test_a_name_that_is_part_of_yours_is_not_held_against_the_conversion():
@@ -71,6 +124,34 @@ def test_chinese_conversions_are_checked_too():
     good = Wording("你给梅芬三个李子，梅芬谢谢你。", "你为什么脸红？", ("我喜欢梅芬", "李子很酸"))
     assert list(failures(order, good)) == []
     assert "name still there" in list(failures(order, third))
+    assert "option does not say I" in list(
+        failures(order, Wording(good.story, good.question, ("你喜欢梅芬", "李子很酸")))
+    )
+    shy = Wording("小欧脸红了，因为他给了梅芬李子。", "小欧为什么脸红？", ("小欧喜欢梅芬", "李子很酸"))
+    order = Order(id="x", language="zh", ego="小欧", order=1, measures="", others=("梅芬",), third=shy, answer=0)
+    plain = Wording("你脸红了，因为他给了梅芬李子。", good.question, good.options)
+    assert list(failures(order, plain)) == ["pronoun left in the third person"]
+    assert list(failures(order, Wording("你脸红了，因为你给了梅芬李子。", good.question, good.options))) == []
+
+
+def replaced(order, you, i):
+    name = naming(order.ego, order.language)
+    third = order.third
+    options = tuple(name.sub(i, option) for option in third.options)
+    return Wording(name.sub(you, third.story), name.sub(you, third.question), options)
+
+
+@pytest.mark.parametrize(("i", "most"), [("you", 2), ("I", 4)])
+def test_putting_a_pronoun_for_the_name_is_no_conversion_of_an_official_item(official, i, most):
+    wanted = list(orders(read_folder(official / "tombench"), "en"))
+    assert len(wanted) == 2150
+    assert sum(not list(failures(order, replaced(order, "you", i))) for order in wanted) <= most
+
+
+def test_in_chinese_it_is_one_only_where_the_name_stands_in_no_option(official):
+    for order in orders(read_folder(official / "tombench"), "zh"):
+        if any(order.ego in option for option in order.third.options):
+            assert list(failures(order, replaced(order, "你", "你")))
 
 
 class Builder:

@@ -15,6 +15,7 @@ _SURNAMES = (
     "李王张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石"
     "廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤小阿老"
 )
+_NO_NAME_ENDS = "和的对是在说把给与跟也都不很要会想去到看知向为让被从并"
 _LATIN_NAME = re.compile(r"[A-Z][a-z]+")
 _ASKED_OF = re.compile(
     r"^(?:当|请问|你觉得|你认为|为什么|在)?([\u4e00-\u9fff]{2,4}?)"
@@ -74,7 +75,8 @@ def _chinese_names(text: str) -> tuple[str, ...]:
     for match in re.finditer(rf"[{_SURNAMES}](?=([\u4e00-\u9fff]{{1,2}}))", text):
         short, long = match[0] + match[1][0], match[0] + match[1]
         # A third character belongs to the name only if the first two never stand without it.
-        name = long if len(long) == 3 and text.count(long) == text.count(short) > 1 else short
+        whole = len(long) == 3 and long[2] not in _NO_NAME_ENDS and text.count(long) == text.count(short) > 1
+        name = long if whole else short
         if text.count(name) > 1 and not {name, short} & _not_names("zh"):
             found.setdefault(name)
     return tuple(found)
