@@ -8,6 +8,7 @@ import pytest
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Settings
 from sociometer.instruments.egosocial import commands
+from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS
 
 
 class Kept:
@@ -60,6 +61,37 @@ def test_babysitting_sets_the_same_items_side_by_side(rehearsal, baseline, scrip
     # 100 loses to any lower number
     assert rows["numbers", "rounds won"][3] > 0.8
     assert ("numbers", "words in a reply") in rows
+
+
+def test_one_match_against_a_model_under_eight_names_shows_no_significance(rehearsal, script):
+    names = {"opponents": tuple(OPPONENTS), "rounds": 3}
+    subject = script('{"prediction": 40, "choice": 27}', name="someone")
+    steady = Kept(rehearsal(subject, **names), ("numbers",), "someone")
+    seated = Kept(
+        rehearsal(subject, script('{"prediction": 1, "choice": 9}', name="other"), **names), ("numbers",), "someone"
+    )
+    (table,) = commands.babysitting(Bench(a=steady, b=seated), Settings({"steady": "a", "seated": "b"})).tables
+    (error,) = [row for row in table.rows if row[1] == "absolute error"]
+    assert error[3] == 31
+    assert error[5:] == (None, None, None, 1)
+
+
+def test_babysitting_refuses_swapped_runs_and_one_given_twice(rehearsal, baseline, script):
+    few = {"opponents": ("level-1",), "rounds": 2}
+    steady = Kept(rehearsal(baseline("random"), **few), ("numbers",), "someone")
+    other = script('{"prediction": 1, "choice": 9}', name="other")
+    seated = Kept(rehearsal(baseline("random"), other, **few), ("numbers",), "someone")
+    bench = Bench(a=steady, b=seated)
+    with pytest.raises(UsageError, match="against other, not the steady opponent"):
+        commands.babysitting(bench, Settings({"steady": "b", "seated": "a"}))
+    with pytest.raises(UsageError, match="--seated needs one with --role"):
+        commands.babysitting(bench, Settings({"steady": "a", "seated": "a"}))
+
+
+def test_babysitting_refuses_runs_of_which_nothing_was_scored(rehearsal, baseline):
+    empty = Kept(rehearsal(baseline("random"), opponents=()), ("numbers",), "someone")
+    with pytest.raises(UsageError, match="nothing to compare"):
+        commands.babysitting(Bench(a=empty, b=empty), Settings({"steady": "a", "seated": "b"}))
 
 
 def test_babysitting_refuses_two_different_subjects_and_runs_without_a_game(rehearsal, baseline):

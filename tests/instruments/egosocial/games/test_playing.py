@@ -148,6 +148,36 @@ def test_another_model_in_the_chair_is_named_and_its_numbers_are_not_called_the_
         assert summary.measure("chips_per_hand").value is not None
 
 
+def test_matches_against_one_model_are_one_item_whatever_rules_they_are_named_for(script, rehearsal):
+    subject = script('{"prediction": 40, "choice": 27}')
+    other = script('{"prediction": 40, "choice": 27}', name="other-model")
+    summary = rehearsal(subject, other).summarise("numbers")
+    assert {measure.items for measure in summary.measures if measure.value is not None} == {1}
+    assert summary.measure("accuracy").clusters == 1
+    assert summary.measure("accuracy").interval.too_few
+    assert any("--opponents seated plays it once" in note for note in summary.notes)
+    assert rehearsal(subject).summarise("numbers").measure("accuracy").items == 3
+
+
+def test_a_match_may_be_asked_for_against_whoever_is_seated(script, baseline, rehearsal, play):
+    other = script('{"prediction": 40, "choice": 27}', name="other-model")
+    show = rehearsal(baseline("random"), other, opponents=("seated",))
+    assert [item.id for item in show.instrument.task("numbers").items(show.source())] == ["numbers-seated-10"]
+    assert len(show.summarise("numbers").notes) == 2
+    with pytest.raises(UsageError, match="give --role opponent=MODEL"):
+        play("numbers", baseline("random"), opponents=("seated",))
+
+
+@pytest.mark.parametrize("task", ["numbers", "holdem"])
+def test_the_faults_of_a_model_in_the_opponents_chair_are_shown(task, script, baseline, rehearsal):
+    show = rehearsal(baseline("random"), script("banana", name="fruit"), matches=4)
+    summary = show.summarise(task)
+    assert summary.measure("opponent_faults").value == 2
+    assert summary.measure("faults_per_round" if task == "numbers" else "faults_per_decision").value < 2
+    steady = rehearsal(baseline("random"), matches=4).summarise(task)
+    assert steady.measure("opponent_faults") is None
+
+
 def test_a_cheating_opponent_falls_back_to_the_default_too_and_is_counted_apart(script, baseline, play):
     played = play("numbers", baseline("oracle"), script("I refuse.", name="sulk"), rounds=3)
     outcome = played.episode.outcome

@@ -1,5 +1,6 @@
 """What the games offer on the command line: train, characters, grade, babysitting."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.analysis.paired import paired_difference
@@ -11,6 +12,7 @@ from sociometer.core.workbench import Result, StoredRun, Workbench
 from sociometer.instruments.egosocial.games.blackjack import sheet
 from sociometer.instruments.egosocial.games.holdem import character, curves, net
 from sociometer.instruments.egosocial.games.holdem.training import Plan, Trainer
+from sociometer.instruments.egosocial.games.players import is_steady
 
 
 def train(bench: Workbench, options: Settings) -> Result:
@@ -61,6 +63,7 @@ def grade(bench: Workbench, options: Settings) -> Result:
     return Result(notes=(note,), wrote=(bench.write(out, sheet.write(run.view("blackjack"))),))
 
 
+_Values = dict[tuple[str, int], dict[str, float]]
 _COMPARED = {
     "numbers": (
         ("right", "predictions right"),
@@ -89,39 +92,75 @@ def babysitting(bench: Workbench, options: Settings) -> Result:
     tasks = [task for task in _COMPARED if task in steady.tasks and task in seated.tasks]
     if not tasks:
         raise UsageError("the runs share no game with an opponent; play numbers or holdem in both.")
+    _refuse_wrong_chairs(tasks, steady, seated)
     rows = [row for task in tasks for row in _compare(task, steady, seated)]
+    if not rows:
+        raise UsageError(f"runs {steady.id} and {seated.id} have nothing to compare: no item was scored in both.")
     columns = ("game", "what", "steady", "seated", "difference", "low", "high", "p", "items")
-    title = f"{steady.subject}: against the steady opponent and against {_opponent(seated)}"
-    return Result(tables=(Table("babysitting", title, columns, tuple(rows), note="intervals at 95 %, paired by item"),))
+    title = f"{steady.subject}: against the steady opponent and against {' and '.join(_opponents(tasks, seated))}"
+    note = (
+        "Hold'em: intervals at 95 %, paired by item. Number guessing against a model is one match, whatever it is"
+        " called: means without interval or test."
+    )
+    return Result(tables=(Table("babysitting", title, columns, tuple(rows), note=note),))
 
 
-def _opponent(run: StoredRun) -> str:
-    return next((run.view(task).roles.get("opponent", "") for task in run.tasks if task in _COMPARED), "another")
+def _opponents(tasks: Sequence[str], run: StoredRun) -> list[str]:
+    """Return who sat in the opponent's chair of a run."""
+    found = {outcome.opponent for task in tasks for _, outcome, _ in run.view(task).scored()}
+    return sorted(found)
+
+
+def _refuse_wrong_chairs(tasks: Sequence[str], steady: StoredRun, seated: StoredRun) -> None:
+    others = [name for name in _opponents(tasks, steady) if not is_steady(name)]
+    if others:
+        raise UsageError(
+            f"run {steady.id} was played against {', '.join(others)}, not the steady opponent; --steady needs a run"
+            " without --role opponent=MODEL."
+        )
+    if any(is_steady(name) for name in _opponents(tasks, seated)):
+        raise UsageError(
+            f"run {seated.id} was played against the steady opponent; --seated needs one with --role opponent=MODEL."
+        )
 
 
 def _compare(task: str, steady: StoredRun, seated: StoredRun) -> list[tuple[Cell, ...]]:
-    """One row for each value that both runs have for the same items, and one for the length of the replies."""
+    """One row for each value that both runs have, and one for the length of the replies."""
     first, second = _values(task, steady), _values(task, seated)
-    names = (*_COMPARED[task], ("words", "words in a reply"))
     rows: list[tuple[Cell, ...]] = []
-    for value, title in names:
-        shared = [key for key in first if key in second and value in first[key] and value in second[key]]
-        if not shared:
-            continue
-        found = paired_difference(
-            [first[key][value] for key in shared],
-            [second[key][value] for key in shared],
-            items=[item for item, _ in shared],
-        )
-        low, high = found.interval.low, found.interval.high
-        rows.append(
-            (task, title, found.first, found.second, found.difference, low, high, round(found.p_value, 4), found.items)
-        )
+    for value, title in (*_COMPARED[task], ("words", "words in a reply")):
+        if task == "numbers":
+            row = _means(value, first, second)
+        else:
+            row = _paired(value, first, second)
+        rows += [(task, title, *row)] if row else []
     return rows
 
 
-def _values(task: str, run: StoredRun) -> dict[tuple[str, int], dict[str, float]]:
-    found = {}
+def _paired(value: str, first: _Values, second: _Values) -> tuple[Cell, ...] | None:
+    shared = [key for key in first if key in second and value in first[key] and value in second[key]]
+    if not shared:
+        return None
+    found = paired_difference(
+        [first[key][value] for key in shared],
+        [second[key][value] for key in shared],
+        items=[item for item, _ in shared],
+    )
+    low, high = found.interval.low, found.interval.high
+    return found.first, found.second, found.difference, low, high, round(found.p_value, 4), found.items
+
+
+def _means(value: str, first: _Values, second: _Values) -> tuple[Cell, ...] | None:
+    """The means of all matches, side by side: a seated model plays one match, which no rule's match is the twin of."""
+    sides = [[values[value] for values in side.values() if value in values] for side in (first, second)]
+    if not all(sides):
+        return None
+    steady, seated = (sum(side) / len(side) for side in sides)
+    return steady, seated, seated - steady, None, None, None, 1
+
+
+def _values(task: str, run: StoredRun) -> _Values:
+    found: _Values = {}
     for episode in run.view(task).episodes():
         if episode.score is not None:
             values = dict(episode.score.values)

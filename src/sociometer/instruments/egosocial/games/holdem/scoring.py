@@ -43,6 +43,8 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
     steady = is_steady(outcome.opponent)
     if steady:
         values["right"] = float(final.style == item.style)
+    elif theirs := sum(move.player != SUBJECT for hand in outcome.hands for move in hand.moves):
+        values["opponent_faults"] = outcome.opponent_faults.count / theirs
     chances = belief(item, outcome, len(outcome.hands)) if steady else None
     if chances is not None:
         values |= {
@@ -66,8 +68,9 @@ _MEASURES = (
     ("checks", "check_rate"),
     ("folds", "fold_rate"),
     ("faults", "faults_per_decision"),
+    ("opponent_faults", "opponent_faults"),
 )
-_NO_SHARES = ("chips", "faults")
+_NO_SHARES = ("chips", "faults", "opponent_faults")
 
 
 def summarise(run: RunView[Match, MatchOutcome]) -> Summary:

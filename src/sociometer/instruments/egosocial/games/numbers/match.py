@@ -12,7 +12,7 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item, Session
 from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
-from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS
+from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS, SEATED
 from sociometer.instruments.egosocial.games.numbers.rules import (
     FACTOR,
     HIGHEST,
@@ -86,8 +86,8 @@ def matches(source: Source) -> Iterator[NumberMatch]:
     if rounds < 1:
         raise UsageError(f"--rounds is {rounds}; it must be 1 or more.")
     for name in source.settings.texts("opponents"):
-        if name not in OPPONENTS:
-            raise unknown("opponent of number guessing", name, OPPONENTS)
+        if name not in (*OPPONENTS, SEATED):
+            raise unknown("opponent of number guessing", name, (*OPPONENTS, SEATED))
         yield NumberMatch(id=f"numbers-{name}-{rounds}", cluster=f"numbers-{name}", opponent=name, rounds=rounds)
 
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Sequence
 
-from sociometer.core.errors import unknown
+from sociometer.core.errors import UsageError, unknown
 from sociometer.instruments.egosocial.games.numbers.rules import FACTOR, MIDDLE, Round, clamp
 
 Rule = Callable[[Sequence[Round], random.Random], float]
@@ -60,6 +60,8 @@ def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
 
 
 PAPER = ("level-1", "level-2", "level-3")
+SEATED = "seated"
+"""No rule: whoever is seated in the opponent's chair, in one match."""
 OPPONENTS: dict[str, Rule] = {
     "level-1": constant,
     "level-2": descending,
@@ -74,6 +76,8 @@ OPPONENTS: dict[str, Rule] = {
 
 def choose(name: str, rounds: Sequence[Round], rng: random.Random) -> float:
     """Return the next number of the opponent of that name; rounds are seen from its side."""
+    if name == SEATED:
+        raise UsageError(f"--opponents {SEATED} is a match against another model; give --role opponent=MODEL.")
     if name not in OPPONENTS:
         raise unknown("opponent of number guessing", name, OPPONENTS)
     return OPPONENTS[name](rounds, rng)

@@ -1,12 +1,15 @@
 """Number guessing: outcome -> score -> summary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import msgspec
 
 from sociometer.analysis.grouped import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
-from sociometer.core.task import RunView, Score
+from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
+from sociometer.instruments.egosocial.games.numbers.opponents import SEATED
 from sociometer.instruments.egosocial.games.numbers.patterns import TOLERANCE, Patterns, find, is_right
 from sociometer.instruments.egosocial.games.numbers.rules import Round
 from sociometer.instruments.egosocial.games.players import is_steady
@@ -41,6 +44,8 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
     }
     if errors:
         values["error"] = sum(errors) / len(errors)
+    if not is_steady(outcome.opponent):
+        values["opponent_faults"] = outcome.opponent_faults.count / len(rounds)
     if found.learnt_at is not None:
         values["learnt_at"] = float(found.learnt_at)
     unreadable = sum(one.faults.defaulted for one in rounds)
@@ -58,25 +63,48 @@ _MEASURES = (
     ("back_on_track", "back_on_track"),
     ("always_smaller", "always_smaller"),
     ("faults", "faults_per_round"),
+    ("opponent_faults", "opponent_faults"),
 )
-_NO_SHARES = ("error", "learnt_at", "faults")
+_NO_SHARES = ("error", "learnt_at", "faults", "opponent_faults")
 
 
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
     measures: list[Measure] = []
+    distinct = as_distinct_matches(run)
     for value, name in _MEASURES:
         binary = False if value in _NO_SHARES else None
-        measures += grouped_measures(run, value, name, by=["opponent"], binary=binary)
+        found = grouped_measures(distinct, value, name, by=["opponent"], binary=binary)
+        measures += [one for one in found if one.items or name != "opponent_faults"]
     matches = [(opponent_of(item, outcome), outcome) for item, outcome, _ in run.scored()]
     notes = [f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance."]
     notes += seated_note({outcome.opponent for _, outcome in matches})
+    again = {item.opponent for item, outcome, _ in run.scored() if not is_steady(outcome.opponent)}
+    if len(again) > 1:
+        notes.append(
+            f"{len(again)} matches against one model are the same match played again, counted as its repeats: "
+            f"the names of rules mean nothing to a model. --opponents {SEATED} plays it once."
+        )
     return Summary(
         measures=tuple(measures),
         tables=(_pattern_table(matches),),
         notes=tuple(notes),
         series={"curves": _curves(matches), "matches": [_trace(name, outcome) for name, outcome in matches]},
     )
+
+
+def as_distinct_matches(run: RunView[NumberMatch, NumberOutcome]) -> RunView[NumberMatch, NumberOutcome]:
+    """Return the run with all matches against a seated model as repeats of one, since the same words open each."""
+
+    def episodes() -> Iterator[Episode[NumberMatch, NumberOutcome]]:
+        for episode in run.episodes():
+            if episode.outcome is None or is_steady(episode.outcome.opponent):
+                yield episode
+            else:
+                one = f"numbers-{SEATED}-{episode.item.rounds}"
+                yield msgspec.structs.replace(episode, item=msgspec.structs.replace(episode.item, id=one, cluster=one))
+
+    return RunView(episodes, run.settings, subject=run.subject, roles=run.roles, run=run.run, stand_ins=run.stand_ins)
 
 
 def seated_note(labels: set[str]) -> list[str]:
