@@ -8,6 +8,7 @@ from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.games.blackjack.odds import odds
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES, points_of, total_of
 from sociometer.instruments.egosocial.games.cards import Card
+from sociometer.instruments.egosocial.games.named import one_move
 
 # Where a server holds a reply to the schema, this keeps a model that repeats itself from never reaching its move.
 LONGEST_BELIEF = 400
@@ -45,7 +46,9 @@ _LABEL = re.compile(
     r"[\"'*_]*\s*[:=-]+\s*[\"'*_]*",
     re.IGNORECASE,
 )
-_MOVE = re.compile(r"\b(hit|stand|stay|draw|double|split|surrender|fold|call|raise|check)\b", re.IGNORECASE)
+_WORDS = ("hit", "stand", "stay", "draw", "double", "split", "surrender", "fold", "call", "raise", "check")
+# A move that cannot be made out is kept as it was said, so that it is asked for again.
+LONGEST_ACTION = 80
 _SAME = {"stay": "stand", "draw": "hit"}
 
 
@@ -56,9 +59,7 @@ def read_statement(text: str) -> Statement:
         (reading.value.self_belief, reading.value.external_belief, reading.value.action)
     ):
         value = reading.value
-        return Statement(
-            value.self_belief, value.external_belief, _move(value.action) or value.action.strip(), reading.rule
-        )
+        return Statement(value.self_belief, value.external_belief, _move(value.action), reading.rule)
     parts = _labelled(text)
     if not parts:
         return Statement("", "", "", reading.rule)
@@ -77,8 +78,7 @@ def _labelled(text: str) -> dict[str, str]:
 
 
 def _move(text: str) -> str:
-    match = _MOVE.search(text)
-    word = match[1].lower() if match else ""
+    word = one_move(text, _WORDS) or text.strip()[:LONGEST_ACTION]
     return _SAME.get(word, word)
 
 

@@ -19,6 +19,7 @@ from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, see
 from sociometer.instruments.egosocial.games.holdem.observation import Observation, observe, story, street_of
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, Deal, State, new_deal
+from sociometer.instruments.egosocial.games.named import named_moves, one_move
 
 SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")
@@ -210,13 +211,12 @@ def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
     """Return the action a reply names; one that the rules do not allow now is illegal, two or none are unreadable."""
     structured = read_json(text, _Action)
     stated = structured.value.action if structured.value is not None else text
-    words = {word.lower() for word in re.findall(rf"\b({'|'.join(ACTIONS)})\b", stated, re.IGNORECASE)}
-    if len(words) > 1:
+    word = one_move(stated, ACTIONS)
+    if not word and len(named_moves(stated, ACTIONS)) > 1:
         final = re.findall(rf"\baction\b\W*\b({'|'.join(ACTIONS)})\b", stated, re.IGNORECASE)
-        words = {final[-1].lower()} if final else words
-    if len(words) != 1:
+        word = final[-1].lower() if final else ""
+    if not word:
         return Read(None, "illegal" if structured.value is not None and stated.strip() else "unreadable")
-    word = words.pop()
     return Read(word) if word in legal else Read(None, "illegal")
 
 

@@ -161,22 +161,31 @@ def _messages(session: Session, rounds: Sequence[Round], length: int) -> list[Me
     ]
 
 
-_LABELLED = re.compile(r"\b(predict\w*|choice|choose|chosen)\b[^\d\n-]{0,40}?(-?\d{1,6}(?:\.\d{1,6})?)", re.IGNORECASE)
+_LABELLED = re.compile(r"\b(predict|choice|choose|chosen)\w*\b[^\d\n-]{0,40}?(-?\d{1,6}(?:\.\d{1,6})?)", re.IGNORECASE)
+_ROUND = re.compile(r"\bround\s*(?:number\s*|#)?\d+", re.IGNORECASE)
 
 
 def read_guess(text: str) -> Read[Guess]:
-    """Return both numbers in a reply; one outside 1 to 100 is illegal, a missing one unreadable."""
+    """Return both numbers in a reply; one outside 1 to 100 is illegal, one that is missing or two-fold unreadable."""
     reading = read_json(text, _Answer)
     if reading.value is not None:
         pair = (_number(reading.value.prediction), _number(reading.value.choice))
     else:
-        found = {match[1].lower()[:4]: float(match[2]) for match in _LABELLED.finditer(text[:4000])}
-        pair = (found.get("pred"), found.get("choi", found.get("choo", found.get("chos"))))
+        pair = _labelled(text[:4000])
     if pair[0] is None or pair[1] is None:
         return Read(None, "unreadable")
     if not (is_legal(pair[0]) and is_legal(pair[1])):
         return Read(None, "illegal")
     return Read(Guess(pair[0], pair[1]))
+
+
+def _labelled(text: str) -> tuple[float | None, float | None]:
+    """Return the numbers that are called prediction and choice, each None unless it is one number throughout."""
+    found: dict[bool, set[float]] = {True: set(), False: set()}
+    for match in _LABELLED.finditer(_ROUND.sub("this round", text)):
+        found[match[1].lower() == "predict"].add(float(match[2]))
+    predictions, choices = found[True], found[False]
+    return predictions.pop() if len(predictions) == 1 else None, choices.pop() if len(choices) == 1 else None
 
 
 def _number(value: float | str) -> float | None:
