@@ -46,6 +46,7 @@ class Album:
         self.id = run
         self.instrument = "tact"
         self.subject = subject
+        self.revision = ""
         self.tasks = ("questions",)
         self._values = values
         self._reply = reply

@@ -40,6 +40,11 @@ class StoredRun(Protocol):
     def subject(self) -> str: ...
 
     @property
+    def revision(self) -> str:
+        """What names the subject's weights, or the person behind it; empty where nothing was given."""
+        ...
+
+    @property
     def tasks(self) -> tuple[str, ...]: ...
 
     def view(self, task: str = "") -> RunView[Any, Any]:

@@ -35,6 +35,12 @@ class Stored:
         return self.record.subject
 
     @property
+    def revision(self) -> str:
+        """What names the subject's weights, or the person behind it."""
+        seat = self.record.manifest.seats.get("subject")
+        return seat.identity.revision if seat else ""
+
+    @property
     def tasks(self) -> tuple[str, ...]:
         return self.record.manifest.tasks
 

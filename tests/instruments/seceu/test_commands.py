@@ -39,9 +39,10 @@ def take_test(sociometer, subject="baseline/random", seed="0"):
 def sit_down(sociometer, monkeypatch):
     """A person takes the test, answering by turns; gives the run."""
 
-    def sit(*lines):
+    def sit(*lines, name=""):
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines) * 40))
-        code, out, err = sociometer("run", "seceu", "--model", "human", "--json", "--quiet")
+        who = ("--revision", name) if name else ()
+        code, out, err = sociometer("run", "seceu", "--model", "human", *who, "--fresh", "--json", "--quiet")
         assert code == 0, err
         return json.loads(out)[0]["run"]
 
@@ -97,6 +98,13 @@ def test_models_are_no_people(sociometer, words):
     code, _, err = sociometer("norms", *words, "--instrument", "seceu", "--run", "last")
     assert code == 2
     assert "is of baseline/random, not of a person" in err
+
+
+def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer, sit_down):
+    runs = [sit_down("4 3 2 1", name="ann"), sit_down("1 2 3 4", name="ann"), sit_down("2 2 3 3", name="bo")]
+    codes = [sociometer("norms", "add", "--instrument", "seceu", "--run", r, "--to", "people.csv") for r in runs]
+    assert [code for code, _, _ in codes] == [0, 2, 0]
+    assert "person 'ann' already stands among the people" in codes[1][2]
 
 
 def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):

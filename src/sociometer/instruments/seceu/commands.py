@@ -108,7 +108,7 @@ def _with_runs(
 
 
 def person_of(run: StoredRun) -> Person:
-    """Return the answers of a person's run as one row; repeats are averaged, null answers left out."""
+    """Return the answers of a person's run as one row, named by its revision; repeats are averaged, nulls left out."""
     if run.subject != PERSON:
         raise UsageError(
             f"run {run.id} is of {run.subject}, not of a person: "
@@ -126,7 +126,7 @@ def person_of(run: StoredRun) -> Person:
     answers = {scenario: tuple(np.mean(given, axis=0).tolist()) for scenario, given in points.items() if given}
     if not answers:
         raise UsageError(f"run {run.id} holds no allocation.")
-    return Person(f"{run.subject} {run.id}", answers, invalid=len(points) - len(answers))
+    return Person(run.revision or f"{run.subject} {run.id}", answers, invalid=len(points) - len(answers))
 
 
 def norming_tables(made: Norming) -> list[Table]:
