@@ -132,3 +132,15 @@ def test_only_a_mismatch_without_a_reason_fails():
     table = reproduction_table("seceu", [*figures, wrong])
     assert [row[4] for row in table.rows] == ["known difference", "match", "MISMATCH"]
     assert "1 of 3 figures match; 1 differ for a known reason; 1 differ without one" in table.note
+
+
+def test_one_number_is_over_the_subjects_own_measures_beside_those_who_share_them():
+    table = {"A": {"x": 0.2, "y": 0.4}, "B": {"x": 0.5, "y": 0.5, "z": 1.0}, "new": {"x": 0.9}}
+    found = overall(table, "A")
+    assert found.measures == ("x", "y")
+    assert dict(zip(found.subjects, found.scores, strict=True)) == {"A": pytest.approx(0.3), "B": pytest.approx(0.5)}
+    assert found.left_out == ("new",)
+    lone = overall(table, "new")
+    assert (lone.measures, lone.left_out) == (("x",), ())
+    assert lone.reason.startswith("1 measure is shared")
+    assert overall(table, "nobody").scores == ()

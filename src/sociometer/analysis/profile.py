@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.clusters import Floats
 from sociometer.core.card import Card, MeasureCard
@@ -61,7 +61,7 @@ def profile_lines(
         card = cards[run.run]
         for known in card.measures_of(run.task):
             measure = run.summary.measure(known.name)
-            if measure is None or not (known.primary or (_on_norm(known) and measure.value is not None)):
+            if measure is None or not (known.primary or (on_norm(known) and measure.value is not None)):
                 continue
             found.append(
                 ProfileLine(
@@ -89,7 +89,7 @@ def profile_lines(
     return tuple(found)
 
 
-def _on_norm(known: MeasureCard) -> bool:
+def on_norm(known: MeasureCard) -> bool:
     """Whether a measure is a place on a scale made from people (an EQ of which 100 is the mean)."""
     return known.unit == "points" and known.human is not None
 
@@ -116,26 +116,45 @@ class Overall(Struct, frozen=True):
     first_factor: float | None
     justified: bool
     reason: str
+    left_out: tuple[str, ...] = ()
+    """Subjects that lack some of the measures, and so stand in no number."""
 
 
-def overall(table: Mapping[str, Mapping[str, float]], *, minimum_subjects: int = MINIMUM_SUBJECTS) -> Overall:
+def overall(
+    table: Mapping[str, Mapping[str, float]], subject: str = "", *, minimum_subjects: int = MINIMUM_SUBJECTS
+) -> Overall:
     """Mean position of each subject over measures (subject -> measure -> position), with the test of one number.
 
+    With a `subject`, over all of its measures, and beside the subjects that have them all; else over those that all
+    subjects share.
     One number is justified when the measures, over at least ten distinct subjects, correlate: their first
     principal component must hold more of the variance than in 95 % of tables whose columns were shuffled
     (Horn's parallel analysis; Horn, J. L. (1965), Psychometrika 30) and more than half of it.
     """
-    measures = sorted(set.intersection(*(set(values) for values in table.values()))) if table else []
+    measures = sorted(_measures(table, subject))
+    subjects = tuple(name for name, values in table.items() if set(measures) <= set(values))
+    found = _overall({name: table[name] for name in subjects}, measures, minimum_subjects)
+    return structs.replace(found, left_out=tuple(name for name in table if name not in subjects))
+
+
+def _measures(table: Mapping[str, Mapping[str, float]], subject: str) -> set[str]:
+    if subject:
+        return set(table.get(subject, {}))
+    return set.intersection(*(set(values) for values in table.values())) if table else set()
+
+
+def _overall(table: Mapping[str, Mapping[str, float]], measures: Sequence[str], minimum_subjects: int) -> Overall:
     subjects = tuple(table)
     values = np.array([[table[name][measure] for measure in measures] for name in subjects], dtype=np.float64)
     scores = tuple(float(score) for score in values.mean(axis=1)) if measures else ()
     if len(measures) < 2:
-        reason = f"{len(measures)} measures are shared by all subjects; at least two are needed"
+        reason = f"{_counted(len(measures), 'measure is', 'measures are')} shared; at least two are needed"
         return Overall(subjects, scores, tuple(measures), None, None, False, reason)
     varies = values[:, values.std(axis=0) > 0]
     if len(subjects) < minimum_subjects or varies.shape[1] < 2:
         reason = (
-            f"{len(subjects)} subjects cannot show whether the measures agree; at least {minimum_subjects} are needed"
+            f"{_counted(len(subjects), 'subject', 'subjects')} cannot show whether the measures agree; "
+            f"at least {minimum_subjects} are needed"
         )
         return Overall(subjects, scores, tuple(measures), None, None, False, reason)
     share = _first_share(varies)
@@ -146,6 +165,10 @@ def overall(table: Mapping[str, Mapping[str, float]], *, minimum_subjects: int =
     word = "agree" if justified else "do not agree"
     reason = f"the measures {word}: one component holds {share:.0%} of their variance (shuffled tables: {limit:.0%})"
     return Overall(subjects, scores, tuple(measures), mean, share, justified, reason)
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
 
 
 def _first_share(values: Floats) -> float:

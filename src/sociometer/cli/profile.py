@@ -29,7 +29,7 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
             raise unknown("subject", subject, subjects, "`sociometer runs` lists the subjects.")
         runs = chosen_runs(engine, (), subject=subject)
         lines, official = _lines(runs), {stored.id for stored in runs if is_official(stored.record)}
-        one = overall(_everyone(engine)) if as_one else None
+        one = overall(_everyone(engine), subject) if as_one else None
     if as_json:
         print_json({"subject": subject, "profile": lines, "overall": one})
         return
@@ -83,9 +83,13 @@ def _positions(lines: tuple[ProfileLine, ...]) -> dict[str, float]:
 def _print_overall(found: Overall, subject: str) -> None:
     if found.scores and subject in found.subjects:
         score = found.scores[found.subjects.index(subject)]
+        count = len(found.measures)
         print_line(
-            f"One number (mean place between chance and people): {score:.0%} over {len(found.measures)} measures."
+            f"One number (mean place between chance and people): {score:.0%} over {count} "
+            f"measure{'s' if count != 1 else ''}."
         )
+    if found.left_out:
+        print_line(f"Without some of these measures, and so not beside it: {', '.join(found.left_out)}.")
     print_line(("It is justified: " if found.justified else "It is NOT justified: ") + found.reason + ".")
 
 
