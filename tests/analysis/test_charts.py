@@ -15,7 +15,7 @@ from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
-from sociometer.analysis.charts.theme import CATEGORIES, themed
+from sociometer.analysis.charts.theme import CATEGORIES, contained, themed
 from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
 from sociometer.analysis.charts.wheel import Petal, wheel_chart
 from sociometer.core.measure import Interval, Measure
@@ -100,3 +100,66 @@ def test_every_colour_stands_out_from_the_page(mode, paper):
     # WCAG 2.1, success criterion 1.4.11: graphics need 3 : 1
     for colour in CATEGORIES[mode]:
         assert _contrast(colour, paper) >= 3.0, colour
+
+
+def _values(spec, field):
+    return [entry[field] for entry in spec["data"]["values"]]
+
+
+def test_more_series_than_colours_differ_by_shape_and_dash():
+    names = [f"s{place}" for place in range(20)]
+    curve = curve_chart([CurvePoint(x, place, name) for place, name in enumerate(names) for x in (1, 2)])
+    line, points = (layer["encoding"] for layer in curve["layer"])
+    shapes = points["shape"]["scale"]["range"]
+    assert len({(place % len(CATEGORIES["light"]), shape) for place, shape in enumerate(shapes)}) == 20
+    dashes = dict(zip(_values(curve, "series"), _values(curve, "lap"), strict=True))
+    assert [dashes[name] for name in names] == [0] * 8 + [1] * 8 + [2] * 4
+    assert line["strokeDash"]["field"] == "lap"
+    legend = re.findall(r">s\d+<", vl_convert.vegalite_to_svg(themed(curve, "light", 500)))
+    assert len(legend) == 20, "each series stands in the legend once"
+    paths = trajectory_chart([Step(f"d{name}", 1, 50, name) for name in names])
+    assert "strokeDash" in paths["layer"][-1]["encoding"]
+    few = curve_chart([CurvePoint(1, 50, "a"), CurvePoint(1, 50, "b")])
+    assert "strokeDash" not in few["layer"][0]["encoding"] and "shape" in few["layer"][1]["encoding"]
+
+
+def test_groups_of_dots_never_share_colour_and_shape():
+    chart = interval_chart([Dot("all", 0.5, group=f"g{place}") for place in range(30)])
+    shapes = chart["layer"][-1]["encoding"]["shape"]["scale"]["range"]
+    assert len({(place % len(CATEGORIES["light"]), shape) for place, shape in enumerate(shapes)}) == 30
+
+
+def _text_ends(svg, name):
+    """Where the text begins and ends across, by its anchor and the usual width of its letters."""
+    for part in re.findall(r"<text[^>]*>[^<]*</text>", svg):
+        if part.endswith(f">{name}</text>"):
+            place = float(re.search(r"translate\(([-\d.]+),", part)[1])
+            share = {"start": 0.0, "middle": 0.5, "end": 1.0}[re.search(r'text-anchor="(\w+)"', part)[1]]
+            wide = 6.2 * len(name)
+            return place - share * wide, place + (1 - share) * wide, float(re.search(r",([-\d.]+)\)", part)[1])
+    raise AssertionError(f"{name} is not drawn")
+
+
+def test_the_name_of_a_reference_stays_inside_a_narrow_chart_and_clear_of_others():
+    chart = interval_chart(
+        [Dot("baseline/oracle", 1.0)],
+        domain=(0, 1),
+        references=[ReferenceLine("people (paper)", 0.9), ReferenceLine("chance", 0.5)],
+    )
+    narrow, wide = (vl_convert.vegalite_to_svg(themed(chart, "light", width)) for width in (140, 640))
+    _, end, high = _text_ends(narrow, "people (paper)")
+    assert end <= 140
+    assert high < _text_ends(narrow, "chance")[2], "one name stands above the other where they would meet"
+    assert _text_ends(wide, "people (paper)")[2] == _text_ends(wide, "chance")[2]
+
+
+@pytest.mark.parametrize("name", ["intervals", "heat map", "stacked", "changes"])
+def test_a_height_worked_out_is_the_height_of_the_rows(name):
+    spec = {**CHARTS[name], "width": "container"}
+    shown = contained(spec)
+    assert isinstance(shown["height"], float)
+    heights = [
+        re.search(r'<svg[^>]*? height="([\d.]+)"', vl_convert.vegalite_to_svg(themed(chart, "light", 500)))[1]
+        for chart in (spec, shown)
+    ]
+    assert heights[0] == heights[1]

@@ -110,7 +110,7 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     assert low < -float(cells["difference"].strip("−").removesuffix(" points")) < high
     assert cells["p"] == "< .001"
     assert cells["same within"] == "5.0 points: not shown"
-    assert cells["corrected for"] == "1"
+    assert cells["family size"] == "1"
     assert int(cells["items needed"]) > 100
     assert any(line.split("\t")[1:2] == ["ability: empathy"] for line in text.splitlines())
     assert cells["only first : only second right"].endswith(" : 0")

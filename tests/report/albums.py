@@ -42,14 +42,18 @@ CARD = Card(
 class Album:
     """A stored run in memory."""
 
-    def __init__(self, run: str, subject: str, values: Sequence[float | None], reply: str = "B, I think.") -> None:
+    def __init__(
+        self, run: str, subject: str, values: Sequence[float | None], reply: str = "B, I think.", **settings: str | bool
+    ) -> None:
         self.id = run
         self.instrument = "tact"
         self.subject = subject
         self.revision = ""
-        self.tasks = ("questions",)
+        self.tasks: tuple[str, ...] = ("questions",)
+        self.judge = "tact/rules"
         self._values = values
         self._reply = reply
+        self._settings = settings
 
     def view(self, task: str = "") -> RunView:
         def episodes() -> Iterator[Episode]:
@@ -63,10 +67,10 @@ class Album:
                     score = Score(values={"correct": value}, facets=facets, unreadable=unreadable)
                     yield Episode(item, 0, Said(self._reply), score, None)
 
-        roles = {"subject": self.subject, "judge": "tact/rules"}
+        roles = {"subject": self.subject, "judge": self.judge}
         return RunView(
             episodes,
-            Settings({"language": "en", "factors": ("age", "role")}),
+            Settings({"language": "en", "factors": ("age", "role"), **self._settings}),
             subject=self.subject,
             roles=roles,
             run=self.id,
@@ -111,6 +115,11 @@ def _beside(item: Item, outcome: Said) -> Figure:
         return Figure("path", "The path", chart=heat_map([Cell("a", "b", 0.5)]))
     if item.id == "q01":
         return Figure("path", "The path", svg='<svg xmlns="http://www.w3.org/2000/svg"><text>hello</text></svg>')
+    if item.id == "q02":
+        shape = '<rect x="1500" y="1400" width="80" height="40" fill="teal"/>'
+        return Figure(
+            "tree", "Tree", svg=f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 3000 2000">{shape}</svg>'
+        )
     rows = (("said", outcome.letter), ("right", True))
     return Figure("options", "Options", table=Table("o", "Options", ("what", "which"), rows))
 

@@ -44,7 +44,7 @@ def test_nothing_is_asked_of_the_network_and_the_console_holds_no_error(opened):
         if message["method"] == "Network.requestWillBeSent":
             asked.add(urlsplit(message["params"]["request"]["url"]).scheme)
     assert not asked & {"http", "https", "ws", "wss", "ftp"}
-    assert [entry for entry in opened.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
 
 
 def test_every_chart_is_drawn_and_drawn_anew_in_the_other_theme(opened):
@@ -118,6 +118,37 @@ def test_on_a_phone_nothing_overflows_sideways(opened):
     opened.execute_async_script(DRAW)
     wide = opened.execute_script("return document.documentElement.scrollWidth")
     assert wide <= 375
+
+
+def test_on_a_phone_the_contents_stay_at_hand(opened):
+    _width(opened, 375)
+    opened.refresh()
+    links = opened.find_elements(By.CSS_SELECTOR, ".contents a")
+    assert links and links[0].is_displayed()
+    opened.execute_script("document.querySelector('#method').scrollIntoView()")
+    top = opened.execute_script("return document.querySelector('.contents').getBoundingClientRect().top")
+    assert top == 0
+
+
+@pytest.mark.parametrize("width", [375, 1300])
+def test_every_lane_names_its_subject(opened, width):
+    _width(opened, width)
+    names = opened.find_elements(By.CSS_SELECTOR, "#profile .lane .name")
+    assert [name.text for name in names[:2]] == ["plain", "better"]
+    assert all(name.is_displayed() and name.location["x"] > 0 for name in names)
+
+
+def test_a_drawing_opens_where_it_begins(opened):
+    """The tall drawing of q02 has its first shape far down and to the right."""
+    _choose(opened, "by-subject", "plain")
+    opened.find_element(By.ID, "by-words").send_keys("question q02")
+    opened.execute_script("arguments[0].click()", _entries(opened)[0])
+    seen = opened.execute_script(
+        "const frame = document.querySelector('.beside .drawing');"
+        "const [box, shape] = [frame, frame.shadowRoot.querySelector('rect')].map((e) => e.getBoundingClientRect());"
+        "return shape.top >= box.top && shape.bottom <= box.bottom && shape.left < box.right && shape.left >= box.left"
+    )
+    assert seen
 
 
 def test_the_page_prints(opened):

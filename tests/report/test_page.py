@@ -6,16 +6,22 @@ import json
 import re
 
 import pytest
-from albums import HOSTILE, INSTRUMENTS, TASKS, VALUES, Album, given
+from albums import HOSTILE, INSTRUMENTS, TASKS, VALUES, Album, Questions, given
 from msgspec import structs
 
+from sociometer.analysis.compare import Terms
+from sociometer.analysis.profile import profile_lines
+from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.measure import Figure, Interval, Table
-from sociometer.core.task import Instrument
+from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
+from sociometer.core.task import Instrument, SummarisedRun
+from sociometer.report.build import write_report
+from sociometer.report.comparison import comparison_table, p_text
 from sociometer.report.drawing import clean_svg
 from sociometer.report.evidence import choose, lines_of
-from sociometer.report.material import gather
-from sociometer.report.page import all_numbers, as_data_block, cell, p_text, packed, span, troubles, verdicts
+from sociometer.report.material import GivenRun, days_in_words, gather
+from sociometer.report.overview import profile_figure
+from sociometer.report.page import _rows, all_numbers, as_data_block, cell, packed, span, troubles, verdicts
 from sociometer.report.plot import drawn, find_figure, plot, plot_all
 from sociometer.report.strips import number, strips
 
@@ -118,6 +124,81 @@ def test_two_runs_of_one_subject_are_told_apart():
     assert found.evidence == ()
 
 
+def _twice(*runs, official=(False, False)):
+    given_runs = [GivenRun(run, "2026-01-02 03:04 UTC", official=of) for run, of in zip(runs, official, strict=True)]
+    return gather(given_runs, INSTRUMENTS, evidence=0)
+
+
+def test_two_runs_of_one_subject_are_named_by_what_sets_them_apart():
+    plain = VALUES["plain"]
+    by_setting = _twice(Album("r1", "a", plain, condition="control"), Album("r2", "a", plain, condition="anxiety"))
+    assert by_setting.subjects == ("a (condition control)", "a (condition anxiety)")
+    assert by_setting.measured == ("a",)
+    by_flag = _twice(Album("r1", "a", plain, shuffle=False), Album("r2", "a", plain, shuffle=True))
+    assert by_flag.subjects == ("a", "a (shuffle)")
+    other = Album("r2", "a", plain)
+    other.judge = "gpt-4o"
+    assert _twice(Album("r1", "a", plain), other).subjects == ("a (judge tact/rules)", "a (judge gpt-4o)")
+    official = _twice(Album("r1", "a", plain), Album("r2", "a", plain), official=(True, False))
+    assert official.subjects == ("a (official items)", "a")
+    wordy = _twice(Album("r1", "a", plain, persona="x" * 80), Album("r2", "a", plain, persona="y" * 80))
+    assert wordy.subjects == ("a (r1)", "a (r2)")
+
+
+def test_an_analysis_of_a_subject_does_not_make_it_two():
+    talk, analysis = Album("r1", "a", VALUES["plain"]), Album("r2", "a", VALUES["plain"], depth="full")
+    analysis.tasks = ("others",)
+    of = structs.replace(INSTRUMENTS["tact"].card, task=(TaskCard("questions", "Q"), TaskCard("others", "O")))
+    runs = [GivenRun(talk), GivenRun(analysis)]
+    others = Questions()
+    others.name = "others"
+    found = gather(runs, {"tact": Instrument(of, [*TASKS, others], figures=lambda runs: ())}, evidence=0)
+    assert found.subjects == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (["2026-01-02 03:04 UTC"], "on 2 January 2026"),
+        (["2026-01-02", "2026-01-02 23:00 UTC", ""], "on 2 January 2026"),
+        (["2026-01-05", "2026-01-02"], "between 2 and 5 January 2026"),
+        (["2026-01-30", "2026-02-05"], "between 30 January and 5 February 2026"),
+        (["2025-12-30", "2026-01-05"], "between 30 December 2025 and 5 January 2026"),
+        (["", ""], ""),
+    ],
+)
+def test_the_days_of_the_runs_are_told_in_words(days, words):
+    assert days_in_words(days) == words
+
+
+def test_the_front_says_when_it_was_measured_and_the_foot_when_the_page_was_made(tmp_path):
+    out = write_report(given()[:1], INSTRUMENTS, tmp_path / "page.html", made="9 March 2027", version="9.9")
+    text = out.read_text(encoding="utf-8")
+    assert "Measured with 1 instrument on 2 January 2026." in " ".join(text.split())
+    assert text.count("9 March 2027") == 1
+    undated = [structs.replace(given()[0], created="")]
+    out = write_report(undated, INSTRUMENTS, tmp_path / "page.html", made="9 March 2027", version="9.9")
+    assert "Measured with 1 instrument. Every score" in " ".join(out.read_text(encoding="utf-8").split())
+
+
+def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
+    terms = Terms(margin=0.1)
+    out = write_report(given()[:2], INSTRUMENTS, tmp_path / "page.html", made="now", version="9.9", terms=terms)
+    text = out.read_text(encoding="utf-8")
+    section = text[text.index('<section id="compare">') : text.index('<section id="troubles">')]
+    for head in ("p BH", "p McNemar", "same within", "p same Holm", "items needed", "clusters", "family size"):
+        assert f">{head}</th>" in section
+    assert "ability: empathy" in section
+    assert re.search(r">\d+\.\d points<.*>\[\d+\.\d, \d+\.\d\]<", section), "points and brackets, as in the sentence"
+    assert "Holm and BH correct within a task" in section
+    (comparison,) = gather(given()[:2], INSTRUMENTS, terms=terms, evidence=0).comparisons
+    table = comparison_table(comparison)
+    cells = dict(zip(table.columns, table.rows[0], strict=True))
+    assert cells["only first : only second right"] == "0 : 19"
+    assert cells["items needed"] == comparison.measures[0].needed
+    assert cells["same within"] == "10.0 points: not shown"
+
+
 def test_the_first_subject_given_is_the_reference_for_every_instrument():
     one, two, _ = given()
     other = {**INSTRUMENTS, "manners": Instrument(structs.replace(INSTRUMENTS["tact"].card, name="manners"), TASKS)}
@@ -148,6 +229,53 @@ def test_best_worst_unreadable_and_failed_are_chosen():
     assert kinds["failed"] == [38]
     assert kinds["unreadable"] == [5]
     assert all(episodes[place].score.values["correct"] == 1 for place in kinds["best"])
+
+
+def test_where_all_are_alike_none_is_best_and_nobody_is_both():
+    alike = list(Album("r", "a", [1.0] * 6).view().episodes())
+    assert {kind for kinds in choose(alike, "correct", each=2).values() for kind in kinds} == {"random", "unreadable"}
+    few = list(Album("r", "a", [0.0, 0.5, 1.0]).view().episodes())
+    kinds = choose(few, "correct", each=4)
+    assert [{"best", "worst"} & kinds[place] for place in range(3)] == [{"worst"}, set(), {"best"}]
+    turned = choose(few, "correct", each=4, lower_is_better=True)
+    assert "best" in turned[0] and "worst" in turned[2]
+
+
+def test_a_missing_number_stands_where_numbers_stand():
+    figure = Figure("t", "T", table=Table("t", "T", ("who", "how much"), (("a", 0.5), ("b", None), (None, 1))))
+    assert _rows(figure.table) == [
+        [("a", False), ("0.5", True)],
+        [("b", False), ("–", True)],
+        [("–", False), ("1", True)],
+    ]
+
+
+def test_a_place_on_a_norm_is_shown_around_the_people_and_not_from_its_far_end():
+    of = structs.replace(
+        INSTRUMENTS["tact"].card,
+        measure=(MeasureCard("questions", "eq", "EQ", "points", low=-110.0, high=151.0, human=100.0, primary=True),),
+    )
+    run = SummarisedRun("r", "questions", "a", {}, Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),)))
+    (strip,) = strips(profile_lines([run], {"r": of}), ["a"], [of])
+    assert strip.low_text == "" and strip.marks[0].at == pytest.approx(100 * 2.4 / 34.8, abs=0.1)
+
+
+def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_measured_to():
+    def line(name, **more):
+        of = structs.replace(
+            INSTRUMENTS["tact"].card, name=name, measure=(MeasureCard("questions", "m", "M", primary=True, **more),)
+        )
+        run = SummarisedRun("r", "questions", "a", {}, Summary((Measure("m", 0.5),)))
+        return profile_lines([run], {"r": of})[0]
+
+    lines = [line("tact", chance=0.2, human=0.9), line("wit", chance=0.2, top=1.0), line("sage", top=1.0)]
+    figure = profile_figure(lines)
+    assert [dot["label"] for dot in figure.chart["data"]["values"]] == ["to people · tact: M", "to the top · wit: M"]
+    assert "Not on this scale, as it is unknown what chance earns: sage: M." in figure.caption
+    assert "sage: M." in " ".join(figure.chart["title"]["text"])
+    assert "people or the top" in str(figure.chart["layer"])
+    alone = profile_figure(lines[:1])
+    assert "title" not in alone.chart and "the top" not in str(alone.chart)
 
 
 def test_a_growing_conversation_is_shown_without_repeating_it():

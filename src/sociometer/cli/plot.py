@@ -39,7 +39,8 @@ def _plot(
     if out is None:
         endings = ".csv" if figure.table is not None else ".svg, .pdf or .png"
         raise UsageError(f"plot needs --out FILE, whose ending says the format: {endings}.")
-    return print_result(Result(wrote=(str(plot(figures, name, out, mode=mode, width=width)),)), as_json)
+    wrote = str(plot(figures, name, out, mode=mode, width=width))
+    return print_result(Result(notes=(figure.caption,) if figure.caption else (), wrote=(wrote,)), as_json)
 
 
 def _is_run(engine: Engine, word: str) -> bool:

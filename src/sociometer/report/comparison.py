@@ -52,7 +52,7 @@ def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
     )
     return (
         Column("p BH", lambda row: p_text(row.p_benjamini_hochberg)),
-        Column("corrected for", lambda row: row.family),
+        Column("family size", lambda row: row.family),
         Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
         *(same if any(row.equivalence for row in rows) else ()),
         *(binary if any(row.paired.mcnemar for row in rows) else ()),

@@ -85,8 +85,11 @@ def choose(
     """Places of the episodes to show, each with the kinds it was chosen for."""
     scored = [place for place, episode in enumerate(episodes) if episode.score and value in episode.score.values]
     sign = 1.0 if lower_is_better else -1.0
-    best = sorted(scored, key=lambda place: (sign * _value(episodes[place], value), place))
-    worst = sorted(scored, key=lambda place: (-sign * _value(episodes[place], value), place))
+    standing = {place: sign * _value(episodes[place], value) for place in scored}
+    # where all are alike none is best and none worst, and nobody is both
+    middle = (min(standing.values()) + max(standing.values())) / 2 if standing else 0.0
+    best = sorted((place for place in scored if standing[place] < middle), key=lambda place: (standing[place], place))
+    worst = sorted((place for place in scored if standing[place] > middle), key=lambda place: (-standing[place], place))
     unreadable = [place for place, episode in enumerate(episodes) if episode.score and episode.score.unreadable]
     failed = [place for place, episode in enumerate(episodes) if episode.failure]
     rest = list(range(len(episodes)))

@@ -1,10 +1,11 @@
 """All that a report shows, gathered once from stored runs and their instruments; pages only arrange it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import Candidate, candidate_of
+from sociometer.analysis.candidates import PROTAGONIST, Candidate, candidate_of
 from sociometer.analysis.compare import Comparison, Terms, compare
 from sociometer.analysis.profile import ProfileLine, profile_lines
 from sociometer.core.card import Card
@@ -15,6 +16,9 @@ from sociometer.core.task import Instrument, SummarisedRun
 from sociometer.core.workbench import StoredRun
 from sociometer.report.evidence import EpisodeShown, evidence_of
 from sociometer.report.overview import measures_figure, profile_figure
+
+LONGEST_REMARK = 48
+"""Settings in more words than this name a run less well than its id."""
 
 
 class GivenRun(Struct, frozen=True):
@@ -36,6 +40,8 @@ class Sitting(Struct, frozen=True):
     task: str
     task_title: str
     subject: str
+    """What the subject is called on the page: with the run or its settings where one subject stands twice."""
+    who: str
     created: str
     version: str
     status: str
@@ -65,6 +71,16 @@ class Material(Struct, frozen=True):
     profile: tuple[ProfileLine, ...]
     comparisons: tuple[Comparison, ...]
     evidence: tuple[EpisodeShown, ...]
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Who was measured, each once, whatever the number of runs."""
+        return tuple(dict.fromkeys(sitting.who for chapter in self.chapters for sitting in chapter.sittings))
+
+    @property
+    def when(self) -> str:
+        """The days of the runs in words; empty where none is known."""
+        return days_in_words(sitting.created for chapter in self.chapters for sitting in chapter.sittings)
 
     @property
     def people_elsewhere(self) -> bool:
@@ -128,23 +144,59 @@ def gather(
     )
 
 
-def _labels(given: Sequence[GivenRun]) -> dict[str, str]:
-    """What each run is called: its subject, with the run where a subject met an instrument twice.
+def days_in_words(moments: Iterable[str]) -> str:
+    """The first and the last day of moments that begin with a date (2026-01-02 03:04): “on …” or “between … and …”."""
+    days = sorted({date.fromisoformat(moment[:10]) for moment in moments if moment})
+    if not days:
+        return ""
+    first, last = days[0], days[-1]
+    if first == last:
+        return f"on {first.day} {first:%B %Y}"
+    start = f"{first.day}"
+    if (first.month, first.year) != (last.month, last.year):
+        start += f" {first:%B}" if first.year == last.year else f" {first:%B %Y}"
+    return f"between {start} and {last.day} {last:%B %Y}"
 
-    Characters that cannot be printed (line separators, controls) become spaces: a name stays one line of text.
-    """
-    seen: dict[tuple[str, str], int] = {}
+
+def _labels(given: Sequence[GivenRun]) -> dict[str, str]:
+    """What each run is called: its subject, with what sets the run apart where a subject took a task twice."""
+    names = {}
     for entry in given:
-        key = entry.run.instrument, entry.run.subject
-        seen[key] = seen.get(key, 0) + 1
-    return {
-        entry.run.id: _printable(entry.run.subject)
-        + (f" ({entry.run.id})" if seen[entry.run.instrument, entry.run.subject] > 1 else "")
-        for entry in given
-    }
+        same = [other for other in given if _same_subject(entry, other)]
+        again = [one for one in same if any(one is not other and _shares_task(one, other) for other in same)]
+        remarks = {one.run.id: _what_differs(one, again) for one in again}
+        remark = remarks.get(entry.run.id, "")
+        if entry.run.id in remarks and (len(remark) > LONGEST_REMARK or list(remarks.values()).count(remark) > 1):
+            remark = entry.run.id
+        names[entry.run.id] = _printable(entry.run.subject) + (f" ({remark})" if remark else "")
+    return names
+
+
+def _same_subject(one: GivenRun, two: GivenRun) -> bool:
+    return (one.run.instrument, one.run.subject) == (two.run.instrument, two.run.subject)
+
+
+def _shares_task(one: GivenRun, two: GivenRun) -> bool:
+    return bool(set(one.run.tasks) & set(two.run.tasks))
+
+
+def _what_differs(entry: GivenRun, others: Sequence[GivenRun]) -> str:
+    """In what a run differs from others of its subject, in words: “condition anxiety, simulator gpt-4o”."""
+    mine = _facts(entry)
+    names = [name for name in mine if any(_facts(other).get(name) != mine[name] for other in others)]
+    words = (name if mine[name] is True else f"{name} {_words(mine[name])}" for name in names if mine[name])
+    return _printable(", ".join(words))
+
+
+def _facts(entry: GivenRun) -> dict[str, SettingValue]:
+    """What one run may have that another has not: settings, players of the other roles, whose items."""
+    view = entry.run.view(entry.run.tasks[0])
+    others = {role: name for role, name in view.roles.items() if role != PROTAGONIST}
+    return {**view.settings, **others, "official items": entry.official}
 
 
 def _printable(name: str) -> str:
+    """A name as one line of text: characters that cannot be printed (line separators, controls) become spaces."""
     return "".join(character if character.isprintable() else " " for character in name)
 
 
@@ -156,11 +208,12 @@ def _sitting(entry: GivenRun, card: Card, task: str, label: str) -> Sitting:
         task=task,
         task_title=_task_title(card, task),
         subject=label,
+        who=_printable(entry.run.subject),
         created=entry.created,
         version=entry.version or card.version,
         status=entry.status,
         official=entry.official,
-        roles={role: name for role, name in view.roles.items() if role != "subject"},
+        roles={role: name for role, name in view.roles.items() if role != PROTAGONIST},
         settings={name: _words(value) for name, value in view.settings.items() if value not in (None, "", ())},
         stand_ins=tuple(view.stand_ins),
         episodes=sum(1 for _ in view.episodes()),
@@ -180,9 +233,8 @@ def _task_title(card: Card, task: str) -> str:
 def _chapter(instrument: Instrument, sittings: Sequence[Sitting], runs: Sequence[SummarisedRun]) -> Chapter:
     figures = tuple(instrument.figures(runs)) if instrument.figures is not None else ()
     if not figures:
-        figures = tuple(
-            measures_figure(instrument.card, task, runs) for task in dict.fromkeys(run.task for run in runs)
-        )
+        tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
+        figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
     return Chapter(instrument.card, tuple(sittings), figures, tuple(_notes(sittings)))
 
 

@@ -1,35 +1,48 @@
 """Figures that no instrument draws: the profile over all, and plain measures where an instrument has none."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.profile import ProfileLine
 from sociometer.core.card import Card
-from sociometer.core.measure import Figure
+from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import SummarisedRun
+
+LETTERS = 100
+"""How many letters a line above a chart may have."""
 
 
 def profile_figure(lines: Sequence[ProfileLine]) -> Figure:
-    """All primary measures on one scale, from chance to people (to the top where people are unknown)."""
-    dots = []
-    for line in lines:
-        if line.value is None or line.position is None:
-            continue
+    """All primary measures on one scale, from chance to people, or to the top where people are unknown."""
+    placed = [line for line in lines if line.value is not None and line.position is not None]
+    dots, goals = [], set()
+    for line in placed:
         ends = (line.interval.low, line.interval.high) if line.interval else (None, None)
         low, high = sorted(line.placed(end) or 0.0 for end in ends) if None not in ends else (None, None)  # type: ignore[arg-type]
-        label = line.instrument if line.measure_title == line.instrument else f"{line.instrument}: {line.measure_title}"
-        goal = "people" if line.human is not None else "top"
-        dots.append(Dot(label, line.position, low, high, line.subject, f"0 % is chance, 100 % is {goal}"))
+        goal = "people" if line.human is not None else "the top"
+        goals.add(goal)
+        dots.append(
+            Dot(f"to {goal} · {_name(line)}", line.position or 0.0, low, high, line.subject, f"100 % is {goal}")
+        )
     chart = interval_chart(
         dots,
-        title="from chance to people (or the top)",
-        references=[ReferenceLine("chance", 0.0), ReferenceLine("people or top", 1.0)],
+        title=f"from chance to {' or '.join(sorted(goals))}",
+        references=[ReferenceLine("chance", 0.0), ReferenceLine(" or ".join(sorted(goals)) or "people", 1.0)],
         group_title="",
     )
-    return Figure(
-        "profile", "Profile over all instruments", "Each measure from what chance earns to what people earn.", chart
-    )
+    caption = "Each measure from what chance earns (0 %) to what people earn, or to the top where nobody knows that."
+    left = dict.fromkeys(_name(line) for line in lines if line.value is not None and line.position is None)
+    if left:
+        without = f"Not on this scale, as it is unknown what chance earns: {', '.join(left)}."
+        caption += f" {without}"
+        chart["title"] = {"text": wrap(without, LETTERS), "fontSize": 11, "fontWeight": "normal", "anchor": "start"}
+    return Figure("profile", "Profile over all instruments", caption, chart)
+
+
+def _name(line: ProfileLine) -> str:
+    return line.instrument if line.measure_title == line.instrument else f"{line.instrument}: {line.measure_title}"
 
 
 def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Figure:
@@ -40,8 +53,7 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
         for run in runs
         if run.task == task
         for measure in run.summary.measures
-        if measure.name == primary.name
-        and (dot := dot_of(" ".join(measure.group.values()) or "all", measure, run.subject)) is not None
+        if measure.name == primary.name and (dot := dot_of(_group(measure), measure, run.subject)) is not None
     ]
     lines = [
         ReferenceLine(name, at)
@@ -51,3 +63,7 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
     domain = (primary.low, primary.high) if primary.low is not None and primary.high is not None else None
     chart = interval_chart(dots, title=primary.title, unit=primary.unit, domain=domain, references=lines)
     return Figure(f"{task}-measures", primary.title, "", chart)
+
+
+def _group(measure: Measure) -> str:
+    return ", ".join(f"{facet}: {level}" for facet, level in measure.group.items()) or "all"

@@ -21,11 +21,14 @@ from sociometer.analysis.charts.theme import CATEGORIES, contained, theme
 from sociometer.analysis.compare import Comparison
 from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM, known_errors
 from sociometer.core.measure import Cell, Figure, Interval, Measure, Table
+from sociometer.report.comparison import FAMILIES, VERDICT, seen_columns, tested_columns
 from sociometer.report.drawing import clean_svg
 from sociometer.report.material import Chapter, Material
 from sociometer.report.strips import number, strips
 
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
+SHAPES = ("round", "square", "diamond", "ring")
+"""Dots of the page: the colours come round after eight subjects, each time with the next shape."""
 
 
 class Number(Struct, frozen=True):
@@ -82,6 +85,7 @@ def render(material: Material, *, made: str, version: str) -> str:
         "charts": charts,
         "themes": {mode: theme(mode) for mode in ("light", "dark")},
         "subjects": material.subjects,
+        "shapes": SHAPES,
     }
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in material.evidence]
     return (
@@ -93,7 +97,10 @@ def render(material: Material, *, made: str, version: str) -> str:
             verdicts=verdicts(material.comparisons),
             numbers={chapter.card.name: all_numbers(chapter) for chapter in material.chapters},
             troubles=troubles(material),
+            verdict=VERDICT,
+            families=FAMILIES,
             colours=CATEGORIES,
+            shapes=SHAPES,
             figures=figures,
             made=made,
             version=version,
@@ -165,11 +172,6 @@ def span(interval: Interval | None, unit: str) -> str:
     return f"{number(interval.low, unit)} to {number(interval.high, unit)}"
 
 
-def p_text(value: float) -> str:
-    """A p-value as papers print it."""
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
-
-
 def troubles(material: Material) -> tuple[str, ...]:
     """What failed, could not be read, or is not the real thing, one sentence each."""
     found = []
@@ -233,7 +235,15 @@ def _heads(table: Table) -> list[tuple[str, bool]]:
 
 
 def _rows(table: Table) -> list[list[tuple[str, bool]]]:
-    return [[(cell(value), is_number(value)) for value in row] for row in table.rows]
+    """Cells as text, and whether each is set flush right: numbers are, and what is missing among them."""
+    numeric = [right for _, right in _heads(table)]
+    return [
+        [
+            (cell(value), is_number(value) or (value is None and right))
+            for value, right in zip(row, numeric, strict=False)
+        ]
+        for row in table.rows
+    ]
 
 
 @functools.cache
@@ -281,6 +291,8 @@ def _environment() -> Environment:
         "heads": _heads,
         "amount": number,
         "span": span,
-        "chance": p_text,
+        "cell": cell,
+        "seen": seen_columns,
+        "tested": tested_columns,
     }
     return environment

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from sociometer.analysis.candidates import beside_the_subject, plays_the_subject
-from sociometer.analysis.profile import ProfileLine
+from sociometer.analysis.profile import ProfileLine, on_norm
 from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM
 from sociometer.core.card import Card, MeasureCard
 
@@ -119,8 +119,11 @@ def _range(line: ProfileLine) -> str:
 
 
 def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, float]:
-    """The card's range, or (where it has none) the range of what is shown, with some air."""
-    if known.low is not None and known.high is not None and known.high > known.low:
+    """The card's range, or the range of what is shown, with some air.
+
+    The latter where the card has none, and on a norm of people, whose ends nobody comes near.
+    """
+    if known.low is not None and known.high is not None and known.high > known.low and not on_norm(known):
         return known.low, known.high
     seen = [value for line in members for value in (line.value, line.chance, line.human, line.top) if value is not None]
     seen += [
@@ -128,4 +131,6 @@ def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, f
     ]
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
     air = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
+    if on_norm(known):
+        return low - air, high + air
     return known.low if known.low is not None else low - air, known.high if known.high is not None else high + air

@@ -5,14 +5,17 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from sociometer.analysis.charts.spec import (
+    COLOURS,
     ReferenceLine,
     Spec,
+    dashed,
     inline,
     nominal,
     number_format,
     order_of,
     quantitative,
     reference_layers,
+    shaped,
 )
 
 
@@ -44,8 +47,12 @@ def curve_chart(
     x["axis"] = {"grid": False, **({"format": "d", "tickMinStep": 1} if whole_x else {})}
     y = quantitative("y", y_title, unit, domain)
     color = nominal("series", series)
+    apart: Spec = {"color": color}
     if len(series) < 2:
         color["legend"] = None
+    data = inline(points)
+    if len(series) > COLOURS:
+        data, apart["strokeDash"] = dashed(points, "series", series)
     layers: list[Spec] = reference_layers(references, "y")
     if truth:
         layers.append(
@@ -60,13 +67,14 @@ def curve_chart(
         keep = [{"filter": "datum.low != null"}]
         layers.append({"transform": keep, "mark": {"type": "area", "style": "band"}, "encoding": span})
     layers += [
-        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, "color": color}},
+        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, **apart}},
         {
             "mark": {"type": "point", "size": 36, "tooltip": True},
             "encoding": {
                 "x": x,
                 "y": y,
                 "color": color,
+                **({"shape": shaped("series", series)} if len(series) > 1 else {}),
                 "tooltip": [
                     {"field": "series", "title": "of"},
                     {"field": "x", "title": x_title or "x"},
@@ -76,4 +84,4 @@ def curve_chart(
             },
         },
     ]
-    return {"data": inline(points), "width": "container", "height": 300, "layer": layers}
+    return {"data": data, "width": "container", "height": 300, "layer": layers}

@@ -13,6 +13,7 @@ from sociometer.analysis.charts.spec import (
     order_of,
     quantitative,
     reference_layers,
+    shaped,
 )
 from sociometer.core.measure import Measure
 
@@ -53,7 +54,7 @@ def interval_chart(
     y = nominal("label", labels)
     shared: Spec = {"y": y}
     # the same title as the colour's, so that Vega-Lite makes one legend of both
-    shape: Spec = {**nominal("group", groups), "title": group_title or None}
+    shape: Spec = {**shaped("group", groups), "title": group_title or None}
     if several:
         if crowded:
             y["scale"]["paddingInner"] = 0.35

@@ -9,6 +9,8 @@ import copy
 from typing import Any, Literal
 
 Mode = Literal["light", "dark"]
+OUTER_PADDING = 0.2
+"""Vega-Lite's room around rows that hold rows of their own, in rows."""
 Spec = dict[str, Any]
 
 FONT = "'Inter', 'Segoe UI', 'Helvetica Neue', Arial, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
@@ -112,10 +114,27 @@ def _styles(ink: dict[str, str], ramps: dict[str, Any]) -> Spec:
 
 
 def contained(spec: Spec) -> Spec:
-    """A copy that fills the width of its place in a page, whatever its height follows from."""
+    """A copy that fills the width of its place in a page; a height that follows from its rows is worked out."""
     if spec.get("width") != "container":
         return spec
-    return {"autosize": {"type": "fit-x", "contains": "padding"}, **spec}
+    height = _height(spec)
+    sized = spec if height is None else {**spec, "height": height}
+    return {"autosize": {"type": "fit-x", "contains": "padding"}, **sized}
+
+
+def _height(spec: Spec) -> float | None:
+    """The height that Vega-Lite would give to rows of a fixed step, which it does not take beside a fitted width."""
+    step = spec.get("height")
+    encodings = [spec.get("encoding", {}), *(layer.get("encoding", {}) for layer in spec.get("layer", []))]
+    rows = next((e["y"]["scale"] for e in encodings if "domain" in e.get("y", {}).get("scale", {})), None)
+    if not isinstance(step, dict) or rows is None:
+        return None
+    count = len(rows["domain"])
+    if step.get("for") != "offset":
+        return float(step["step"] * count)
+    offsets = next(len(e["yOffset"]["scale"]["domain"]) for e in encodings if "yOffset" in e)
+    inner = rows["paddingInner"]
+    return float((count - inner + 2 * OUTER_PADDING) * step["step"] * offsets / (1 - inner))
 
 
 def themed(spec: Spec, mode: Mode = "light", width: int | None = None) -> Spec:

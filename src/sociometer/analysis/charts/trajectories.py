@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, nominal, order_of
+from sociometer.analysis.charts.spec import COLOURS, Spec, dashed, inline, nominal, order_of
 
 
 class Step(Struct, frozen=True):
@@ -40,17 +40,21 @@ def trajectory_chart(
     scale = {"domain": list(domain)}
     y: Spec = {"field": "value", "type": "quantitative", "title": y_title or None, "scale": scale}
     color = nominal("subject", subjects)
+    apart: Spec = {"color": color}
     if len(subjects) < 2:
         color["legend"] = None
+    data = inline(steps)
+    if len(subjects) > COLOURS:
+        data, apart["strokeDash"] = dashed(steps, "subject", subjects)
     layers: list[Spec] = []
     for index, zone in enumerate(zones):
-        data = {"values": [{"label": zone.label, "low": zone.low, "high": zone.high}]}
+        named = {"values": [{"label": zone.label, "low": zone.low, "high": zone.high}]}
         span = {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
         if index % 2 == 0:
-            layers.append({"data": data, "mark": {"type": "rect", "style": "zone"}, "encoding": span})
+            layers.append({"data": named, "mark": {"type": "rect", "style": "zone"}, "encoding": span})
         name: Spec = {"type": "text", "style": "reference-text", "align": "right", "dx": -6, "baseline": "top", "dy": 4}
         place = {"x": {"value": "width"}, "y": {**y, "field": "high"}, "text": {"field": "label"}}
-        layers.append({"data": data, "mark": name, "encoding": place})
+        layers.append({"data": named, "mark": name, "encoding": place})
     if thin:
         layers.append(
             {
@@ -67,7 +71,7 @@ def trajectory_chart(
     layers.append(
         {
             "mark": {"type": "line", "strokeWidth": 3},
-            "encoding": {"x": x, "y": {**y, "aggregate": "mean"}, "color": color},
+            "encoding": {"x": x, "y": {**y, "aggregate": "mean"}, **apart},
         }
     )
-    return {"data": inline(steps), "width": "container", "height": 320, "layer": layers}
+    return {"data": data, "width": "container", "height": 320, "layer": layers}

@@ -108,8 +108,10 @@
     const button = element("button");
     button.type = "button";
     button.dataset.place = place;
-    button.style.setProperty("--c", `var(--subject-${data.subjects.indexOf(episode.subject) % 8})`);
-    button.append(element("span", "dot"), element("span", "item", episode.item), element("span", "score", label(episode)));
+    const subject = data.subjects.indexOf(episode.subject);
+    button.style.setProperty("--c", `var(--subject-${subject % 8})`);
+    const shape = data.shapes[Math.floor(subject / 8) % data.shapes.length];
+    button.append(element("span", `dot ${shape}`), element("span", "item", episode.item), element("span", "score", label(episode)));
     const about = [episode.subject, episode.instrument, episode.kinds.join(", ")].join(" · ");
     button.append(element("span", "about", about));
     button.addEventListener("click", () => { show(place); reader.focus({ preventScroll: true }); });
@@ -194,6 +196,15 @@
     return aside;
   }
 
+  /* A drawing larger than its frame opens where it begins: at its first shape, not at an empty corner. */
+  function openAtTheStart(frame) {
+    const first = frame.shadowRoot.querySelector("path, rect, circle, ellipse, polygon, polyline, line");
+    if (!first) return;
+    const [shape, box] = [first.getBoundingClientRect(), frame.getBoundingClientRect()];
+    frame.scrollTop += shape.top + shape.height / 2 - box.top - frame.clientHeight / 2;
+    frame.scrollLeft += shape.left - box.left - frame.clientWidth / 2;
+  }
+
   function show(place) {
     const episode = evidence[place];
     for (const button of list.querySelectorAll("button")) button.setAttribute("aria-current", String(Number(button.dataset.place) === place));
@@ -212,6 +223,7 @@
     parts.push(text);
     reader.replaceChildren(...parts);
     reader.scrollTop = 0;
+    for (const frame of reader.querySelectorAll(".beside .drawing")) openAtTheStart(frame);
   }
 
   for (const control of controls) for (const event of ["input", "change"]) control.addEventListener(event, pick);
