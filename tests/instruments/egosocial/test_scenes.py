@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from sociometer.core.conversation import Identity, Reply
+from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import folder_of, load_folder
@@ -190,6 +191,49 @@ def test_figures_set_every_scenario_beside_the_paper():
     assert labels[0] == "guesser"
     assert "o1-preview" in labels
     assert "Human" not in labels
+
+
+def references(figure):
+    return {
+        line["name"]: line["at"]
+        for layer in figure.chart["layer"]
+        for line in layer.get("data", {}).get("values", ())
+        if "name" in line
+    }
+
+
+def test_the_chance_that_is_drawn_is_that_of_the_options_asked():
+    summary = show("baseline/random", {"stories": 8, "extra-moves": 3}).summarise("generated")
+    assert summary.series["chance"] == pytest.approx(0.2)
+    assert "20.0%" in summary.measure("first").note
+    hard = SummarisedRun("r", "generated", "guesser", {}, summary)
+    figures = {figure.name: figure for figure in INSTRUMENT.figures([hard])}
+    for name in ("generated-first", "generated-by-order"):
+        assert references(figures[name])["chance"] == pytest.approx(0.2)
+    usual = SummarisedRun("s", "generated", "other", {}, show("baseline/random", {"stories": 8}).summarise("generated"))
+    figures = {figure.name: figure for figure in INSTRUMENT.figures([hard, usual])}
+    drawn = references(figures["generated-first"])
+    assert (drawn["chance (guesser)"], drawn["chance (other)"]) == (pytest.approx(0.2), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("task", "measure", "group", "name", "o1", "people"),
+    [
+        ("holdem", "accuracy", {}, "holdem-accuracy", 0.72, 0.82),
+        ("blackjack", "accuracy", {}, "blackjack-accuracy", 0.972, 0.97),
+        ("numbers", "accuracy", {"opponent": "level-1"}, "numbers-accuracy-level-1", 0.9, 0.9),
+        ("numbers", "accuracy", {"opponent": "level-3"}, "numbers-accuracy-level-3", 0.9, 0.73),
+        ("tombench", "first", {"ability": "emotion"}, "tombench-first-emotion", 0.91, 0.92),
+    ],
+)
+def test_the_games_and_abilities_stand_beside_the_paper_too(task, measure, group, name, o1, people):
+    summary = Summary((Measure(measure, 0.5, group),))
+    figures = {figure.name: figure for figure in INSTRUMENT.figures([SummarisedRun("r", task, "mine", {}, summary)])}
+    values = {dot["label"]: dot["value"] for dot in figures[name].chart["data"]["values"]}
+    assert values["mine"] == 0.5
+    assert len(values) == 10
+    assert values["o1-preview"] == pytest.approx(o1)
+    assert references(figures[name])["people (paper)"] == pytest.approx(people)
 
 
 def test_beside_a_transcript_stand_the_options_with_pick_and_key():

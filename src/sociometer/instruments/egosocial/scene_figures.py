@@ -1,8 +1,8 @@
-"""The figures of the static scenarios, beside the paper's models and people (Tables 2 and 3)."""
+"""Every scenario beside the paper's models and people (Tables 2 and 3), and the figures of the static ones."""
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
@@ -23,9 +23,17 @@ class Beside(Struct, frozen=True):
     table: str = ""
     column: str = ""
     caveat: str = ""
+    group: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What its figure is called."""
+        return "-".join((self.task, self.measure, *self.group.values())).replace("_", "-")
 
 
 _OURS = "Ours are other questions than the paper's: compare levels with care."
+_BY_RULE = "Ours are graded by rule, the paper's by hand, on other deals."
+_OTHER_NETS = "Ours are other opponents and other hands than the paper's."
 SCENARIOS = (
     Beside("tomi", "first_official", "ToMi, first person (official key)", 0.5, "table2", "tomi_first"),
     Beside("tomi", "third_official", "ToMi, third person (official key)", 0.5, "table2", "tomi_third"),
@@ -37,7 +45,23 @@ SCENARIOS = (
     Beside("newworld", "newworld", "New world", 0.25, "table3", "newworld", _OURS),
     Beside("tombench", "first", "ToMBench, first person", 0.29, "table3", "tombench"),
     Beside("tombench", "third", "ToMBench, third person", 0.29, caveat="The paper printed no third-person figures."),
-)
+    *(
+        Beside(
+            "tombench", "first", f"ToMBench, first person: {ability}", chance, "table3", f"tombench_{ability}",
+            group={"ability": ability},
+        )
+        for ability, chance in (("desire", 0.278), ("emotion", 0.262), ("intention", 0.276))
+    ),
+    Beside("blackjack", "accuracy", "Blackjack: both beliefs right", 0.0, "table3", "blackjack", _BY_RULE),
+    *(
+        Beside(
+            "numbers", "accuracy", f"Number guessing: the opponent of level {level} foreseen", 0.01, "table2",
+            f"numbers_level_{level}", group={"opponent": f"level-{level}"},
+        )
+        for level in (1, 2, 3)
+    ),
+    Beside("holdem", "accuracy", "Hold'em: the opponent's style named", 0.5, "table2", "holdem", _OTHER_NETS),
+)  # fmt: skip
 FACETS = (
     ("order", "question order", ("tomi", "generated")),
     ("story type", "story type", ("tomi", "generated")),
@@ -54,9 +78,7 @@ LEVELS = (
 def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     """Every scenario beside the paper, then accuracy by facet, paired contrasts and the answers in the new world."""
     for scenario in SCENARIOS:
-        played = [run for run in runs if run.task == scenario.task]
-        if any(run.summary.measure(scenario.measure) for run in played):
-            yield _beside_paper(scenario, played)
+        yield from _beside_paper(scenario, [run for run in runs if run.task == scenario.task])
     for facet, words, tasks in FACETS:
         for task in tasks:
             yield from _by_facet([run for run in runs if run.task == task], task, facet, words)
@@ -65,13 +87,15 @@ def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield from _new_world([run for run in runs if run.task == "newworld"])
 
 
-def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Figure:
+def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     dots = []
     for run in runs:
-        measure = run.summary.measure(scenario.measure)
+        measure = run.summary.measure(scenario.measure, **scenario.group)
         dot = dot_of(run.subject, measure, "measured here") if measure is not None else None
         dots += [dot] if dot is not None else []
-    lines = [ReferenceLine("chance", scenario.chance)]
+    if not dots:
+        return
+    lines = chance_lines(runs, scenario.chance)
     for row in published(scenario.table) if scenario.table else ():
         value = float(row[scenario.column]) / 100
         if row["model"] == "Human":
@@ -79,9 +103,17 @@ def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Figure:
         else:
             dots.append(Dot(row["model"], value, group="paper", note="as printed, without an interval"))
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines)
-    name = f"{scenario.task}-{scenario.measure}".replace("_", "-")
     cluster = card_of("egosocial").task_card(scenario.task).cluster
-    return Figure(name, scenario.title, f"Intervals are clustered by {cluster}. {scenario.caveat}".strip(), chart=chart)
+    caption = f"Intervals are clustered by {cluster}. {scenario.caveat}".strip()
+    yield Figure(scenario.name, scenario.title, caption, chart=chart)
+
+
+def chance_lines(runs: Sequence[SummarisedRun], usual: float) -> list[ReferenceLine]:
+    """What guessing earns: a line for all, or one for each subject where their options differed in number."""
+    earned = {run.subject: float(run.summary.series.get("chance", usual)) for run in runs}
+    if len(set(earned.values())) < 2:
+        return [ReferenceLine("chance", next(iter(earned.values()), usual))]
+    return [ReferenceLine(f"chance ({subject})", chance) for subject, chance in earned.items()]
 
 
 def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) -> Iterator[Figure]:
@@ -94,7 +126,7 @@ def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) 
     if dots:
         dots.sort(key=lambda dot: LEVELS.index(dot.label) if dot.label in LEVELS else len(LEVELS))
         chart = interval_chart(
-            dots, title="accuracy", domain=(0, 1), references=[ReferenceLine("chance", _chance(task))]
+            dots, title="accuracy", domain=(0, 1), references=chance_lines(runs, _usual_chance(task))
         )
         yield Figure(f"{task}-by-{facet.replace(' ', '-')}", f"{task}: accuracy by {words}", chart=chart)
 
@@ -103,7 +135,7 @@ def _level(facet: str, level: str) -> str:
     return f"order {level}" if facet == "order" and level.isdigit() else level.replace("_", " ")
 
 
-def _chance(task: str) -> float:
+def _usual_chance(task: str) -> float:
     return next(scenario.chance for scenario in SCENARIOS if scenario.task == task)
 
 

@@ -14,6 +14,7 @@ from sociometer.instruments.egosocial.scene import Scene
 
 Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
+USUAL_CHANCE = 0.5
 KEY_NOTE = (
     "The official second-order key credits people with what they cannot know: accuracies are on the corrected key, "
     "those called official on the released one."
@@ -38,13 +39,20 @@ def score(item: Scene, outcome: Picks) -> Score:
 
 
 def summarise_generated(run: Run) -> Summary:
-    """Both persons by order and story type, and the paired difference."""
+    """Both persons by order and story type, the paired difference, and what guessing earns at this difficulty."""
     summary = _summarise_pairs(run, ["first", "third"], STORY_FACETS)
     chances = [1 / len(item.tellings[0].options) for item, _, _ in run.scored()]
-    chance = sum(chances) / len(chances) if chances else 0.5
-    if abs(chance - 0.5) < 1e-9:
+    chance = sum(chances) / len(chances) if chances else USUAL_CHANCE
+    if abs(chance - USUAL_CHANCE) < 1e-9:
         return summary
-    return msgspec.structs.replace(summary, notes=(f"Guessing earns {chance:.1%} at this difficulty, not 50 %.",))
+    note = f"Guessing earns {chance:.1%} at this difficulty, not 50 %."
+    measures = tuple(
+        msgspec.structs.replace(measure, note=note)
+        if measure.name in ("first", "third") and not measure.group
+        else measure
+        for measure in summary.measures
+    )
+    return msgspec.structs.replace(summary, measures=measures, notes=(note,), series={"chance": chance})
 
 
 def summarise_tomi(run: Run) -> Summary:

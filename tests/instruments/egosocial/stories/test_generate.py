@@ -64,6 +64,31 @@ def test_story_types_are_balanced_and_beliefs_miss_reality_often_enough():
     assert abs(positions[0] - positions[1]) < 50
 
 
+@pytest.mark.parametrize("level", [Difficulty(), Difficulty(bystanders=2, extra_moves=1), Difficulty(other_things=1)])
+def test_at_every_order_about_half_of_the_beliefs_miss_reality(level):
+    seen = Counter()
+    for scene in generated_scenes(3, 160, level):
+        if "belief" in scene.facets:
+            seen[scene.facets["order"], scene.facets["belief"]] += 1
+    for order in "1234":
+        assert 0.38 < seen[order, "misses reality"] / 160 < 0.62
+
+
+def test_the_container_named_last_is_no_answer_to_first_order_questions_of_any_story_type():
+    right = Counter()
+    for scene in generated_scenes(4, 240, Difficulty()):
+        telling = scene.tellings[0]
+        if scene.facets["order"] == "1":
+            last = max(telling.options, key=telling.story.rfind)
+            right[scene.facets["story type"]] += telling.options[telling.answer] == last
+    assert all(0.3 < right[story_type] / 60 < 0.7 for story_type in STORY_TYPES)
+
+
+def test_without_bystanders_a_story_is_still_found():
+    made = generate(random.Random(2), "true_belief", Difficulty(bystanders=0))
+    assert [q.order for q in made.questions] == [0, 0, 1, 2, 3, 4]
+
+
 def test_difficulty_adds_people_moves_things_and_remarks():
     plain = generate(random.Random(1), "false_belief", Difficulty(bystanders=0, remarks=0, highest_order=2))
     rich = generate(

@@ -26,6 +26,11 @@ from sociometer.instruments.egosocial.stories.world import (
 STORY_TYPES = ("true_belief", "false_belief", "second_order_false_belief", "third_order_false_belief")
 
 
+ATTEMPTS = 1000
+STRICT_ATTEMPTS = 40
+"""So often a story is drawn again for questions of the wanted kind; after that any settled question does."""
+
+
 class Difficulty(msgspec.Struct, frozen=True):
     """How hard a generated story is: more people, moves, things and idle sentences to keep apart."""
 
@@ -69,19 +74,49 @@ def generate(rng: random.Random, story_type: str, level: Difficulty) -> Generate
     """One story of the wanted type with at least one settled question of each order asked for."""
     if story_type not in STORY_TYPES:
         raise ValueError(f"unknown story type {story_type!r}; allowed are {', '.join(STORY_TYPES)}")
-    for _ in range(1000):
+    wanted = _draw_misses(rng, story_type, level)
+    for attempt in range(ATTEMPTS):
         cast = _Cast(rng, level)
         plot = rng.choice(_PLOTS[story_type])
         if plot in _HEARSAY and not (level.hearsay and cast.bystanders):
             continue
-        story = Story(tuple(_dress(rng, cast, plot(cast), level)), cast.rooms)
+        story = Story(tuple(_dress(rng, cast, plot(cast), level, leaver=wanted.leaver)), cast.rooms)
         oracle = Oracle(story)
         if classify(oracle, cast.seeker, cast.mover, cast.thing) != story_type:
             continue
-        questions = _questions(rng, oracle, cast, level)
+        questions = _questions(rng, oracle, cast, wanted, strict=attempt < STRICT_ATTEMPTS)
         if questions is not None:
             return Generated(story, story_type, rng.choice(_WORDINGS), questions)
-    raise RuntimeError(f"no {story_type} story found in 1000 attempts at {level}; ask for a lower difficulty")
+    raise RuntimeError(f"no {story_type} story found in {ATTEMPTS} attempts at {level}; ask for a lower difficulty")
+
+
+class _Misses(msgspec.Struct, frozen=True):
+    """At which orders the belief asked for is to miss reality, and whether that takes somebody who left early."""
+
+    by_order: tuple[bool, ...]
+    leaver: bool
+
+
+# How often a belief of second or higher order is to miss reality, with and without somebody who left early. Where one
+# left early nearly all nested beliefs miss in stories of higher types; over all types it comes to one half.
+_MISSES_ABOVE = {
+    "true_belief": {True: 0.8, False: 0.0},
+    "false_belief": {True: 0.4, False: 0.4},
+    "second_order_false_belief": {True: 1.0, False: 0.2},
+    "third_order_false_belief": {True: 1.0, False: 0.2},
+}
+
+
+def _draw_misses(rng: random.Random, story_type: str, level: Difficulty) -> _Misses:
+    """Draw, before any attempt, what the questions are to miss, so that the attempts it costs tip no balance.
+
+    Only a seeker with a false belief, or a bystander who left early, can miss reality at the first order.
+    """
+    seeker_misses = story_type == "false_belief"
+    first = rng.random() < 0.5 and (seeker_misses or level.bystanders > 0)
+    leaver = first and not seeker_misses
+    above = [rng.random() < _MISSES_ABOVE[story_type][leaver] for _ in range(2, level.highest_order + 1)]
+    return _Misses((first, *above), leaver)
 
 
 def classify(oracle: Oracle, seeker: str, mover: str, thing: str) -> str | None:
@@ -171,8 +206,11 @@ _WORDINGS = tuple(
 )
 
 
-def _dress(rng: random.Random, cast: _Cast, plot: list[Event], level: Difficulty) -> list[Event]:
-    """The plot with an opening, bystanders who come and go, other things, more moves and idle remarks."""
+def _dress(rng: random.Random, cast: _Cast, plot: list[Event], level: Difficulty, *, leaver: bool) -> list[Event]:
+    """The plot with an opening, bystanders who come and go, other things, more moves and idle remarks.
+
+    With a `leaver` the first bystander sees the thing in its place and is gone before it is moved.
+    """
     first, second = rng.sample((cast.seeker, cast.mover), 2)
     opening: list[Event] = [Enter(first, cast.room), Enter(second, cast.room)]
     events: list[Event] = [*opening, Place(cast.thing, cast.boxes[0]), *plot]
@@ -180,7 +218,10 @@ def _dress(rng: random.Random, cast: _Cast, plot: list[Event], level: Difficulty
         _insert(rng, events, [Move(cast.mover, cast.thing, box)], after=2)
     for thing, box in zip(cast.others, cast.boxes[2 + level.extra_moves :], strict=True):
         _insert(rng, events, [Place(thing, box), Move(cast.mover, thing, rng.choice(cast.boxes[:2]))], after=2)
-    for name in cast.bystanders:
+    for place, name in enumerate(cast.bystanders):
+        if leaver and place == 0:
+            _leave_early(rng, events, name, cast)
+            continue
         room = cast.room if rng.random() < 0.7 else cast.elsewhere
         visit: list[Event] = [Enter(name, room)]
         if rng.random() < 0.5:
@@ -191,6 +232,16 @@ def _dress(rng: random.Random, cast: _Cast, plot: list[Event], level: Difficulty
         liked = rng.choice([*vocabulary.ROOMS, *vocabulary.THINGS])
         _insert(rng, events, [Remark(rng.choice(people), rng.choice(vocabulary.REMARKS), liked)], after=0)
     return events if _possible(events, cast.rooms) else []
+
+
+def _leave_early(rng: random.Random, events: list[Event], name: str, cast: _Cast) -> None:
+    """Let somebody come in, see where the thing lies and leave before anybody moves it."""
+    moved = next(place for place, event in enumerate(events) if isinstance(event, Move) and event.thing == cast.thing)
+    entry = rng.randint(0, moved)
+    events.insert(entry, Enter(name, cast.room))
+    seen = max(events.index(Place(cast.thing, cast.boxes[0])), entry)
+    # a move before the thing was there makes the story impossible, wherever the exit stands
+    events.insert(rng.randint(seen + 1, max(seen, moved) + 1), Exit(name, cast.room))
 
 
 def _insert(rng: random.Random, events: list[Event], new: Sequence[Event], after: int) -> None:
@@ -224,22 +275,25 @@ def _possible(events: Sequence[Event], rooms: dict[str, str]) -> bool:
     return True
 
 
-def _questions(rng: random.Random, oracle: Oracle, cast: _Cast, level: Difficulty) -> tuple[Question, ...] | None:
-    """Memory, reality and one settled question of each order, as often missing reality as meeting it."""
+def _questions(
+    rng: random.Random, oracle: Oracle, cast: _Cast, wanted: _Misses, *, strict: bool
+) -> tuple[Question, ...] | None:
+    """Memory, reality and one settled question of each order, missing reality where that is wanted.
+
+    None where the story has no settled question of an order, or (if `strict`, and always at the first) none as wanted.
+    """
     asked = [Question("memory", cast.thing), Question("reality", cast.thing)]
     people = (cast.seeker, cast.mover, *cast.bystanders[:1])
     real = oracle.belief((), cast.thing)
-    for order in range(1, level.highest_order + 1):
+    for order, misses in enumerate(wanted.by_order, 1):
         open_to_ask = [
             Question("belief", cast.thing, chain)
             for chain in product(people, repeat=order)
             if all(a != b for a, b in pairwise(chain))
         ]
         fit = [question for question in open_to_ask if oracle.settled(question)]
-        if not fit:
+        pool = [question for question in fit if (oracle.answer(question) != real) == misses]
+        if not fit or (not pool and (strict or order == 1)):
             return None
-        misses = [question for question in fit if oracle.answer(question) != real]
-        meets = [question for question in fit if oracle.answer(question) == real]
-        pool = (misses or meets) if rng.random() < 0.5 else (meets or misses)
-        asked.append(rng.choice(pool))
+        asked.append(rng.choice(pool or fit))
     return tuple(asked)
