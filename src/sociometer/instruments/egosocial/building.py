@@ -14,6 +14,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary, Table
 from sociometer.core.source import Source
 from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.filled_sheet import read_rows
 from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted
 from sociometer.instruments.egosocial.tombench.orders import Order, orders
@@ -101,22 +102,15 @@ class Verdict(Struct, frozen=True):
 def read_sheet(path: Path) -> dict[str, Verdict]:
     """The verdicts of a filled-in review sheet; rows without a verdict are left out."""
     verdicts: dict[str, Verdict] = {}
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        table = csv.DictReader(lines)
-        missing = set(COLUMNS) - set(table.fieldnames or ())
-        if missing:
-            raise DataError(
-                f"columns missing: {', '.join(sorted(missing))}; expected a sheet that 'build' wrote", path, 1
-            )
-        for row in table:
-            said = (row["verdict"] or "").strip().lower()
-            if not said:
-                continue
-            if said not in ("yes", "no"):
-                raise DataError(f"verdict {said!r}; allowed: yes, no, or empty", path, table.line_num)
-            options = tuple(option for option in row["first-person options"].splitlines() if option.strip())
-            wording = Wording(row["first-person story"].strip(), row["first-person question"].strip(), options)
-            verdicts[row["id"]] = Verdict(said == "yes", wording)
+    for number, row in read_rows(path, COLUMNS, "build"):
+        said = row["verdict"].strip().lower()
+        if not said:
+            continue
+        if said not in ("yes", "no"):
+            raise DataError(f"verdict {said!r}; allowed: yes, no, or empty", path, number)
+        options = tuple(option for option in row["first-person options"].splitlines() if option.strip())
+        wording = Wording(row["first-person story"].strip(), row["first-person question"].strip(), options)
+        verdicts[row["id"]] = Verdict(said == "yes", wording)
     return verdicts
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.settings import Settings
 from sociometer.instruments.egosocial import commands
 from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS
@@ -111,6 +111,22 @@ def test_grading_writes_a_sheet_and_says_how_to_read_it_back(rehearsal, baseline
     assert found.wrote == ("sheet.csv",)
     assert bench.written["sheet.csv"].count("blackjack-0-00") >= 3
     assert "--graded sheet.csv" in found.notes[0]
+
+
+def out_of_order(request):
+    raise MachineryError("no answer could be had")
+
+
+def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, script):
+    bench = Bench(
+        n=Kept(rehearsal(baseline("random"), opponents=("level-1",), rounds=1), ("numbers",), "one"),
+        e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
+    )
+    with pytest.raises(UsageError, match="run kept played numbers and no blackjack"):
+        commands.grade(bench, Settings({"run": "n", "out": "sheet.csv", "graded": None}))
+    with pytest.raises(UsageError, match="nothing to grade"):
+        commands.grade(bench, Settings({"run": "e", "out": "sheet.csv", "graded": None}))
+    assert bench.written == {}
 
 
 def test_characters_need_enough_hands_to_mean_something():

@@ -56,6 +56,11 @@ def grade(bench: Workbench, options: Settings) -> Result:
     if not options.text("run"):
         raise UsageError("grade needs --run RUN, and --out FILE to write a sheet or --graded FILE to read one back.")
     run = bench.run(options.text("run"))
+    if "blackjack" not in run.tasks:
+        raise UsageError(
+            f"run {run.id} played {', '.join(run.tasks)} and no blackjack; there is nothing to grade. Play some with:"
+            " sociometer run egosocial --task blackjack --model MODEL"
+        )
     if options.text("graded"):
         return Result(tables=sheet.agreement(Path(options.text("graded")), run.view("blackjack")))
     out = Path(options.text("out") or "blackjack-grading.csv")

@@ -55,7 +55,9 @@ def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, run, tmp_pat
     rows = {row[0]: row for row in table.rows}
     assert rows["self"][1:4] == (30, pytest.approx(1), 1.0)
     # everybody said yes throughout, so kappa is not defined
-    assert rows["external"][2:4] == (pytest.approx(1), None)
+    assert rows["external"][2:] == (
+        pytest.approx(1), None, None, None, "the person and the rule gave one grade throughout: no kappa",
+    )  # fmt: skip
     assert apart.rows == ()
 
 
@@ -66,6 +68,35 @@ def test_disagreements_are_listed_with_the_words(sheet, run, tmp_path):
     ((_, belief, words, person, rule),) = apart.rows
     assert (belief, person, rule) == ("external", "n", "y")
     assert "until 17" in words
+
+
+def test_where_the_rule_never_varies_there_is_no_kappa_but_a_reason(sheet, run, tmp_path):
+    path = filled(sheet, tmp_path, lambda number, row: ("", "no" if number < 5 else "yes"))
+    ((_, graded, agreed, kappa, low, high, why),) = agreement(path, run)[0].rows
+    assert (graded, agreed) == (30, pytest.approx(25 / 30))
+    assert kappa is low is high is None
+    assert why == "the rule gave one grade throughout: no kappa"
+
+
+@pytest.mark.parametrize(("separator", "mark"), [(",", "\ufeff"), (";", ""), (";", "\ufeff"), ("\t", "")])
+def test_a_sheet_is_read_as_spreadsheets_save_it(separator, mark, sheet, run, tmp_path):
+    rows = list(csv.reader(io.StringIO(sheet)))
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator).writerows([rows[0], *([*row[:-2], "y", "n"] for row in rows[1:])])
+    path = tmp_path / "sheet.csv"
+    path.write_bytes((mark + text.getvalue()).encode())
+    table, _ = agreement(path, run)
+    assert [row[:2] for row in table.rows] == [("self", 30), ("external", 30)]
+
+
+def test_a_file_that_is_no_such_sheet_is_refused_with_what_it_lacks(run, tmp_path):
+    path = tmp_path / "sheet.csv"
+    path.write_text("item,words\nx,y\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"columns missing: cards.*'grade' wrote"):
+        agreement(path, run)
+    path.write_bytes("item,é\n".encode("latin-1"))
+    with pytest.raises(DataError, match="save it as 'CSV UTF-8'"):
+        agreement(path, run)
 
 
 def test_an_unfilled_sheet_a_strange_grade_and_a_strange_run_are_refused(sheet, run, rehearsal, baseline, tmp_path):

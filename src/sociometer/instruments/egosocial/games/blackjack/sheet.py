@@ -2,13 +2,13 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from pathlib import Path
 
 from sociometer.analysis.agreement import cohen_kappa
-from sociometer.core.errors import DataError
-from sociometer.core.measure import Table
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.measure import Cell, Table
 from sociometer.core.task import RunView
+from sociometer.instruments.egosocial.filled_sheet import read_rows
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.blackjack.scoring import graded
 from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome, spoken
@@ -30,6 +30,8 @@ _YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0
 
 def write(run: RunView[Hand, HandOutcome]) -> str:
     """Return the sheet as CSV: one line a decision, the last two columns left for the grader."""
+    if not any(episode.outcome for episode in run.episodes()):
+        raise UsageError("the run has no blackjack hand that was played; there is nothing to grade.")
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\n")
     lines.writerow(COLUMNS)
@@ -61,10 +63,10 @@ def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
     rule = _automatic(run)
     pairs: dict[str, list[tuple[str, str]]] = {belief: [] for belief in BELIEFS}
     apart: list[tuple[str, str, str, str, str]] = []
-    for number, row in _rows(path):
-        place = (row.get("item") or "", row.get("repeat") or "0", row.get("decision") or "")
+    for number, row in read_rows(path, COLUMNS, "grade"):
+        place = (row["item"], row["repeat"] or "0", row["decision"])
         for belief in BELIEFS:
-            person = (row.get(f"{belief}_right") or "").strip().lower()
+            person = row[f"{belief}_right"].strip().lower()
             if not person:
                 continue
             if person not in _YES_NO:
@@ -75,23 +77,13 @@ def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
                 )
             pairs[belief].append((_YES_NO[person], rule[place][belief]))
             if _YES_NO[person] != rule[place][belief]:
-                apart.append(
-                    (place[0], belief, row.get(f"{belief}_belief") or "", _YES_NO[person], rule[place][belief])
-                )
+                apart.append((place[0], belief, row[f"{belief}_belief"], _YES_NO[person], rule[place][belief]))
     if not any(pairs.values()):
         raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
     columns = ("item", "belief", "words", "person", "rule")
     return _agreement_table(pairs), Table(
         "disagreements", "Where the person and the rule differ", columns, tuple(apart)
     )
-
-
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            yield from enumerate(csv.DictReader(lines), 2)
-    except OSError as error:
-        raise DataError(f"the sheet cannot be read ({error.strerror})", path) from None
 
 
 def _automatic(run: RunView[Hand, HandOutcome]) -> dict[tuple[str, str, str], dict[str, str]]:
@@ -107,21 +99,24 @@ def _automatic(run: RunView[Hand, HandOutcome]) -> dict[tuple[str, str, str], di
 
 
 def _agreement_table(pairs: dict[str, list[tuple[str, str]]]) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for belief, graded_pairs in pairs.items():
         if not graded_pairs:
             continue
-        found = cohen_kappa([person for person, _ in graded_pairs], [rule for _, rule in graded_pairs])
-        varied = len({grade for pair in graded_pairs for grade in pair}) > 1
-        bounds = found.interval if varied else None
-        agreed = sum(person == rule for person, rule in graded_pairs) / len(graded_pairs)
-        kappa = round(found.value, 3) if varied else None
-        low, high = (bounds.low, bounds.high) if bounds else (None, None)
-        rows.append((belief, len(graded_pairs), agreed, kappa, low, high))
+        people, rule = [person for person, _ in graded_pairs], [grade for _, grade in graded_pairs]
+        agreed = sum(person == grade for person, grade in graded_pairs) / len(graded_pairs)
+        constant = [who for who, grades in (("the person", people), ("the rule", rule)) if len(set(grades)) == 1]
+        if constant:
+            # kappa is then 0 or undefined whatever the agreement
+            why = f"{' and '.join(constant)} gave one grade throughout: no kappa"
+            rows.append((belief, len(graded_pairs), agreed, None, None, None, why))
+            continue
+        found = cohen_kappa(people, rule)
+        low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+        rows.append((belief, len(graded_pairs), agreed, round(found.value, 3), low, high, ""))
     return Table(
         "agreement",
         "People and the automatic grade",
-        ("belief", "graded", "agreement", "Cohen's kappa", "low", "high"),
+        ("belief", "graded", "agreement", "Cohen's kappa", "low", "high", "note"),
         tuple(rows),
-        note="kappa is empty where everybody gave the same grade throughout",
     )
