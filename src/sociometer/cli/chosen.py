@@ -1,5 +1,6 @@
 """Which stored runs a command is about, and how analysis and report see them."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -171,15 +172,14 @@ def _stands_for_its_subject(record: RunRecord) -> bool:
 
 
 def labels(runs: Iterable[Stored]) -> dict[str, str]:
-    """What each run is called: its subject, with its id where a subject stands twice on one instrument."""
+    """What each run is called: its subject, with its id where a subject took a task twice."""
     known = list(runs)
-    pairs = [(stored.instrument, stored.subject) for stored in known]
-    return {
-        stored.id: stored.subject
-        if pairs.count((stored.instrument, stored.subject)) == 1
-        else f"{stored.subject} ({stored.id})"
-        for stored in known
-    }
+    taken = Counter((stored.instrument, stored.subject, task) for stored in known for task in stored.tasks)
+
+    def twice(stored: Stored) -> bool:
+        return any(taken[stored.instrument, stored.subject, task] > 1 for task in stored.tasks)
+
+    return {stored.id: f"{stored.subject} ({stored.id})" if twice(stored) else stored.subject for stored in known}
 
 
 def candidates(runs: Sequence[Stored], task: str = "") -> list[Candidate]:

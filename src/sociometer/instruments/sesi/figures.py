@@ -6,6 +6,7 @@ from sociometer.analysis.charts.heatmap import Cell, heat_map
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
+from sociometer.analysis.shown import known_errors
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sesi.conditions import CONTROL
@@ -55,14 +56,14 @@ def _table(runs: Sequence[SummarisedRun]) -> Figure:
     groups += [(name, {"ability": name}) for name in ABILITIES]
     rows = []
     for run in runs:
+        errors = dict(zip(map(id, run.summary.measures), known_errors(run.summary.measures), strict=True))
         for name, group in groups:
             measure = run.summary.measure("accuracy", **group)
             if measure is None:
                 continue
             low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
-            rows.append(
-                (_label(run), name, measure.value, low, high, measure.items, measure.unreadable, measure.errors)
-            )
+            failed = errors[id(measure)]
+            rows.append((_label(run), name, measure.value, low, high, measure.items, measure.unreadable, failed))
     columns = ("subject", "group", "accuracy", "from", "to", "items", "unreadable", "errors")
     return Figure("accuracy", "Accuracy", table=Table("accuracy", "Accuracy", columns, tuple(rows)))
 
