@@ -75,6 +75,32 @@ def test_a_conversion_with_other_options_than_the_release_is_refused(official, t
         scenes("tombench", {"converted": str(tmp_path / "c.jsonl")}, (official,))
 
 
+def conversions(path, *lines):
+    whole = {"ego": "x", "measures": "socialization", "story": "You wait.", "question": "Why?", "options": list("abcd")}
+    path.write_text("".join(json.dumps({**whole, **line}) + "\n" for line in lines))
+    return {"converted": str(path)}
+
+
+def test_conversions_in_another_language_or_of_no_released_question_are_refused(official, tmp_path):
+    english = {"id": "tombench-hidden-emotions-001", "language": "en"}
+    given = conversions(tmp_path / "c.jsonl", english)
+    with pytest.raises(DataError, match="no conversion in 'zh'; the file is in en"):
+        scenes("tombench", {**given, "language": "zh"}, (official,))
+    given = conversions(tmp_path / "c.jsonl", english, {"id": "tombench-elsewhere-001", "language": "en"})
+    with pytest.raises(DataError, match="1 conversions are of no released question, such as 'tombench-elsewhere-001'"):
+        scenes("tombench", given, (official,))
+    with pytest.raises(DataError, match="it is empty"):
+        scenes("tombench", conversions(tmp_path / "c.jsonl"), (official,))
+
+
+def test_the_first_person_alone_is_asked_only_where_there_is_one(official, tmp_path):
+    with pytest.raises(UsageError, match="--perspective first needs first-person conversions"):
+        scenes("tombench", {"perspective": "first"}, (official,))
+    given = conversions(tmp_path / "c.jsonl", {"id": "tombench-hidden-emotions-001", "language": "en"})
+    (scene,) = scenes("tombench", {**given, "perspective": "first"}, (official,))
+    assert [telling.name for telling in scene.tellings] == ["third", "first"]
+
+
 def test_a_lived_account_changes_only_what_you_are_told():
     whole, own = (scenes("generated", {"stories": 8, "account": account}) for account in ("whole", "lived"))
     for one, two in zip(whole, own, strict=True):

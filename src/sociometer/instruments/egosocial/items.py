@@ -59,12 +59,43 @@ def newworld(source: Source) -> Iterator[Scene]:
 
 
 def tombench(source: Source) -> Iterator[Scene]:
-    """ToMBench in one language: in the third person, and in the first where a conversion is given."""
+    """ToMBench in one language: in the third person, and in the first where a conversion is given.
+
+    With `--perspective first` only what is converted is asked.
+    """
     language = source.settings.text("language")
-    given = source.settings.text("converted")
-    converted = read_conversions(_existing(given)) if given else {}
-    for question in read_folder(source.path(TOMBENCH)):
-        yield _tombench_scene(question, language, converted.get((question.id, language)))
+    first_only = source.settings.text("perspective") == "first"
+    converted = _conversions(source.settings.text("converted"), language)
+    if first_only and not converted:
+        raise UsageError(
+            "--perspective first needs first-person conversions: make them with 'sociometer build egosocial' and give"
+            " --converted FILE."
+        )
+    questions = list(read_folder(source.path(TOMBENCH)))
+    unknown = set(converted) - {question.id for question in questions}
+    if unknown:
+        raise DataError(
+            f"{len(unknown)} conversions are of no released question, such as '{min(unknown)}'; give the file that"
+            " 'build' wrote for this release",
+            source.settings.text("converted"),
+        )
+    for question in questions:
+        if not first_only or question.id in converted:
+            yield _tombench_scene(question, language, converted.get(question.id))
+
+
+def _conversions(given: str, language: str) -> dict[str, Converted]:
+    """The conversions of a file in one language, by the question's id; a file without any is refused."""
+    if not given:
+        return {}
+    lines = read_conversions(_existing(given))
+    found = {name: line for (name, spoken), line in lines.items() if spoken == language}
+    if not found:
+        others = ", ".join(sorted({spoken for _, spoken in lines})) or "no language: it is empty"
+        raise DataError(
+            f"no conversion in '{language}'; the file is in {others}. Give --language or another file", given
+        )
+    return found
 
 
 def _existing(given: str) -> Path:

@@ -1,6 +1,7 @@
 """What the games offer on the command line, on a bench without a store."""
 
 import asyncio
+import shutil
 import sys
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.settings import Settings
 from sociometer.instruments.egosocial import commands
+from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS
 from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS
 
 
@@ -131,9 +133,18 @@ def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, scrip
 
 def test_characters_need_enough_hands_to_mean_something():
     with pytest.raises(UsageError, match="100 or more"):
-        commands.characters(Bench(), Settings({"over": 5}))
-    (table,) = commands.characters(Bench(), Settings({"over": 200})).tables
+        commands.characters(Bench(), Settings({"over": 5, "weights": None}))
+    (table,) = commands.characters(Bench(), Settings({"over": 200, "weights": None})).tables
     assert len(table.rows) == 12
+
+
+def test_characters_of_ones_own_opponents_are_measured_too(tmp_path):
+    for style in ("aggressive", "conservative"):
+        shutil.copy(WEIGHTS / f"{style}-1.npz", tmp_path / f"{style}-7.npz")
+    (table,) = commands.characters(Bench(), Settings({"over": 200, "weights": str(tmp_path)})).tables
+    assert {row[1] for row in table.rows} == {7}
+    with pytest.raises(UsageError, match="no seed for both styles"):
+        commands.characters(Bench(), Settings({"over": 200, "weights": str(tmp_path / "none")}))
 
 
 def test_only_holdem_has_opponents_to_train():

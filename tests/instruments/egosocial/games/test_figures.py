@@ -41,5 +41,20 @@ def test_a_replay_stands_beside_every_match(task, rehearsal, baseline):
     assert len(as_text(figure).splitlines()) == len(figure.table.rows) + 1
 
 
+def test_a_replay_marks_every_default_and_says_why_there_is_no_prediction(script, play):
+    cheat = script('{"prediction": 50, "choice": 500, "action": "steal"}')
+    numbers = play("numbers", cheat, rounds=1).episode
+    (row,) = replay(numbers.item, numbers.outcome).table.rows
+    assert (row[1], row[4]) == ("none (illegal)", "50 (default)")
+    mute = play("numbers", script("?", '{"prediction": 1, "choice": 0}'), rounds=1).episode
+    assert replay(mute.item, mute.outcome).table.rows[0][1] == "none (illegal, unreadable)"
+    holdem = play("holdem", cheat).episode
+    mine = [row[4] for row in replay(holdem.item, holdem.outcome).table.rows if row[3] == "subject" and row[4]]
+    theirs = [row[4] for row in replay(holdem.item, holdem.outcome).table.rows if row[3] == "opponent" and row[4]]
+    assert mine
+    assert all(action.endswith(" (default)") for action in mine)
+    assert not any("default" in action for action in theirs)
+
+
 def test_what_is_no_game_has_no_replay():
     assert replay(object(), object()) is None

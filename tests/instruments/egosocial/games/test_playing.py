@@ -50,6 +50,13 @@ def test_a_bad_mover_who_names_the_style_still_shows_unreadable_decisions(script
     assert played.episode.score.unreadable == len(moves) > 0
 
 
+def test_an_unusable_answer_to_the_question_for_the_style_is_a_fault_too(script, play):
+    subject = script(lambda request: "no idea" if "A. " in request.messages[1].content else "fold")
+    played = play("holdem", subject)
+    decisions = sum(move.player == 0 for hand in played.episode.outcome.hands for move in hand.moves)
+    assert played.episode.score.values["faults"] == pytest.approx(2 / (decisions + 1))
+
+
 def test_a_retry_that_succeeds_is_a_fault_and_not_unreadable(script, play):
     subject = script("???", lambda request: "A" if "A. " in request.messages[1].content else "fold")
     score = play("holdem", subject).episode.score

@@ -44,11 +44,12 @@ def train(bench: Workbench, options: Settings) -> Result:
 
 
 def characters(bench: Workbench, options: Settings) -> Result:
-    """Measures every shipped opponent over many hands."""
+    """Measures every opponent, shipped or trained by the user, over many hands."""
     hands = options.whole("over")
     if hands < 100:
         raise UsageError(f"--over is {hands}; it must be 100 or more for rates that mean something.")
-    return Result(tables=(character.table(character.characters(hands)),), notes=(character.HOW,))
+    folder = Path(options.text("weights")) if options.text("weights") else net.WEIGHTS
+    return Result(tables=(character.table(character.characters(hands, folder=folder)),), notes=(character.HOW,))
 
 
 def grade(bench: Workbench, options: Settings) -> Result:

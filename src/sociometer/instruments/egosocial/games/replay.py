@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sociometer.core.measure import Figure, Table
 from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.asking import Faults
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome
 from sociometer.instruments.egosocial.games.holdem.match import Match, MatchOutcome, open_board
@@ -14,6 +15,8 @@ from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, Nu
 from sociometer.instruments.egosocial.games.numbers.patterns import is_right
 from sociometer.instruments.egosocial.games.numbers.rules import Round, shown
 from sociometer.instruments.egosocial.games.players import is_steady
+
+DEFAULT_MARK = " (default)"
 
 
 def replay(item: object, outcome: object) -> Figure | None:
@@ -46,7 +49,7 @@ def blackjack(outcome: HandOutcome) -> Table:
                 cards.name(decision.open_card),
                 _verdict(decision.statement.self_belief, grade.self_right),
                 _verdict(decision.statement.external_belief, grade.external_right),
-                decision.action + (" (default)" if decision.faults.defaulted else ""),
+                decision.action + (DEFAULT_MARK if decision.faults.defaulted else ""),
                 grade.best,
             )
         )
@@ -71,16 +74,21 @@ def numbers(outcome: NumberOutcome) -> Table:
         rows.append(
             (
                 number,
-                "unreadable" if one.prediction is None else shown(one.prediction),
+                _why_none(one.faults) if one.prediction is None else shown(one.prediction),
                 shown(one.opponent),
                 is_right(one.prediction, one.opponent),
-                shown(one.choice),
+                shown(one.choice) + (DEFAULT_MARK if one.faults.defaulted else ""),
                 shown(played.gold),
                 {1: "subject", 0: "draw", -1: "opponent"}[played.winner],
             )
         )
     columns = ("round", "prediction", "opponent", "right", "choice", "target", "nearer")
     return Table("replay", "Number guessing, round by round", columns, tuple(rows))
+
+
+def _why_none(faults: Faults) -> str:
+    kinds = [kind for kind, count in (("illegal", faults.illegal), ("unreadable", faults.unreadable)) if count]
+    return f"none ({', '.join(kinds)})"
 
 
 def holdem(item: Match, outcome: MatchOutcome) -> Table:
@@ -105,11 +113,12 @@ def _moves(number: int, hand: PlayedHand) -> Iterator[tuple[str | int | float | 
     state = State(hand.deal)
     yield number, "deal", _names(hand.deal.hole[0]), "subject", "", "", ""
     yield number, "deal", _names(hand.deal.hole[1]), "opponent", "", "", ""
-    for move in hand.moves:
+    for place, move in enumerate(hand.moves):
         board = _names(hand.deal.board[: BOARD_SIZES[STREETS.index(move.street)]])
         state.apply(move.action)
         chips = f"{state.invested[0]}, {state.invested[1]}"
-        yield number, move.street, board, ("subject", "opponent")[move.player], move.action, chips, ""
+        action = move.action + (DEFAULT_MARK if place in hand.defaulted else "")
+        yield number, move.street, board, ("subject", "opponent")[move.player], action, chips, ""
 
 
 def as_text(figure: Figure) -> str:

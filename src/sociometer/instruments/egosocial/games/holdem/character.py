@@ -1,11 +1,12 @@
 """The trained opponents' characters, measured: what each does over many hands against random and against each other."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 
 from sociometer.core.measure import Table as Rows
-from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, load
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, load, seeds_in
 from sociometer.instruments.egosocial.games.holdem.simulator import Tally, random_policy, tally
 
 HANDS = 10_000
@@ -21,10 +22,10 @@ class Character(msgspec.Struct, frozen=True):
     tally: Tally
 
 
-def characters(hands: int = HANDS, seed: int = 1) -> Iterator[Character]:
-    """Measure every shipped opponent against the random player and the other style of the same training seed."""
-    for training_seed in SEEDS:
-        nets = [load(style, training_seed) for style in STYLES]
+def characters(hands: int = HANDS, seed: int = 1, folder: Path = WEIGHTS) -> Iterator[Character]:
+    """Measure every opponent of a folder against the random player and the other style of the same training seed."""
+    for training_seed in seeds_in(folder):
+        nets = [load(style, training_seed, folder) for style in STYLES]
         both = tally(nets, hands, seed)
         for place, style in enumerate(STYLES):
             mine, _ = tally([nets[place], random_policy], hands, seed)

@@ -142,7 +142,8 @@ async def _play_hand(
             session.note("board", cards=_cards(state.board))
     won = state.payoffs()[0]
     session.note("hand over", won=won, board=_cards(deal.board[: BOARD_SIZES[min(state.street, 3)]]))
-    return PlayedHand(deal, tuple(state.moves), won), faults
+    defaulted = tuple(place for place, (_, fault) in enumerate(faults) if fault.defaulted)
+    return PlayedHand(deal, tuple(state.moves), won, defaulted), faults
 
 
 def _cards(held: tuple[int, ...]) -> str:

@@ -19,11 +19,12 @@ from sociometer.instruments.egosocial.games.holdem.simulator import Table
 
 
 class PlayedHand(msgspec.Struct, frozen=True):
-    """One finished hand: the deal, every move, and what player 0 won."""
+    """One finished hand: the deal, every move, what player 0 won, and for which moves (by place) a default stood."""
 
     deal: Deal
     moves: tuple[Move, ...]
     won: int
+    defaulted: tuple[int, ...] = ()
 
 
 def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, seat: int = 1) -> dict[str, float]:

@@ -32,13 +32,14 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
     final = outcome.namings[-1]
     moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == SUBJECT)
     decided = max(1, sum(moves.values()))
+    unusable = outcome.subject_faults.count + sum(naming.faults.count for naming in outcome.namings)
     values = {
         "chips": sum(hand.won for hand in outcome.hands) / len(outcome.hands),
         "raises": moves["raise"] / decided,
         "calls": moves["call"] / decided,
         "checks": moves["check"] / decided,
         "folds": moves["fold"] / decided,
-        "faults": outcome.subject_faults.count / decided,
+        "faults": unusable / (decided + len(outcome.namings)),
     }
     steady = is_steady(outcome.opponent)
     if steady:

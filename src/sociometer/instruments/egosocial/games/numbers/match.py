@@ -111,7 +111,7 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
         session.note(
             "round",
             number=len(played),
-            prediction="unreadable" if prediction is None else shown(prediction),
+            prediction="none" if prediction is None else shown(prediction),
             choice=shown(choice),
             opponent=shown(number),
             target=shown(this.gold),
