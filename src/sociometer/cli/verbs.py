@@ -109,9 +109,10 @@ def _figures_option() -> click.Option:
 
 
 def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
-    """The instrument's settings that the command does not redefine."""
+    """The instrument's settings that the command heeds and does not redefine."""
     redefined = {option.name for option in command.option}
-    return tuple(setting for setting in card.setting if setting.name not in redefined)
+    heeded = {setting.name for setting in card.setting} if command.settings is None else set(command.settings)
+    return tuple(setting for setting in card.setting if setting.name in heeded - redefined)
 
 
 def _call(

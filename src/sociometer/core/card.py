@@ -72,6 +72,8 @@ class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
     entry: str
     plays: bool = False
     """Whether it takes the options of `run` (models, roles, limits, caps)."""
+    settings: tuple[str, ...] | None = None
+    """The instrument's settings that it heeds; None means all of them."""
     option: tuple[Setting, ...] = ()
 
 

@@ -102,8 +102,7 @@ def test_probe_without_a_subject_says_what_to_give(cli):
 def test_probe_refuses_a_condition_that_it_would_not_heed(cli):
     code, _, err = cli("probe", "sesi", "--model", "baseline/first", "--condition", "boredom")
     assert code == 2
-    assert "--factor" in err
-    assert "sociometer run sesi --condition boredom" in err
+    assert "No such option '--condition'" in err
 
 
 def test_probe_says_that_a_script_is_no_model(cli, tmp_path):

@@ -60,12 +60,6 @@ def probe(bench: Workbench, options: Settings) -> Result:
     """Plays the control and every condition of the factors for every subject, and compares on the same items."""
     if not bench.subjects:
         raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
-    chosen = bench.source().settings.text("condition")
-    if chosen != CONTROL:
-        raise UsageError(
-            f"probe sets the condition itself, so --condition {chosen} would do nothing: choose with --factor, "
-            f"or play this one alone with 'sociometer run sesi --condition {chosen}'."
-        )
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
     families = {model: family for family, models in given.items() for model in models}
