@@ -192,10 +192,13 @@ def test_a_misspelt_role_is_refused_with_several_instruments_too(cli):
 
 
 def test_missing_data_of_a_later_instrument_is_met_before_anything_is_played(cli, tmp_path, monkeypatch):
-    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "none"))
-    code, _, err = cli("run", "egosocial", "seceu", "--official", "--model", "baseline/random", "--limit", "1")
+    (tmp_path / "data" / "sesi").mkdir(parents=True)
+    header = "ID,Type,Situation,Question,Option_0,Option_1,Option_2,Option_3,Answer\n"
+    (tmp_path / "data" / "sesi" / "sesi.csv").write_text(header + "a1,Empathy,S,Q,o,p,q,r,1\n")
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "data"))
+    code, _, err = cli("run", "sesi", "seceu", "--official", "--model", "baseline/random", "--limit", "1")
     assert code == 2
-    assert "data fetch" in err
+    assert "data fetch seceu" in err
     assert json.loads(cli("runs", "--json")[1]) == []
 
 

@@ -1,10 +1,15 @@
 """Runs set side by side: only what stands for them is compared, and only what can be."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
+from sociometer.analysis.profile import profile_lines
 from sociometer.cli.main import run_command
+from sociometer.cli.opening import open_engine
+from sociometer.instruments import card_of
 
 
 @pytest.fixture
@@ -94,3 +99,13 @@ def test_data_of_another_folder_is_never_played_in_place_of_what_was_named(cli, 
     code, _, err = cli("run", "sesi", "--model", "baseline/first", "--data", str(tmp_path / "mine"), "--quiet")
     assert code == 2
     assert "official file 'sesi/sesi.csv' not found" in err
+
+
+def test_chance_is_what_the_run_says_where_its_settings_change_it(cli):
+    hard = play(
+        cli, "egosocial", "--task", "generated", "--model", "baseline/random", "--extra-moves", "3", "--limit", "9"
+    )
+    with open_engine(Path(os.environ["SOCIOMETER_STORE"])) as engine:
+        run = engine.stored(hard)
+        (line,) = profile_lines([run.summarised("generated")], {run.id: card_of("egosocial")})
+    assert 0.1 < line.chance < 0.4

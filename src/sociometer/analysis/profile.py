@@ -7,10 +7,12 @@ from msgspec import Struct, structs
 
 from sociometer.analysis.clusters import Floats
 from sociometer.core.card import Card, MeasureCard
-from sociometer.core.measure import Interval
+from sociometer.core.measure import Interval, Summary
 from sociometer.core.task import SummarisedRun
 
 MINIMUM_SUBJECTS = 10
+CHANCE = "chance"
+"""The series in which a summary may say what chance earned on the very items played."""
 
 
 class ProfileLine(Struct, frozen=True):
@@ -76,7 +78,7 @@ def profile_lines(
                     known.better,
                     measure.value,
                     measure.interval,
-                    _chance(known, card, on_official=run.run in official),
+                    _chance(known, card, run.summary, on_official=run.run in official),
                     known.human,
                     known.top,
                     measure.items,
@@ -94,12 +96,15 @@ def on_norm(known: MeasureCard) -> bool:
     return known.unit == "points" and known.human is not None
 
 
-def _chance(known: MeasureCard, card: Card, *, on_official: bool) -> float | None:
-    """What chance earns on these items: a value measured on the bundled items says nothing of the official ones.
+def _chance(known: MeasureCard, card: Card, summary: Summary, *, on_official: bool) -> float | None:
+    """What chance earns on these items: as the run itself says, where its settings change the number of options.
 
-    One that follows from the number of options (a half, a quarter) holds for both; tasks that `run` does not
-    play by default are on official items alone, and so is their chance.
+    A value measured on the bundled items says nothing of the official ones; one that follows from the number of
+    options (a half, a quarter) holds for both; tasks that `run` does not play by default are on official items
+    alone, and so is their chance.
     """
+    if known.primary and isinstance(told := summary.series.get(CHANCE), float):
+        return told
     by_options = known.chance is not None and (known.chance == 0 or (1 / known.chance).is_integer())
     if on_official and card.task_card(known.task).default and not by_options:
         return None
