@@ -336,6 +336,11 @@ def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp
     assert cli("resume", "last")[0] == 2
 
 
+def test_runs_says_nothing_of_what_is_as_usual(cli):
+    assert cli("run", "egosocial", "--model", "baseline/first", "--quiet")[0] == 0
+    assert "opponents" not in cli("runs")[1]
+
+
 def test_runs_says_what_sets_a_run_apart(cli):
     assert cli(*PLAY, "--condition", "anxiety")[0] == 0
     out = cli("runs")[1]
@@ -417,8 +422,24 @@ def test_a_long_wait_that_the_server_asked_for_is_shown():
     assert "waiting 10 min 00 s, as the server asked" in line(tally)
 
 
-@pytest.mark.parametrize("words", [("--base-url", "http://x/v1"), ("--revision", "z")])
-def test_options_that_could_not_take_effect_are_refused(cli, words):
-    code, _, err = cli(*PLAY, *words)
+def test_a_base_url_that_nobody_would_ask_is_refused(cli):
+    code, _, err = cli(*PLAY, "--base-url", "http://x/v1")
     assert code == 2
-    assert words[1] in err
+    assert "takes no base URL (given: http://x/v1)" in err
+
+
+def test_a_server_that_is_not_there_does_not_stop_the_other_models(cli):
+    dead = "vllm/m@http://127.0.0.1:9/v1"
+    words = ("run", "sesi", "--model", dead, "--model", "baseline/first", "--limit", "2", "--json")
+    code, out, err = cli(*words)
+    assert code == 4
+    assert [run["subject"] for run in json.loads(out)] == ["baseline/first"]
+    assert err.count("cannot reach http://127.0.0.1:9/v1") == 1
+    assert f"resume {json.loads(out)[0]['run']}" not in err
+    assert "sociometer resume" not in err
+
+
+def test_runs_of_an_instrument_that_is_gone_are_still_listed(cli, monkeypatch):
+    assert cli(*PLAY)[0] == 0
+    monkeypatch.setattr("sociometer.cli.runs.cards", dict)
+    assert "of an instrument that is not here" in cli("runs")[1]

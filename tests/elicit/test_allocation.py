@@ -160,3 +160,10 @@ def test_an_allocation_needs_two_options_and_points_to_share() -> None:
         read_allocation("1", ["Sad"], 10)
     with pytest.raises(ValueError, match="above 0"):
         read_allocation("1", ENGLISH, 0)
+
+
+@pytest.mark.parametrize(
+    "reply", ["4/10,3/10,1/10,2/10", "1:4,2:3,3:1,4:2", "1=4,2=3,3=1,4=2", "1. 4,2. 3,3. 1,4. 2", "4,3\n1,2", "4,3,1,2"]
+)
+def test_commas_that_part_a_list_are_no_decimal_commas(reply: str) -> None:
+    assert read_allocation(reply, ["Surprised", "Joyful", "Puzzled", "Proud"]).values == (4.0, 3.0, 1.0, 2.0)

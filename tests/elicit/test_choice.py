@@ -16,6 +16,11 @@ HAN_OPTIONS = ["向她道歉", "等一个更好的时机", "问问发生了什�
 
 READ_AS_B = [
     "First I thought A. Actually, the answer is B.",
+    "Wait, A is also possible. Still, the answer is B.",
+    "Is it A? No. It is kinder to ask. The answer is B.",
+    "A不对，C不对，答案是B",
+    "其实A和C都可以考虑，但答案是B。",
+    "The answer is B. Wait, A would hurt her.",
     "B. No one would choose A.",
     "The answer is B. Actually, A is wrong because it is rude.",
     "Answer: B. There is no reason to prefer A.",
@@ -140,6 +145,7 @@ UNREADABLE = [
     ("<think>The answer is B", "empty"),
     ("I think the answer is A... wait, no, it's B.", "several"),
     ("My answer is A. On reflection, B.", "several"),
+    ("The answer is A. Oops, B.", "several"),
     ("A. No, B.", "several"),
     ("A. B.", "several"),
     ("A\nWait, B is better.", "several"),
@@ -313,6 +319,8 @@ def test_no_text_crashes_the_reading(reply: str) -> None:
     assert reading.rule
 
 
-@pytest.mark.parametrize("piece", ["A ", "{", "(", '{"answer":', "not ", "答案", "\\boxed{", "I would ", "- ", "A, "])
+@pytest.mark.parametrize(
+    "piece", ["A ", "{", "(", '{"answer":', "not ", "答案", "\\boxed{", "I would ", "- ", "A, ", "B\n\n", "wait, no, "]
+)
 def test_a_long_hostile_reply_is_read_in_reasonable_time(piece: str) -> None:
     assert read_choice(piece * 4_000, OPTIONS, LABELS).rule

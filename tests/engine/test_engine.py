@@ -168,6 +168,7 @@ def test_attempts_in_vain_count_against_the_caps_after_a_restart_too(store):
     assert (again.ending.status, server.total) == ("stopped", 6)
     spent = store.journal.spent(played.run.id)
     assert (spent.requests, spent.input_tokens, spent.output_tokens) == (6, 72, 18)
+    assert (spent.priced, spent.unpriced) == (0, 6)
     more = engine_with(store, server).resume(played.run.id, Caps(max_requests=8))
     assert (more.ending.status, server.total) == ("stopped", 8)
 

@@ -64,6 +64,8 @@ def test_points_may_be_given_in_one_line_or_one_line_for_each_option():
     ]
     assert ask(Human(read_line=many), request) == ["calm: 4\nangry: 3"]
     assert "empty line ends it" in many.prompts[1]
+    assert ask(Human(read_line=Keyboard("5,3,1,1", "next")), request) == ["5,3,1,1"]
+    assert ask(Human(read_line=Keyboard("a 2,5", "b 4,5", "c 1", "d 2")), request) == ["a 2,5\nb 4,5\nc 1\nd 2"]
 
 
 def test_in_a_dialogue_only_what_is_new_is_shown(capsys):

@@ -4,7 +4,7 @@ import sqlite3
 import msgspec
 import pytest
 
-from sociometer.core.conversation import Identity, Reply, assistant, system, user
+from sociometer.core.conversation import Identity, Reply, Usage, assistant, system, user
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
@@ -263,3 +263,14 @@ def test_two_processes_that_start_the_same_command_share_one_run(store, tmp_path
         assert one.id == two.id
         assert len(list(store.runs.all())) == 1
         assert second.runs.create(manifest(), "m", "hash").id != one.id
+
+
+def test_an_attempt_to_which_nothing_came_back_is_neither_priced_nor_unpriced(store):
+    run = store.runs.create(manifest(), "m", "hash")
+    store.journal.count_attempt(run.id, None, None, (0, 0.0))
+    store.journal.count_attempt(run.id, Usage(5, 2), 0.25, (0, 0.0))
+    store.journal.count_attempt(run.id, Usage(5, None), None, (7, 0.0))
+    store.flush()
+    spent = store.journal.spent(run.id)
+    assert (spent.requests, spent.priced, spent.unpriced, spent.unmetered) == (3, 1, 1, 1)
+    assert (spent.cost, spent.charged_tokens) == (0.25, 7)

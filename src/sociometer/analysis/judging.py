@@ -97,8 +97,8 @@ def _equivalences(family: Sequence[Draft], terms: Terms) -> list[Equivalence | N
     ]
     corrected = holm([same.p_value for same in found]).tolist()
     return [
-        structs.replace(same, p_holm=strict, equivalent=strict < alpha)
-        for same, strict in zip(found, corrected, strict=True)
+        structs.replace(same, p_holm=strict, equivalent=strict < alpha and not draft.paired.interval.too_few)
+        for draft, same, strict in zip(family, found, corrected, strict=True)
     ]
 
 

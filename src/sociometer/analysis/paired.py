@@ -104,8 +104,11 @@ def paired_difference(
         binary = bool(np.isin(one, (0.0, 1.0)).all() and np.isin(two, (0.0, 1.0)).all())
     differences, labels = item_means(two - one, clusters, items)
     codes, count = cluster_codes(labels, differences.size)
-    spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
     mean = float(differences.mean())
+    spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
+    if spread <= 1e-9 * max(1.0, abs(mean)):
+        # What differs by rounding alone does not differ.
+        spread, differences = 0.0, np.full_like(differences, mean)
     once = binary and bool(np.isin(differences, (-1.0, 0.0, 1.0)).all())
     discordant = int((differences < 0).sum()), int((differences > 0).sum())
     return PairedDifference(
@@ -116,7 +119,7 @@ def paired_difference(
         difference=mean,
         interval=_interval(differences, codes, count, binary, level, draws, seed, minimum_clusters),
         p_value=sign_flip_test(differences, labels, draws=draws, seed=seed),
-        effect=mean / spread if spread > 1e-9 * max(1.0, abs(mean)) else None if mean else 0.0,
+        effect=mean / spread if spread else None if mean else 0.0,
         standard_error=math.sqrt(_variance(differences, codes, count, binary)) if count > 1 else float("nan"),
         binary=binary,
         square=float(np.square(differences).mean()),

@@ -56,7 +56,7 @@ def profile_lines(
 ) -> tuple[ProfileLine, ...]:
     """The primary measures of all runs, and places on a norm of people where there are such, in the order of runs.
 
-    `cards` is by run id; `official` are the ids of the runs on the paper's own items.
+    `cards` is by run id; `official` are the ids of the runs on other items than the bundled ones.
     """
     found = []
     for run in runs:

@@ -20,6 +20,7 @@ from sociometer.store.records import RunRecord, SeatRecord
 
 EVERY = "all"
 OFFICIAL = "official"
+BUNDLED = "bundled"
 
 
 def runs_argument(required: bool = False) -> click.Argument:
@@ -143,7 +144,7 @@ def whose_items(record: RunRecord) -> str:
     if record.manifest.imported:
         return OFFICIAL
     if not record.manifest.official:
-        return "bundled"
+        return BUNDLED
     pinned = {file.name: file.sha256 for file in card_of(record.instrument).file}
     used = record.manifest.data_files.items()
     return OFFICIAL if all(pinned.get(name) in (None, "", found) for name, found in used) else "own"
@@ -165,7 +166,7 @@ def _stands_for_its_subject(record: RunRecord) -> bool:
     manifest, card = record.manifest, card_of(record.instrument)
     if not set(manifest.tasks) & set(card.default_tasks()):
         return False
-    if any(setting.alters and manifest.settings.get(setting.name) != setting.default for setting in card.setting):
+    if any(setting.alters and not setting.is_default(manifest.settings.get(setting.name)) for setting in card.setting):
         return False
     by_instrument = manifest.command[1:2] and manifest.command[1] in {command.verb for command in card.command}
     return manifest.imported or not (manifest.given_items or by_instrument)

@@ -7,7 +7,7 @@ import click
 
 from sociometer.analysis.candidates import beside_the_subject
 from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_lines
-from sociometer.cli.chosen import chosen_runs, is_official
+from sociometer.cli.chosen import BUNDLED, chosen_runs, whose_items
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
@@ -28,7 +28,7 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
         if subject not in subjects:
             raise unknown("subject", subject, subjects, "`sociometer runs` lists the subjects.")
         runs = chosen_runs(engine, (), subject=subject)
-        lines, official = _lines(runs), {stored.id for stored in runs if is_official(stored.record)}
+        lines, whose = _lines(runs), {stored.id: whose_items(stored.record) for stored in runs}
         one = overall(_everyone(engine), subject) if as_one else None
     if as_json:
         print_json({"subject": subject, "profile": lines, "overall": one})
@@ -47,7 +47,7 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
             line.errors,
             "; ".join(
                 (
-                    *(["official items"] if line.run in official else []),
+                    *([f"{whose[line.run]} items"] if whose[line.run] != BUNDLED else []),
                     *(f"stand-in: {name}" for name in beside_the_subject(line.stand_ins)),
                     *([line.note] if line.note else []),
                 )
@@ -62,8 +62,8 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
 
 def _lines(runs: Sequence[Stored]) -> tuple[ProfileLine, ...]:
     summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
-    official = {stored.id for stored in runs if is_official(stored.record)}
-    return profile_lines(summaries, {stored.id: load(stored.instrument).card for stored in runs}, official)
+    elsewhere = {stored.id for stored in runs if whose_items(stored.record) != BUNDLED}
+    return profile_lines(summaries, {stored.id: load(stored.instrument).card for stored in runs}, elsewhere)
 
 
 def _everyone(engine: Engine) -> dict[str, dict[str, float]]:

@@ -50,6 +50,8 @@ class Progress:
             if ending.status == "failed":
                 sys.stderr.write(f"failed: {ending.reason}\n")
             return
+        if ending.status == "gone":
+            return
         self._write(line(self._tally), last=True)
         said = how_it_ended(run, self._tally, ending)
         if said:

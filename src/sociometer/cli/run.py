@@ -15,11 +15,11 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.output import harmless, print_json, print_table
 from sociometer.cli.progress import Progress
 from sociometer.cli.summaries import headline_table, played_json
 from sociometer.core.card import Card
-from sociometer.core.errors import ExitCode, UsageError, unknown
+from sociometer.core.errors import ExitCode, NeverAnswered, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
 from sociometer.engine.config import RunConfig
@@ -112,16 +112,25 @@ def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: boo
 
 def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
     played: list[Played] = []
+    silent: list[str] = []
     for config in configs:
-        played.append(engine.run(config))
+        try:
+            played.append(engine.run(config))
+        except NeverAnswered as error:
+            silent.append(f"{config.subject} on {config.instrument}: {error}")
+            continue
         if played[-1].ending.status == "stopped":
             break
+    if not played:
+        raise NeverAnswered("; ".join(silent))
+    for message in silent:
+        click.echo(f"error: {harmless(message)}", err=True)
     if as_json:
         print_json([played_json(one) for one in played])
     else:
         for one in played:
             print_table(headline_table(one.run))
-    return exit_code(played)
+    return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
 def exit_code(played: list[Played]) -> int:

@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 import msgspec
 
+from sociometer.cli.chosen import BUNDLED, whose_items
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.progress import cost_in_words
 from sociometer.core.measure import Table
-from sociometer.instruments import card_of
+from sociometer.instruments import card_of, cards
 from sociometer.store.lock import is_played
 from sociometer.store.records import RunRecord, Spent
 from sociometer.store.store import Store
@@ -57,7 +58,7 @@ def _show(store: Path | None, as_json: bool) -> None:
                     failed,
                     spent.requests,
                     spent.input_tokens + spent.output_tokens,
-                    cost_in_words(spent.cost, spent.requests - spent.unpriced, spent.unpriced),
+                    cost_in_words(spent.cost, spent.priced, spent.unpriced),
                 )
                 for record, done, failed, spent in rows
             ),
@@ -67,16 +68,19 @@ def _show(store: Path | None, as_json: bool) -> None:
 
 
 def _what(record: RunRecord) -> str:
-    """What sets a run apart from the instrument's own test: other tasks, other settings, a sample, official items."""
-    manifest, card = record.manifest, card_of(record.instrument)
-    said = [] if set(manifest.tasks) & set(card.default_tasks()) else list(manifest.tasks)
+    """What sets a run apart from the instrument's own test: other tasks, other settings, a sample, other items."""
+    manifest = record.manifest
+    if record.instrument not in cards():
+        return "of an instrument that is not here"
+    card = card_of(record.instrument)
+    said = [] if set(manifest.tasks) == set(card.default_tasks()) else list(manifest.tasks)
     for setting in card.setting:
         value = manifest.settings.get(setting.name)
-        if value not in (None, "", (), [], setting.default):
-            said.append(f"{setting.name} {value}")
+        if not setting.is_default(value):
+            said.append(f"{setting.name} {', '.join(value) if isinstance(value, list) else value}")
     said += [f"limit {manifest.limit}"] if manifest.limit else []
-    said += ["official"] if manifest.official else []
-    return ", ".join(said)
+    whose = whose_items(record)
+    return ", ".join([*said, *([f"{whose} items"] if whose != BUNDLED else [])])
 
 
 def _rows(path: Path) -> list[tuple[RunRecord, int, int, Spent]]:

@@ -81,7 +81,7 @@ def played_json(played: Played) -> dict[str, Any]:
         "retries": tally.retries,
         "input_tokens": tally.budget.input_tokens,
         "output_tokens": tally.budget.output_tokens,
-        "cost": None if tally.budget.requests and tally.budget.unpriced >= tally.budget.requests else tally.budget.cost,
+        "cost": None if tally.budget.unpriced and not tally.budget.priced else tally.budget.cost,
         "unpriced_replies": tally.budget.unpriced,
         "unmetered_replies": tally.budget.unmetered,
         "seconds": round(tally.elapsed_seconds, 3),

@@ -2,6 +2,7 @@
 
 SociometerError
 ├── UsageError          what was typed or configured is wrong; nothing was done (exit code 2)
+│   ├── NeverAnswered   nobody answered anything (no server there, a wrong key); no run is kept
 │   └── DataError       a data file cannot be read; names the file and the line
 ├── StoreError          the store cannot be used: damaged, locked, disk full (exit code 5)
 ├── MachineryError      an answer could not be had; recorded beside the score, never in it (exit code 4)
@@ -38,6 +39,10 @@ class SociometerError(Exception):
 
 class UsageError(SociometerError):
     """The user's input is wrong; the message names the value, the allowed ones and the next step."""
+
+
+class NeverAnswered(UsageError):
+    """A model that was asked and never answered anything: no server there, a wrong key; no run is kept of it."""
 
 
 class DataError(UsageError):

@@ -26,6 +26,11 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     alters: bool = False
     """Whether another value than the default makes it another test, whose number is not the subject's own."""
 
+    def is_default(self, value: object) -> bool:
+        """Whether a stored value is what one has who chooses nothing."""
+        chosen = tuple(value) if isinstance(value, list) else value
+        return chosen in (None, "", (), self.default)
+
     def parse(self, raw: object) -> SettingValue:
         """The value in its own type, or a UsageError that names the allowed ones."""
         if raw is None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from sociometer.elicit.allocation_json import read_json_allocation
-from sociometer.elicit.allocation_spelling import respelled
+from sociometer.elicit.allocation_spelling import respelled, without_ranges
 from sociometer.elicit.allocation_text import read_text_allocation, read_whole_total
 from sociometer.elicit.naming import Names
 from sociometer.elicit.normal import plain
@@ -82,15 +82,22 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     in_json = read_json_allocation(text, names, total)
     if in_json is not None:
         return AllocationReading(in_json, "json")
-    marked = respelled(names.mark(text), names.count)
+    marked = names.mark(text)
+    # Commas that part a list are no decimal commas: these are looked for only where the plain reading misses the total.
+    plainly = _read_marked(without_ranges(marked), names.count, total)
+    if plainly is not None and math.isclose(math.fsum(plainly.values or ()), total, rel_tol=0, abs_tol=1e-9):
+        return plainly
+    found = _read_marked(respelled(marked, names.count), names.count, total) or plainly
+    return found or AllocationReading(None, "refusal" if _REFUSAL.search(text) else "none")
+
+
+def _read_marked(marked: str, n: int, total: float) -> AllocationReading | None:
     for part in _parts(marked):
-        found = read_text_allocation(part, names.count, total)
+        found = read_text_allocation(part, n, total)
         if found is not None:
             return AllocationReading(*found)
-    whole = read_whole_total(marked, names.count, total)
-    if whole is not None:
-        return AllocationReading(whole, "named, rest zero")
-    return AllocationReading(None, "refusal" if _REFUSAL.search(text) else "none")
+    whole = read_whole_total(marked, n, total)
+    return None if whole is None else AllocationReading(whole, "named, rest zero")
 
 
 def _parts(text: str) -> list[str]:

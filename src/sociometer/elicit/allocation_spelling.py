@@ -6,7 +6,7 @@ import re
 
 from sociometer.elicit.naming import MARK
 
-__all__ = ["RANGE", "decimal_point", "respelled"]
+__all__ = ["RANGE", "decimal_point", "respelled", "without_ranges"]
 
 RANGE = "\ue200"
 """What stands for '2-3' and '2 to 3', which name no one amount (no reply holds this character itself)."""
@@ -22,8 +22,12 @@ _SPACED_RANGE = re.compile(
 
 def respelled(marked: str, n: int) -> str:
     """Return a text with marked names in which decimals have points, and ranges of numbers hold no digits."""
-    with_points = marked if _only_lists(marked, n) else decimal_point(marked)
-    return _SPACED_RANGE.sub(rf"\1{RANGE}", _RANGE.sub(RANGE, with_points))
+    return without_ranges(marked if _only_lists(marked, n) else decimal_point(marked))
+
+
+def without_ranges(marked: str) -> str:
+    """Return a text with marked names in which ranges of numbers hold no digits."""
+    return _SPACED_RANGE.sub(rf"\1{RANGE}", _RANGE.sub(RANGE, marked))
 
 
 def decimal_point(text: str) -> str:

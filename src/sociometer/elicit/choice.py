@@ -60,12 +60,15 @@ _WRONG_AFTER = re.compile(
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|leaves|leaving)\b|所以|因此|因而|只剩|那么|故", re.IGNORECASE)
-_SECOND_THOUGHTS = re.compile(
-    r"\b(?:wait|actually|on reflection|on second thoughts?|come to think|i mean|correction|let me reconsider|"
-    r"scratch that)\b|\bno(?=[,.;:!…])|不对|等等|更正|其实|再想想|不[，,]",
-    re.IGNORECASE,
+_SECOND_THOUGHT = (
+    r"(?:\b(?:wait|actually|oops|sorry|on reflection|on second thoughts?|come to think of it|i mean|correction|"
+    r"let me reconsider|scratch that|no(?=[,.;:!…]))\b|不对|等等|更正|其实|不(?=[，,]))"
 )
-_SECOND_THOUGHT_LENGTH = 60
+_LEADING_IN = (
+    r"(?:it's|it is|it should be|it must be|i'd say|i'd choose|i choose|i pick|make that|rather|the answer is|"
+    r"the answer should be|应该是|应该选|答案是|应选|选|是)"
+)
+_HEREBY_CHOSEN = r"(?=\s*(?:[.。!,，;；)]|$|is (?:better|right|correct|best|the)\b|更|才))"
 _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
 _BRACES = re.compile(r"\{[^{}]*\}")
 _BOX = re.compile(r"\\boxed\s*\{([^{}]*)\}|<answer>(.*?)</answer>", re.DOTALL)
@@ -119,7 +122,13 @@ class _Labels:
         self.stated_line = re.compile(rf"\W*{_STATEMENT}{bound}[\s.。!,)\]]*", re.IGNORECASE)
         self.stated = re.compile(_STATEMENT + bound, re.IGNORECASE | re.MULTILINE)
         self.head = re.compile(rf"[\W_]*(?:(?:option|选项)\s*)?{label}(?P<stop>\s*[.):\]、,—–。]|\s+-|\s+(?=\S))")
-        self.labels_alone = re.compile(rf"(?:[\W_]*{label}[\W_]+){{2,}}".replace("?P<label>", "?:"))
+        bare = label.replace("?P<label>", "?:")
+        self.labels_alone = re.compile(rf"[\W_]*{bare}(?:[\W_]+{bare})+[\W_]*")
+        self.put_instead = re.compile(
+            rf"{_SECOND_THOUGHT}(?:[\s,，.…:—-]*{_SECOND_THOUGHT})*[\s,，.…:—-]*(?:{_LEADING_IN}[\s:]*)*"
+            rf"[\"(\[]*{label}(?![A-Za-z0-9'])[\")\]]*{_HEREBY_CHOSEN}",
+            re.IGNORECASE,
+        )
         self.several = re.compile(
             rf"{label}[\")\]]*{_JOINED}(?:{'|'.join(map(re.escape, self.names))})(?![A-Za-z0-9'])"
         )
@@ -197,15 +206,20 @@ class _Reader:
         return ChoiceReading(*found[-1]) if found else None
 
     def takes_back(self, found: ChoiceReading) -> bool:
-        """Whether second thoughts name another option ("The answer is A. Wait, no, B."), or two bare labels stand."""
-        if found.index is None or found.rule == "final answer":
+        """Whether second thoughts put another option in its place ("It is A. Wait, no, B."), or two labels stand."""
+        if found.index is None or found.rule in ("final answer", "json", "box"):
             return False
         if self.find.labels_alone.fullmatch(self.text) and len(self.letters(self.text)) > 1:
             return True
+        said = next((m.end() for m in self.find.bound.finditer(self.text) if self.index_of(m) == found.index), 0)
         return any(
-            self.letters(self.text[thought.end() :][:_SECOND_THOUGHT_LENGTH]) - {found.index}
-            for thought in _SECOND_THOUGHTS.finditer(self.text)
+            self.index_of(match) != found.index and not _WRONG_AFTER.match(self.text[match.end() :][:60])
+            for match in self.find.put_instead.finditer(self.text, said)
         )
+
+    def index_of(self, match: re.Match[str]) -> int:
+        """The option whose label was matched."""
+        return self.by_label[match["label"].casefold()]
 
     def in_json(self) -> Iterator[tuple[int | None, str]]:
         for match in _BRACES.finditer(self.text):

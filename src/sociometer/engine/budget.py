@@ -42,7 +42,7 @@ class Budget:
         self.output_tokens = before.output_tokens
         self.cost = before.cost
         self.unpriced = before.unpriced
-        self.priced = before.requests - before.unpriced
+        self.priced = before.priced
         self.unmetered = before.unmetered
         self._charged_tokens = before.charged_tokens
         self._charged_cost = before.charged_cost

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.caps import Caps
 from sociometer.core.conversation import Sampling
-from sociometer.core.errors import StoreError, UsageError
+from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.task import Instrument, Item
 from sociometer.engine.budget import Budget
 from sociometer.engine.config import RunConfig
@@ -127,7 +127,8 @@ class Engine:
                 if new and ending.status == "failed" and not (tally.answered or tally.done or budget.input_tokens):
                     # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                     self.store.runs.delete(record.id)
-                    raise UsageError(ending.reason)
+                    ending = Ending("gone", ending.reason)
+                    raise NeverAnswered(ending.reason)
             finally:
                 tally.state = ending.status
                 if self._listener:

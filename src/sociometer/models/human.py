@@ -11,7 +11,7 @@ from sociometer.models.rule import RulePlayer
 from sociometer.models.turn import Turns
 
 _NO_TOKENS = Usage(0, 0)
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 ReadLine = Callable[[str], str]
 """Shows a prompt and gives a line; raises EOFError at the end of input."""
 
@@ -75,7 +75,9 @@ class Human(RulePlayer):
 
 def _unfinished(form: Form, written: list[str]) -> bool:
     """Whether points are still to come: they may be given in one line, or one line for each option."""
-    return isinstance(form, Allocation) and len(_NUMBER.findall("\n".join(written))) < len(form.options)
+    if not isinstance(form, Allocation):
+        return False
+    return len(written) < len(form.options) and len(_NUMBER.findall(written[0])) < len(form.options)
 
 
 def _hint(form: Form, written: list[str]) -> str:

@@ -36,10 +36,6 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
         return _served(family, PRESETS[family], _named(family, name), options)
     if options.base_url and family in _OTHERS and family != "local":
         raise UsageError(f"'{family}' asks no server and takes no base URL (given: {options.base_url}); leave it out.")
-    if options.revision and family in ("baseline", "scripted", "replay"):
-        raise UsageError(
-            f"'{family}' has no weights and takes no --revision (given: {options.revision}); leave it out."
-        )
     match family:
         case "local":
             return _local(_named(family, name), options)

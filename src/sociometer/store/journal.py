@@ -53,7 +53,7 @@ class Journal:
     def count_attempt(self, run: str, usage: Usage | None, cost: float | None, charged: tuple[int, float]) -> None:
         """Queues what an attempt took that brought no reply to keep; without usage nothing came back at all."""
         read, written = (0, 0) if usage is None else (usage.input_tokens, usage.output_tokens)
-        row = (run, read, written, 0.0 if usage is None else cost, *charged, time.time())
+        row = (run, read, written, None if usage is None else cost, *charged, time.time())
         self._writer.execute("INSERT INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def spent(self, run: str) -> Spent:
@@ -64,12 +64,15 @@ class Journal:
                 " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM journal WHERE run = ?1"
                 " UNION ALL"
                 " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM attempt WHERE run = ?1)"
-                " SELECT count(*), total(input_tokens), total(output_tokens), total(cost), sum(cost IS NULL),"
-                " sum(input_tokens IS NULL OR output_tokens IS NULL), total(charged_tokens), total(charged_cost)"
-                " FROM spent",
+                " SELECT count(*), total(input_tokens), total(output_tokens), total(cost),"
+                " sum(cost IS NULL AND (input_tokens, output_tokens) IS NOT (0, 0)),"
+                " sum(input_tokens IS NULL OR output_tokens IS NULL), total(charged_tokens), total(charged_cost),"
+                " count(cost) FROM spent",
                 (run,),
             ).fetchone()
-        return Spent(row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0, int(row[6]), row[7])
+        return Spent(
+            row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0, int(row[6]), row[7], int(row[8])
+        )
 
     def asked(self, key: bytes) -> tuple[tuple[Message, ...], bytes]:
         """What was asked under a key, and the reply."""

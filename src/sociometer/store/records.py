@@ -78,7 +78,10 @@ class JournalEntry(Struct, frozen=True):
 
 
 class Spent(Struct, frozen=True):
-    """What a run has paid for so far; `unpriced` and `unmetered` count replies whose price or tokens are unknown."""
+    """What a run has paid for so far; `unpriced` and `unmetered` count replies whose price or tokens are unknown.
+
+    An attempt to which nothing came back is a request, and neither priced nor unpriced.
+    """
 
     requests: int
     input_tokens: int
@@ -88,6 +91,7 @@ class Spent(Struct, frozen=True):
     unmetered: int
     charged_tokens: int = 0
     charged_cost: float = 0.0
+    priced: int = 0
 
 
 class KeptHeard(Struct, frozen=True, omit_defaults=True, tag="heard", array_like=True):

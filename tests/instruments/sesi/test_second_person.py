@@ -83,6 +83,19 @@ def test_another_person_is_not_the_person():
     assert "in person" in (result.texts or (text,))[0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A person (25F) has a friend. The person called her yesterday.",
+        "A person (30M) has a boss. The person dislikes him.",
+        "A person (25F) visits her mother. The person tells her the news.",
+        "A person (25F) has a roommate. She is messy.",
+    ],
+)
+def test_nobody_is_made_to_act_upon_themselves(text):
+    assert not to_second_person([text]).certain
+
+
 def test_two_whom_a_pronoun_fits_are_a_doubt_and_not_a_guess():
     result = to_second_person(["A person (30F) lives with her sister. The sister took her coat."])
     assert not result.certain
@@ -160,7 +173,7 @@ def test_the_official_items_are_converted_as_two_readers_approved_and_the_rest_n
 
 
 def test_what_the_rules_alone_call_certain_agrees_with_the_readers(official_data):
-    """118 of the 476 items that readers could settle; 110 of them agree word for word."""
+    """117 of the 476 items that readers could settle; 109 of them agree word for word."""
     right = approved()
     found = [q for q in items.read_official(official_data / "sesi" / "sesi.csv") if q.id in right]
     certain = {q.id: result.texts for q in found if (result := to_second_person(q.texts)).certain}
@@ -211,6 +224,46 @@ def test_a_sheet_of_doubts_comes_back_as_readings(tmp_path, monkeypatch, capsys)
     capsys.readouterr()
     assert run_command([*words, "--readings", str(sheet)]) == 0
     assert "100.0% are converted" in capsys.readouterr().out
+
+
+def test_readings_that_fit_nothing_are_said_and_an_empty_cell_is_open(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    sheet = tmp_path / "sheet.csv"
+    question = next(q for q in items.read_bundled(items.BUNDLED) if q.id in readings.read_readings())
+    word = readings.read_readings()[question.id][0]
+    lines = [f"{question.id},{word.text},{word.place},{word.word},", "nobody,0,0,A,Your"]
+    sheet.write_text("id,text,place,word,becomes\n" + "\n".join(lines) + "\n")
+    assert run_command(["lint", "sesi", "--readings", str(sheet)]) == 0
+    out = capsys.readouterr().out
+    assert "readings of nobody are not heeded" in out
+    assert f"{question.id}\t" in out and "is open to readers as well" in out
+
+
+def test_where_nothing_converts_the_way_out_is_said_and_other_factors_go_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    (tmp_path / "sesi.csv").write_text(
+        ",".join(items.COLUMNS) + "\nx1,empathy,Anna has a sister.,Why?,A a.,B b.,C c.,D d.,0\n"
+    )
+    words = ["--data", str(tmp_path), "--model", "baseline/first", "--quiet"]
+    assert run_command(["run", "sesi", *words, "--condition", "second-person"]) == 2
+    assert "lint sesi --sheet" in capsys.readouterr().err
+    assert run_command(["probe", "sesi", *words, "--factor", "person", "--factor", "intelligence"]) == 0
+    assert "2 conditions were compared" in capsys.readouterr().out
+    assert run_command(["lint", "sesi", "--data", str(tmp_path), "--sheet", str(tmp_path / "s.csv")]) == 0
+    assert len((tmp_path / "s.csv").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [(b"x1,empathy,S\n", "too few cells"), (b"", "holds no items"), (b"x1,empathy,\xff,Q,a,b,c,d,0\n", "not UTF-8")],
+)
+def test_a_bad_set_is_refused_by_name(tmp_path, monkeypatch, capsys, rows, message):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    (tmp_path / "sesi.csv").write_bytes(",".join(items.COLUMNS).encode() + b"\n" + rows)
+    assert run_command(["lint", "sesi", "--data", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert "sesi.csv" in told
 
 
 @pytest.mark.parametrize(

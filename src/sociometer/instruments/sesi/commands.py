@@ -10,7 +10,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.workbench import Result, Workbench
 from sociometer.instruments.sesi import academic, caveats, errors, items, probing, readings
 from sociometer.instruments.sesi.column import column
-from sociometer.instruments.sesi.conditions import CONTROL, of_factors
+from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, of_factors
 from sociometer.instruments.sesi.construction import building
 from sociometer.instruments.sesi.scoring import length_baseline
 
@@ -46,13 +46,14 @@ def lint(bench: Workbench, options: Settings) -> Result:
         for p in pairs
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
+    notes += [f"readings of {name} are not heeded: no such item, or other words" for name in conversions.misfits]
     wrote = []
     if options.text("sheet"):
         texts = {item.id: item.texts for item in found}
         sheet = readings.sheet({name: (texts[name], why) for name, why in conversions.doubts.items()})
         wrote.append(bench.write(Path(options.text("sheet")), sheet))
         if doubts:
-            notes.append("write into the column becomes what stands there in the second person; give it as --readings.")
+            notes.append("write into 'becomes' what stands there ('-': nothing; '?': open); give it as --readings.")
     return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs))
 
 
@@ -61,6 +62,7 @@ def probe(bench: Workbench, options: Settings) -> Result:
     if not bench.subjects:
         raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
+    notes = _second_person_notes(bench, wanted)
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
     families = {model: family for family, models in given.items() for model in models}
     probes, stand_ins = [], []
@@ -78,15 +80,25 @@ def probe(bench: Workbench, options: Settings) -> Result:
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
-    notes = [f"{len(wanted)} conditions were compared with the control; stars are of uncorrected p."]
-    if "second-person" in wanted:
-        source = bench.source(condition=CONTROL)
-        left = items.in_second_person(items.questions(source), source.settings.text("readings")).doubts
-        notes.append(f"{len(left)} items could not be put in the second person with certainty; 'lint sesi' names them.")
+    notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars are of uncorrected p.")
     notes += stand_ins
     return Result(
         tuple(t for t in tables if t is not None and t.rows), tuple(notes), (probing.change_figure(probes, wanted),)
     )
+
+
+def _second_person_notes(bench: Workbench, wanted: list[str]) -> list[str]:
+    """What to say of the second person; it is left out of several conditions where no item can be put into it."""
+    if SECOND_PERSON not in wanted:
+        return []
+    source = bench.source(condition=CONTROL)
+    found = items.in_second_person(items.questions(source), source.settings.text("readings"))
+    if not found.converted and len(wanted) > 1:
+        wanted.remove(SECOND_PERSON)
+    return [
+        f"{len(found.doubts)} items could not be put in the second person with certainty; 'lint sesi' names them.",
+        *(f"readings of {name} are not heeded: no such item, or other words" for name in found.misfits),
+    ]
 
 
 def analyse(bench: Workbench, options: Settings) -> Result:

@@ -8,6 +8,7 @@ from msgspec import Struct
 from sociometer.core.errors import unknown
 
 CONTROL = "control"
+SECOND_PERSON = "second-person"
 FACTORS = ("personality", "emotion", "gender", "role", "person", "intelligence")
 PROMPT_TYPES = ("role", "interpersonal", "audience")
 
@@ -62,7 +63,7 @@ def conditions() -> dict[str, Condition]:
     made += [
         Condition(f"{kind}-{role}", "role", f"factor/role/{kind}", role) for kind in PROMPT_TYPES for role in roles()
     ]
-    made += [Condition("second-person", "person", second_person=True)]
+    made += [Condition(SECOND_PERSON, "person", second_person=True)]
     made += [
         Condition(f"intelligence-{level}", "intelligence", f"factor/intelligence/{level}") for level in ("high", "low")
     ]
@@ -126,7 +127,7 @@ def contrasts() -> tuple[Contrast, ...]:
                  tuple(f"interpersonal-{role}" for role in roles()), tuple(f"role-{role}" for role in roles()),
                  "higher, but for boss (Extended Data Fig. 3)"),
         Contrast("perspective", "Field (second person) against observer (third person)", "person",
-                 ("second-person",), (CONTROL,), "higher (Fig. 4d)"),
+                 (SECOND_PERSON,), (CONTROL,), "higher (Fig. 4d)"),
         Contrast("intelligence", "Stated high against stated low social intelligence", "intelligence",
                  ("intelligence-high",), ("intelligence-low",), "lower in all models (Extended Data Fig. 2)"),
     )  # fmt: skip

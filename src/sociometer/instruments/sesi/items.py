@@ -13,6 +13,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.sesi import conditions, readings
+from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.person import Doubt, to_second_person
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
@@ -60,14 +61,22 @@ class Conversions(Struct, frozen=True):
     converted: tuple[Question, ...]
     read: frozenset[str]
     doubts: dict[str, tuple[Doubt, ...]]
+    misfits: tuple[str, ...] = ()
+    """Items that readings of one's own name, but not as they stand here."""
 
 
 def questions(source: Source) -> Iterable[Question]:
     """The items the settings ask for: official or bundled, in the second person where the condition says so."""
     found = read_official(source.path(OFFICIAL)) if source.official else read_bundled(BUNDLED)
-    if conditions.condition(source.settings.text("condition")).second_person:
-        return in_second_person(found, source.settings.text("readings")).converted
-    return found
+    if not conditions.condition(source.settings.text("condition")).second_person:
+        return found
+    conversions = in_second_person(found, source.settings.text("readings"))
+    if not conversions.converted:
+        raise DataError(
+            f"none of the {len(conversions.doubts)} items can be put in the second person with certainty; "
+            "settle the doubts of 'sociometer lint sesi --sheet FILE', and give them as --readings FILE"
+        )
+    return conversions.converted
 
 
 def read_bundled(path: Path) -> Iterator[Question]:
@@ -87,13 +96,17 @@ def read_bundled(path: Path) -> Iterator[Question]:
 def read_official(path: Path) -> Iterator[Question]:
     """The questions in a CSV of the released layout; a repeated id gets a number ("17abc", "17abc-2")."""
     seen: Counter[str] = Counter()
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with opened(path) as file:
         reader = csv.DictReader(file)
         missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
         if missing:
             raise DataError(f"columns {', '.join(missing)} are missing; needed: {', '.join(COLUMNS)}", path, 1)
         for row in reader:
+            if any(row[name] is None for name in COLUMNS):
+                raise DataError(f"the row has too few cells; needed: {', '.join(COLUMNS)}", path, reader.line_num)
             yield _question(row, seen, path, reader.line_num)
+        if not seen:
+            raise DataError("the file holds no items", path)
 
 
 def _question(row: dict[str, str], seen: Counter[str], path: Path, line: int) -> Question:
@@ -136,8 +149,11 @@ def in_second_person(found: Iterable[Question], more_readings: str = "") -> Conv
     more = readings.read_readings(Path(more_readings)) if more_readings else {}
     known = readings.read_readings()
     converted, read, doubts = [], set(), {}
+    misfits = set(more)
     for question in found:
         texts = question.texts
+        if readings.fitting(texts, more.get(question.id, ())):
+            misfits.discard(question.id)
         decided = readings.fitting(texts, (*known.get(question.id, ()), *more.get(question.id, ())))
         result = to_second_person(texts, decided)
         if result.certain:
@@ -148,4 +164,4 @@ def in_second_person(found: Iterable[Question], more_readings: str = "") -> Conv
             read |= {question.id} if decided else set()
         else:
             doubts[question.id] = result.doubts
-    return Conversions(tuple(converted), frozenset(read), doubts)
+    return Conversions(tuple(converted), frozenset(read), doubts, tuple(sorted(misfits)))

@@ -2,7 +2,7 @@
 
 A line holds an item's id, which of its texts is meant (0 the situation, 1 the question, 2 to 5 the options), the place
 of a word among that text's words, the word, and what stands there in the second person: the word itself where it
-stays, nothing where it falls away, "?" where a reader cannot tell either. No line holds a sentence of an item.
+stays, "-" where it falls away, "?" (or nothing yet) where it is open. No line holds a sentence of an item.
 """
 
 import csv
@@ -14,12 +14,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.person import OPEN, Doubt
 from sociometer.instruments.sesi.person.mentions import tokens
 
 FILE = Path(__file__).parent / "data" / "readings.csv"
 COLUMNS = ("id", "text", "place", "word", "becomes")
 _AROUND = 6
+_FALLS_AWAY = "-"
 
 
 class Reading(Struct, frozen=True):
@@ -35,14 +37,15 @@ class Reading(Struct, frozen=True):
 def read_readings(path: Path = FILE) -> dict[str, tuple[Reading, ...]]:
     """The readings in a file by the item's id."""
     found: dict[str, tuple[Reading, ...]] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with opened(path) as file:
         reader = csv.DictReader(file)
         if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
             raise DataError(f"columns {', '.join(missing)} are missing; needed: {', '.join(COLUMNS)}", path, 1)
         for row in reader:
             if not (row["text"].isdecimal() and row["place"].isdecimal() and int(row["text"]) < 6):
                 raise DataError("text is a number from 0 to 5 and place a number from 0", path, reader.line_num)
-            reading = Reading(int(row["text"]), int(row["place"]), row["word"], row["becomes"])
+            becomes = "" if row["becomes"] == _FALLS_AWAY else row["becomes"] or OPEN
+            reading = Reading(int(row["text"]), int(row["place"]), row["word"], becomes)
             found[row["id"]] = (*found.get(row["id"], ()), reading)
     return found
 
@@ -66,6 +69,8 @@ def sheet(doubts: Mapping[str, tuple[Sequence[str], Sequence[Doubt]]]) -> str:
     writer.writerow((*COLUMNS, "doubt", "around"))
     for item, (texts, found) in doubts.items():
         for doubt in found:
+            if doubt.why == "nobody":
+                continue
             words = [token.text for token in tokens(texts[doubt.text])]
             around = " ".join(words[max(0, doubt.place - _AROUND) : doubt.place + _AROUND])
             writer.writerow((item, doubt.text, doubt.place, words[doubt.place], OPEN, str(doubt), around))

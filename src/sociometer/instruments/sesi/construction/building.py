@@ -19,6 +19,8 @@ def build(bench: Workbench, options: Settings) -> Result:
     """Makes items from posts: every reply is journaled, so the same command again asks nothing and writes the same."""
     out = Path(options.text("out"))
     found, rejected = posts.kept(_raw_posts(options), options.whole("min-comments"))
+    if not found and not rejected:
+        raise UsageError("the files hold no post; give JSON lines as in public dumps, plain or .zst.")
     if not found:
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
     local = entailment.LocalModel(Path(options.text("nli"))) if options.text("nli") else None

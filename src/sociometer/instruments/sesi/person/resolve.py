@@ -1,5 +1,7 @@
 """Whom a pronoun means: the central person, somebody else, or nobody can say for certain."""
 
+from collections.abc import Sequence
+
 from sociometer.instruments.sesi.person.cast import Cast
 from sociometer.instruments.sesi.person.mentions import Mention, sentence_starts
 from sociometer.instruments.sesi.person.plural import plural
@@ -14,7 +16,7 @@ from sociometer.instruments.sesi.person.sentence import (
     sentence,
     sentence_start,
 )
-from sociometer.instruments.sesi.person.words import CHILDREN, PRONOUNS, SHARED
+from sociometer.instruments.sesi.person.words import CHILDREN, CLAUSE, PRONOUNS, SHARED
 
 
 def whom(field: Field, at: int, cast: Cast) -> Whom:
@@ -77,7 +79,9 @@ def _same_gender(field: Field, at: int, cast: Cast) -> Whom:
     here = sentence(field, at)
     if any(m in rivals for m in here) or _rival_pronoun(field, at):
         return "unsure"
-    if any(m.kind == "person" for m in here) or _kept_subject(field, at):
+    if case_of(field.words, at) == "object" and _own_clause(field, at):
+        return "unsure"
+    if any(m.kind == "person" for m in here) or _kept_subject(field, at, rivals):
         return "person"
     return "person" if case_of(field.words, at) == "possessive" and owned(field, at, cast) else "unsure"
 
@@ -97,15 +101,22 @@ def _rival_pronoun(field: Field, at: int) -> bool:
     )
 
 
-def _kept_subject(field: Field, at: int) -> bool:
-    """Whether the central person led the sentence before, so that one that opens with "she" goes on with her."""
+def _own_clause(field: Field, at: int) -> bool:
+    """ "The person called her": the object of the central person's own verb is hardly that person."""
+    people = [m for m in sentence(field, at) if m.kind == "person" and not m.possessive]
+    between = field.words[people[-1].at + 1 : at] if people else []
+    return bool(people) and not any(token.low in CLAUSE - {"and", "or"} or token.text in ",;:" for token in between)
+
+
+def _kept_subject(field: Field, at: int, rivals: Sequence[Mention]) -> bool:
+    """Whether the sentence before was about the central person alone, so that one that opens with "she" goes on so."""
     if case_of(field.words, at) not in ("subject", "possessive"):
         return False
     starts = [start for start in sentence_starts(field.text) if start <= field.words[at].start]
     if len(starts) < 2:
         return False
     previous = [m for m in field.named if starts[-2] <= m.start < starts[-1] and not m.possessive and m.kind != "both"]
-    return bool(previous) and previous[0].kind == "person"
+    return bool(previous) and previous[0].kind == "person" and not any(m in rivals for m in previous)
 
 
 def _fits(mention: Mention, cast: Cast) -> bool:
