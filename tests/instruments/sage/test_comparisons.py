@@ -76,11 +76,12 @@ def test_the_two_levels_of_correlation_are_not_mixed():
     assert (levels.models, levels.dialogues) == (4, 12)
 
 
-def test_scenario_level_never_enters_the_within_correlation():
+def test_neither_scenarios_nor_models_enter_the_within_correlation():
+    own = {("x", "a"): 1, ("x", "b"): -1, ("x", "c"): 0, ("y", "a"): -1, ("y", "b"): 0, ("y", "c"): 1}
+    own |= {("z", "a"): 0, ("z", "b"): 1, ("z", "c"): -1}
     points = [
-        Point(subject, scenario, base + own, base + own)
-        for scenario, base in (("x", 0.0), ("y", 50.0))
-        for subject, own in (("a", 1.0), ("b", 2.0))
+        Point(subject, scenario, 50.0 * ord(scenario) + 9.0 * ord(subject) + value, -70.0 * ord(scenario) + value)
+        for (scenario, subject), value in own.items()
     ]
     assert correlate(points).within_scenarios.r == pytest.approx(1)
     alone = [Point("a", f"s{number}", number, number) for number in range(5)]
@@ -89,26 +90,38 @@ def test_scenario_level_never_enters_the_within_correlation():
 
 @pytest.mark.parametrize("models", [2, 3, 5])
 def test_numbers_that_have_nothing_to_do_with_each_other_seldom_correlate_within_scenarios(models):
+    """Models and scenarios differ as a whole in both numbers; within them there is nothing."""
     rng, runs = Random(models), 1000
     alarms = 0
     for _ in range(runs):
+        apart = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(models)]
+        hard = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(20)]
         points = [
-            Point(f"m{model}", f"s{scenario}", rng.gauss(0, 1), rng.gauss(0, 1))
-            for scenario in range(20)
-            for model in range(models)
+            Point(f"m{model}", f"s{scenario}", x + s + rng.gauss(0, 1), y + t + rng.gauss(0, 1))
+            for scenario, (s, t) in enumerate(hard)
+            for model, (x, y) in enumerate(apart)
         ]
         alarms += not correlate(points).within_scenarios.interval.contains(0)
     assert 0.035 < alarms / runs < 0.065, "a 95 % interval misses the truth in about one of twenty"
 
 
-def test_two_models_give_one_free_point_a_scenario():
+def test_two_models_give_one_point_a_scenario():
     points = [
         Point(subject, f"s{scenario}", sign * scenario, sign * (scenario % 3 - 1))
         for scenario in range(1, 11)
         for subject, sign in (("a", 1.0), ("b", -1.0))
     ]
     levels = correlate(points)
-    assert (levels.dialogues, levels.within_scenarios.interval.clusters) == (20, 11)
+    assert (levels.dialogues, levels.within_scenarios.interval.clusters) == (20, 10)
+
+
+def test_one_short_run_does_not_turn_a_board_round():
+    long = {
+        name: dict.fromkeys((f"s{number}" for number in range(10)), value) for name, value in (("a", 5.0), ("b", 4.0))
+    }
+    board = rank_on_shared({**long, "short": {"s0": 9.0}})
+    assert board.shared == 10
+    assert set(board.places) == {"a", "b"}
 
 
 def test_places_rest_on_the_scenarios_that_all_met():

@@ -65,12 +65,12 @@ class Board(Struct, Generic[KeyT], frozen=True):
 
 
 def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
-    """Those with the most scenarios first, each next one as long as it shares some with all before."""
+    """Those with the most scenarios first, each next one as long as half of what all before share is left."""
     kept: list[KeyT] = []
     shared: set[str] = set()
     for key in sorted(scores, key=lambda key: -len(scores[key])):
         common = shared & scores[key].keys() if kept else set(scores[key])
-        if common:
+        if common and 2 * len(common) >= len(shared):
             kept.append(key)
             shared = common
     found = {key: fmean(scores[key][name] for name in sorted(shared)) for key in kept}

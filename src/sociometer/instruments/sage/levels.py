@@ -9,6 +9,7 @@ from sociometer.analysis.correlation import Correlation, fisher_interval, pearso
 from sociometer.core.measure import Interval
 
 _NOTHING_LEFT = 1e-9
+_MOST_TURNS = 200
 
 
 class Point(Struct, frozen=True):
@@ -37,9 +38,9 @@ class Levels(Struct, frozen=True):
 
 
 def correlate(points: Sequence[Point]) -> Levels:
-    """Pearson over the models' means, and over dialogues after each scenario's own mean is taken off both numbers.
+    """Pearson over the models' means, and over dialogues after each scenario's and each model's mean is taken off.
 
-    A scenario that only one model met says nothing about models, and is left out of the second.
+    A scenario that only one model met, and a model that met only one of the others, say nothing in the second.
     """
     by_subject: dict[str, list[Point]] = {}
     by_scenario: dict[str, list[Point]] = {}
@@ -71,22 +72,39 @@ def _means(members: Sequence[Point]) -> tuple[float, float]:
 
 
 def _within(scenarios: Sequence[Sequence[Point]]) -> Within | None:
-    """Pearson's r over dialogues with one mean for each scenario taken off both numbers.
+    """Pearson's r over dialogues with the means of scenarios and of models taken off both numbers.
 
-    Every scenario's mean costs a degree of freedom: N dialogues of S scenarios tell as much of a correlation as
-    N - S + 1 points of one sample do, and the interval is theirs.
+    What models differ in as a whole belongs to the other level. Every mean costs a degree of freedom: N dialogues of S
+    scenarios and M models tell as much as N - S - M + 2 points of one sample do, and the interval is theirs.
     """
-    first, second = list[float](), list[float]()
-    for members in scenarios:
-        one, two = _means(members)
-        first += [point.first - one for point in members]
-        second += [point.second - two for point in members]
-    free = len(first) - len(scenarios) + 1
+    points = [point for members in scenarios for point in members]
+    first, second = (_centred(points, number) for number in ("first", "second"))
+    models = {point.subject for point in points}
+    free = len(points) - len(scenarios) - len(models) + 2
     spread = sqrt(sum(x * x for x in first) * sum(y * y for y in second))
     if free < 3 or spread < _NOTHING_LEFT:
         return None
     r = max(-1.0, min(1.0, sum(x * y for x, y in zip(first, second, strict=True)) / spread))
     return Within(r, fisher_interval(r, free))
+
+
+def _centred(points: Sequence[Point], number: str) -> list[float]:
+    """A number of every point less the means of its scenario and its model, taken off by turns until none is left."""
+    values = [float(getattr(point, number)) for point in points]
+    for _ in range(_MOST_TURNS):
+        moved = 0.0
+        for place in ("scenario", "subject"):
+            groups: dict[str, list[int]] = {}
+            for at, point in enumerate(points):
+                groups.setdefault(getattr(point, place), []).append(at)
+            for members in groups.values():
+                mean = sum(values[at] for at in members) / len(members)
+                moved = max(moved, abs(mean))
+                for at in members:
+                    values[at] -= mean
+        if moved < _NOTHING_LEFT:
+            break
+    return values
 
 
 def _pearson(pairs: Sequence[tuple[float, float]], names: Sequence[str]) -> Correlation | None:
