@@ -27,7 +27,7 @@ _DEED = re.compile(
 )
 # The same said by the speaker of the moment: "I'll say goodbye", "let me say goodbye", "那我先跟你说再见".
 _NOW = re.compile(
-    r"(?:\b(?:I|we)(?:['’]ll|\s+will|\s+shall|\s+should|\s+must|\s+can|\s+may|\s+might|['’]d\s+better|\s+had\s+better"
+    r"(?:\b(?:I|we)(?:\s+(?:really|just|only|also))*(?:['’]ll|\s+will|\s+shall|\s+should|\s+must|\s+can|\s+may|\s+might|['’]d\s+better|\s+had\s+better"
     r"|(?:['’]ll|\s+will)?\s+(?:have|need|want)\s+to|['’]ve\s+got\s+to|['’]d\s+like\s+to|\s+would\s+like\s+to"
     r"|(?:['’]m|\s+am|['’]re|\s+are)\s+going\s+to)?(?:\s+(?:just|now|then|only|also|simply|better))*\s+say"
     r"|\b(?:I['’]m|I\s+am)\s+saying|\blet\s+me(?:\s+just)?\s+say|\btime\s+(?:for\s+me\s+)?to\s+say)\s*$"

@@ -119,7 +119,7 @@ def build_norm(
 
 
 def _too_few(kept: int, excluded: Sequence[Excluded]) -> str:
-    said = f"{kept} people are left of {kept + len(excluded)}; a norm needs at least {FEWEST_PEOPLE}."
+    said = f"{kept} people are left of {kept + len(excluded)} (experts apart); a norm needs at least {FEWEST_PEOPLE}."
     if not excluded:
         return said
     named = "; ".join(f"{entry.person}, {entry.reason}" for entry in excluded[:NAMED])

@@ -131,7 +131,7 @@ def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     points = []
     for run in runs:
         size, measure = parameters(run), run.summary.measure("achieved")
-        if size and measure is not None and measure.value is not None:
+        if size and size > 0 and measure is not None and measure.value is not None:
             points.append(ScatterPoint(run.subject, size, measure.value))
     if len(points) < 3 or len({point.x for point in points}) < 2 or len({point.y for point in points}) < 2:
         return

@@ -39,7 +39,7 @@ def read_tree_file(path: Path) -> list[Tree]:
     if isinstance(document, list):
         if not document:
             raise DataError("holds no world tree; give SocialEval's .json files with an interactive_plot", path)
-        return list(_merged(document, path.name))
+        return list(_merged(document, path))
     name = _FILE.match(path.stem)
     language = _CODES[name.group(3)] if name else guess_language(document)
     twin = f"{name.group(1)},{name.group(2)}/{name.group('name')}" if name else path.stem
@@ -64,7 +64,8 @@ def is_tree_file(document: Any) -> bool:
     return isinstance(inner, dict) and "interactive_plot" in inner
 
 
-def _merged(entries: list[Any], source: str) -> Iterator[Tree]:
+def _merged(entries: list[Any], path: Path) -> Iterator[Tree]:
+    source = path.name
     for position, entry in enumerate(entries):
         twin = str(entry.get("data_id", position)) if isinstance(entry, dict) else ""
         halves = [(code, entry.get(f"{code}_data")) for code in ("cn", "en")] if twin else []
@@ -73,7 +74,7 @@ def _merged(entries: list[Any], source: str) -> Iterator[Tree]:
         for code, half in halves:
             if half:
                 tree = tree_from(half, source=f"{source}#{twin}", twin=twin, language=_CODES[code])
-                yield msgspec.structs.replace(tree, entry=f"{source}/{position}")
+                yield msgspec.structs.replace(tree, entry=f"{path.parent.name}/{source}/{position}")
 
 
 def tree_from(document: Any, *, source: str, twin: str, language: Language) -> Tree:
