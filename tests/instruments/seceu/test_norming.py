@@ -183,7 +183,9 @@ def test_too_few_people_are_named_with_why_they_were_left_out():
     with pytest.raises(UsageError) as refused:
         build_norm([*people, *lazy], SCENARIOS, name="few", sample="")
     said = str(refused.value)
-    assert said.startswith("9 people are left of 11 (experts apart); a norm needs at least 10. Left out: lazy 0, the same four numbers")
+    assert said.startswith(
+        "9 people are left of 11 (experts apart); a norm needs at least 10. Left out: lazy 0, the same four numbers"
+    )
     assert said.endswith("lazy 1, the same four numbers in 20 of 20 scenarios.")
-    with pytest.raises(UsageError, match=r"9 people are left of 9; a norm needs at least 10\.$"):
+    with pytest.raises(UsageError, match=r"9 people are left of 9 \(experts apart\); a norm needs at least 10\.$"):
         build_norm(people, SCENARIOS, name="few", sample="")
