@@ -1,5 +1,6 @@
 """Sociometer with journal, reading, scoring and summary all on, into a fresh store.
 
+Imports lie outside the clock, as they do in the floor; the column "process s" has them.
 Run: ours.py URL questions|dialogues
 """
 
@@ -8,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+import sociometer.models.openai  # noqa: F401 - else imported at the first request
 import work
 from instrument.instrument import INSTRUMENT
 from measure import measured
