@@ -293,7 +293,7 @@ def test_a_server_that_refuses_connections_is_said_at_once_and_leaves_no_run(cli
     [
         ("show", "last"), ("resume", "last"), ("rescore", "last"), ("export", "last", "--to", "x.jsonl"),
         ("compare", "a", "b"), ("leaderboard", "sesi"), ("profile", "a"), ("reliability", "sesi"),
-        ("report",), ("plot", "last"),
+        ("report",), ("plot", "last"), ("analyse", "sesi", "some"), ("analyse", "sesi", "last"),
     ],
 )  # fmt: skip
 def test_a_mistyped_store_makes_no_new_one(cli, tmp_path, words):

@@ -90,7 +90,9 @@ class Bench:
 
     def _last(self, task: str) -> str:
         """The id of the newest run of this instrument and task; the newest of all where there is none."""
-        mine = [run for run in self._engine.store.runs.all() if run.instrument == self.instrument.card.name]
+        store = self._engine.store
+        every = store.runs.all() if store.path.exists() else ()
+        mine = [run for run in every if run.instrument == self.instrument.card.name]
         found = [run for run in mine if not task or task in run.manifest.tasks]
         return max(found, key=lambda run: run.created).id if found else "last"
 

@@ -107,7 +107,9 @@ class Engine:
         return self._play(plan, plan.rosters(), record)
 
     def stored(self, reference: str) -> Stored:
-        """The stored run of that id, unique beginning, or `last`."""
+        """The stored run of that id, unique beginning, or `last`; a mistyped path makes no new store."""
+        if not self.store.path.exists():
+            raise UsageError(f"{self.store.path}: there is no store here, and so no run '{reference}'.")
         record = self.store.runs.get(reference)
         return Stored(self.store, record, self._load(record.instrument)[0])
 
