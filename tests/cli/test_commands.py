@@ -143,7 +143,7 @@ BAD = [
     (("run", "sesi", "--model", "vllm/m", "--base-url", "ftp://x"), "not a base URL"),
     (("run", "sesi", "--model", "baseline/random", "--server-sampling", "--top-p", "1"), "--server-sampling"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
-    (("run", "sesi", "--model", "replay/none"), "unknown run"),
+    (("run", "sesi", "--model", "replay/none"), "no run 'none'"),
     (("show", "none"), "there is no store here"),
     (("resume", "none"), "there is no store here"),
     (("rescore", "none"), "there is no store here"),
