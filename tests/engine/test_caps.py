@@ -99,3 +99,20 @@ def test_absurd_usage_is_taken_for_unreported(store, tokens):
 def test_max_cost_with_an_unknown_price_is_refused_not_taken_for_zero(store):
     with pytest.raises(UsageError, match="price of '_template/server' is unknown"):
         engine_with(store, Server()).run(config(caps=Caps(max_cost=1)))
+
+
+def test_attempts_in_vain_count_against_the_caps_after_a_restart_too(store):
+    def fail(number, request):
+        return MachineryError("empty", "empty reply", retryable=True, tokens=(12, 3))
+
+    server = Server(fail=fail)
+    engine = engine_with(store, server)
+    played = engine.run(config(repeats=2, in_flight=1, retries=0, caps=Caps(max_requests=6)))
+    assert (played.ending.status, server.total) == ("stopped", 6)
+    again = engine_with(store, server).resume(played.run.id)
+    assert (again.ending.status, server.total) == ("stopped", 6)
+    spent = store.journal.spent(played.run.id)
+    assert (spent.requests, spent.input_tokens, spent.output_tokens) == (6, 72, 18)
+    assert (spent.priced, spent.unpriced) == (0, 6)
+    more = engine_with(store, server).resume(played.run.id, Caps(max_requests=8))
+    assert (more.ending.status, server.total) == ("stopped", 8)

@@ -67,6 +67,7 @@ class JournalDesk:
         self._tally = tally
         self._patience = patience
         self._known: dict[Identity, bool] = {}
+        self._reached: set[str] = set()
         self.stopping: Stopped | None = None
         self._stop = asyncio.Event()
 
@@ -139,11 +140,13 @@ class JournalDesk:
         attempt: Callable[[], Awaitable[Answer]],
         keep: Callable[[Answer, Settled], Awaitable[bytes | None]],
     ) -> tuple[Answer, bytes | None]:
-        throttle = self._throttles[seat.player.identity.endpoint]
+        endpoint = seat.player.identity.endpoint
+        throttle = self._throttles[endpoint]
         for tried in itertools.count():
             async with throttle.slot() as slot:
                 try:
                     answer, settled = await self._attempt(seat, request, attempt)
+                    self._reached.add(endpoint)
                     throttle.recover()
                     # The place in flight is given back only when the reply is on disk: a process that is killed
                     # loses no more replies than it may have requests in flight.
@@ -155,7 +158,7 @@ class JournalDesk:
                         throttle.slow_down(slot.epoch, failure.retry_after_seconds)
                         self._tally.wait(failure.retry_after_seconds or 0.0)
             last = not failure.retryable or tried >= self._patience.retries
-            never = failure.kind == UNREACHABLE and not self._tally.answered
+            never = failure.kind == UNREACHABLE and endpoint not in self._reached
             if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
                 raise MachineryError(str(failure), failure.kind, fatal=True)
             if last:
