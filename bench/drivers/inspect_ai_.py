@@ -15,7 +15,8 @@ from measure import measured
 
 def main(url: str, which: str) -> None:
     os.environ.update(OPENAI_API_KEY="none", INSPECT_DISPLAY="none")
-    from inspect_ai import Task, eval
+    from inspect_ai import Task
+    from inspect_ai import eval as play
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, GenerateConfig, get_model
     from inspect_ai.scorer import choice, includes
@@ -52,7 +53,7 @@ def main(url: str, which: str) -> None:
     with tempfile.TemporaryDirectory() as logs, measured(count) as told:
         config = GenerateConfig(max_connections=in_flight, temperature=0, max_tokens=200)
         model = get_model(f"openai/{work.MODEL}", base_url=url, api_key="none", responses_api=False, config=config)
-        (log,) = eval(task, model=model, log_dir=logs, display="none", max_samples=in_flight, max_connections=in_flight)
+        (log,) = play(task, model=model, log_dir=logs, display="none", max_samples=in_flight, max_connections=in_flight)
         assert log.status == "success", log.error
         told["right"] = round(log.results.scores[0].metrics["accuracy"].value * len(samples))
 

@@ -15,6 +15,7 @@ from sociometer.analysis.contrast import stars
 from sociometer.analysis.correlation import Correlation, correlation_contrast, disattenuated, pearson
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Figure, Table
+from sociometer.instruments.sesi.csv_files import opened
 
 SOCIAL = "SESI"
 _METRICS = ("acc_norm", "acc", "exact_match", "em", "f1", "mc2", "mc1", "score")
@@ -86,15 +87,12 @@ def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
 
 
 def _read_csv(path: Path) -> Scores:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            heads = {(name or "").strip().lower(): name for name in reader.fieldnames or ()}
-            if "model" not in heads:
-                raise DataError(f"needs a column 'model'; has {', '.join(reader.fieldnames or ()) or 'none'}", path, 1)
-            rows = list(reader)
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror})", path) from None
+    with opened(path) as file:
+        reader = csv.DictReader(file)
+        heads = {(name or "").strip().lower(): name for name in reader.fieldnames or ()}
+        if "model" not in heads:
+            raise DataError(f"needs a column 'model'; has {', '.join(reader.fieldnames or ()) or 'none'}", path, 1)
+        rows = list(reader)
     values: dict[str, dict[str, float]] = {}
     families: dict[str, str] = {}
     for line, row in enumerate(rows, 2):

@@ -20,6 +20,7 @@ from sociometer.core.forms import Schema
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.elicit import read_json
+from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.sesi.play import Answer
 
@@ -148,11 +149,8 @@ def _plain(text: str) -> str:
 def read_labels(path: Path) -> dict[str, str]:
     """The causes that people filled in, by id; blank ones are left out, unknown ones refused."""
     labels: dict[str, str] = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise DataError(f"cannot be read ({error.strerror}); make one with --sheet FILE", path) from None
+    with opened(path) as file:
+        rows = list(csv.DictReader(file))
     for line, row in enumerate(rows, 2):
         if "id" not in row or "cause" not in row:
             raise DataError(f"needs the columns id and cause; a sheet has {', '.join(SHEET)}", path, line)

@@ -8,6 +8,7 @@ from pathlib import Path
 from sociometer.core.errors import DataError, unknown
 from sociometer.instruments.sesi.construction.checks import Flag
 from sociometer.instruments.sesi.construction.posts import Rejection
+from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.items import Question
 
 DECISIONS = ("keep", "wrong ability", "no right answer", "several right answers")
@@ -39,11 +40,8 @@ def review_sheet(items: Sequence[Question], flags: Sequence[Flag]) -> str:
 
 def read_decisions(path: Path) -> dict[str, str]:
     """The experts' decisions by item; an unknown word is refused naming the line."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except OSError as error:
-        raise DataError(f"the review sheet cannot be read ({error.strerror})", path) from None
+    with opened(path) as file:
+        rows = list(csv.DictReader(file))
     decisions = {}
     for line, row in enumerate(rows, 2):
         if "id" not in row or "decision" not in row:
