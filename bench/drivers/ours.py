@@ -13,7 +13,7 @@ import sociometer.models.openai  # noqa: F401 - else imported at the first reque
 import work
 from instrument.instrument import INSTRUMENT
 from measure import measured
-from sociometer.engine.config import RunConfig
+from sociometer.core.config import RunConfig
 from sociometer.engine.engine import Engine
 from sociometer.store.store import Store
 

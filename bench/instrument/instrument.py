@@ -7,9 +7,9 @@ from msgspec import Struct
 
 import work
 from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.answer_format import Choice
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Message, Sampling, assistant, user
-from sociometer.core.forms import Choice
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Instrument, Item, RunView, Score, Session, Task
@@ -44,11 +44,11 @@ class Questions(Task[Question, Answer]):
         return (Question(**work.question(number)) for number in range(work.QUESTIONS))
 
     async def play(self, item: Question, session: Session) -> Answer:
-        form = Choice(item.options, key=item.answer)
-        options = render_options(form.options, form.labels)
+        answer_format = Choice(item.options, key=item.answer)
+        options = render_options(answer_format.options, answer_format.labels)
         prompt = session.prompts.render("question", question=item.question, options=options)
-        reply = await session.ask("subject", [user(prompt)], form, sampling=_DRAWN)
-        reading = read_choice(reply.text, form.options, form.labels)
+        reply = await session.ask("subject", [user(prompt)], answer_format, sampling=_DRAWN)
+        reading = read_choice(reply.text, answer_format.options, answer_format.labels)
         return Answer(reading.index, reading.rule)
 
     def score(self, item: Question, outcome: Answer) -> Score:

@@ -3,20 +3,20 @@
 import msgspec
 
 from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing, whose_items
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.instruments import card_of
-from sociometer.store.records import Manifest, RunRecord, SeatRecord
+from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 
 
 def run(subject, simulator, items, created, *, stand_in=False):
-    seats = {
-        "subject": SeatRecord(subject, Identity("openai", subject)),
-        "simulator": SeatRecord(simulator, Identity("openai", simulator, stand_in=stand_in)),
+    roles = {
+        "subject": RoleRecord(subject, Identity("openai", subject), subject),
+        "simulator": RoleRecord(simulator, Identity("openai", simulator, stand_in=stand_in), simulator),
     }
-    manifest = Manifest(
-        "sage", "1", ("dialogues",), {}, seats, 0, {}, None, True, "", "", "", {}, {}, "", "", "", imported=True
-    )
-    record = RunRecord(f"{subject}-{simulator}", "sage", subject, "finished", manifest, created, created)
+    config = RunConfig(instrument="sage", subject=subject, tasks=("dialogues",), official=True)
+    manifest = Manifest(config, "1", roles, {}, "", {}, {}, "", "", "", imported=True)
+    record = RunRecord(f"{subject}-{simulator}", "sage", subject, RunStatus.FINISHED, manifest, created, created)
     return _Standing(record, _Kind("official", _company(record)), items)
 
 
@@ -42,11 +42,11 @@ def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen()
 def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official():
     ours = run("a", "v3", 1, 1).record
     card = card_of("sesi")
-    played = msgspec.structs.replace(ours.manifest, imported=False, instrument="sesi", data_files={})
+    played = msgspec.structs.replace(ours.manifest, imported=False, data_files={})
     record = msgspec.structs.replace(ours, instrument="sesi", manifest=played)
     name = card.file[0].name
     for found, whose in ((card.file[0].sha256, "official"), ("0" * 64, "own")):
         manifest = msgspec.structs.replace(played, data_files={name: found})
         assert whose_items(msgspec.structs.replace(record, manifest=manifest)) == whose
-    bundled = msgspec.structs.replace(played, official=False)
+    bundled = msgspec.structs.replace(played, config=msgspec.structs.replace(played.config, official=False))
     assert whose_items(msgspec.structs.replace(record, manifest=bundled)) == "bundled"

@@ -9,12 +9,14 @@ from collections import Counter
 import pytest
 
 from sociometer.cli.main import COMMANDS, run_command
-from sociometer.cli.progress import Progress, cost_in_words, how_it_ended, line
-from sociometer.core.caps import Caps
+from sociometer.cli.progress import ProgressDisplay, cost_in_words, how_it_ended, line
+from sociometer.core.config import Caps
+from sociometer.core.errors import StopCause
 from sociometer.engine.budget import Budget
+from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
-from sociometer.engine.tally import Tally
 from sociometer.instruments import cards
+from sociometer.store.records import RunStatus
 
 
 @pytest.fixture
@@ -136,7 +138,7 @@ BAD = [
     (("run", "sesi", "--model", "baseline/random", "--limit", "0"), "at least 1"),
     (("run", "sesi", "--model", "baseline/random", "--limit", "many"), "many"),
     (("run", "sesi", "--model", "baseline/random", "--task", "nope"), "unknown task"),
-    (("run", "sesi", "--model", "baseline/random", "--max-cost", "-1"), "negative"),
+    (("run", "sesi", "--model", "baseline/random", "--max-cost", "-1"), "at least 0"),
     (("run", "sesi", "--model", "baseline/random", "--data", "/nowhere"), "no such folder"),
     (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "no such folder"),
     (("run", "sesi", "--model", "baseline/a", "--model", "baseline/b", "--base-url", "http://x/v1"), "--base-url"),
@@ -216,7 +218,7 @@ def test_what_a_model_says_cannot_move_the_terminal(cli, openai_server):
 
 def _items(cli):
     """The ids of the items that the last run played."""
-    return re.findall(r"Played: ([^.]+)\.", cli("show", "last", "nothing")[2])[0].split(", ")
+    return re.findall(r"PlayedRun: ([^.]+)\.", cli("show", "last", "nothing")[2])[0].split(", ")
 
 
 def test_files_that_cannot_be_read_or_written_are_named(cli, tmp_path, monkeypatch):
@@ -359,28 +361,31 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
 
 
 def test_nothing_is_written_over_what_a_person_types(capsys):
-    progress = Progress()
-    tally = Tally("sesi · human", Budget(Caps()), 2, people=True)
-    with progress:
-        progress.started("sesi-abc", tally)
-        assert progress._thread is None
-        progress.ended("sesi-abc", Ending("finished"))
+    progress = Progress("sesi · human", Budget(Caps()), 2, people=True)
+    with ProgressDisplay() as display:
+        display.started("sesi-abc", progress)
+        assert display._thread is None
+        display.ended("sesi-abc", Ending(RunStatus.FINISHED))
     assert "0/2 done" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("ending", "failed", "told"),
     [
-        (Ending("stopped", "--max-requests 5 is reached"), {}, "resume sesi-abc --max-requests MORE"),
-        (Ending("stopped", "interrupted"), {}, "play on with: sociometer resume sesi-abc"),
-        (Ending("failed", "the key is wrong"), {}, "failed: the key is wrong"),
-        (Ending("finished"), {"timeout": "no answer in 3 s"}, "1 failed: timeout (no answer in 3 s)"),
-        (Ending("finished"), {}, ""),
+        (Ending(RunStatus.STOPPED, "no more", StopCause.MAX_REQUESTS), {}, "resume sesi-abc --max-requests MORE"),
+        (
+            Ending(RunStatus.STOPPED, "interrupted", StopCause.INTERRUPTED),
+            {},
+            "play on with: sociometer resume sesi-abc",
+        ),
+        (Ending(RunStatus.FAILED, "the key is wrong"), {}, "failed: the key is wrong"),
+        (Ending(RunStatus.FINISHED), {"timeout": "no answer in 3 s"}, "1 failed: timeout (no answer in 3 s)"),
+        (Ending(RunStatus.FINISHED), {}, ""),
     ],
 )
 def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told):
-    tally = Tally("sesi · m", Budget(Caps()), 2, failed=Counter(failed.keys()), last_failure=failed)
-    said = how_it_ended("sesi-abc", tally, ending)
+    progress = Progress("sesi · m", Budget(Caps()), 2, failed=Counter(failed.keys()), last_failure=failed)
+    said = how_it_ended("sesi-abc", progress, ending)
     assert told in said
     assert bool(said) == bool(told)
 
@@ -416,10 +421,10 @@ def test_what_is_refused_or_only_planned_makes_no_store(cli, tmp_path):
 
 
 def test_a_long_wait_that_the_server_asked_for_is_shown():
-    tally = Tally("sesi · m", Budget(Caps()), 2)
-    assert "waiting" not in line(tally)
-    tally.wait(600)
-    assert "waiting 10 min 00 s, as the server asked" in line(tally)
+    progress = Progress("sesi · m", Budget(Caps()), 2)
+    assert "waiting" not in line(progress)
+    progress.wait(600)
+    assert "waiting 10 min 00 s, as the server asked" in line(progress)
 
 
 def test_a_base_url_that_nobody_would_ask_is_refused(cli):

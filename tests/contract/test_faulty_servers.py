@@ -6,11 +6,11 @@ from servers import faults
 from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
+from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
-from sociometer.engine.config import RunConfig
-from sociometer.engine.desk import Patience
 from sociometer.engine.engine import Engine
-from sociometer.instruments import folder_of, load_folder
+from sociometer.engine.replies import RetryPolicy
+from sociometer.instruments import load
 from sociometer.store.store import Store
 
 SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
@@ -31,7 +31,7 @@ PASSING = [
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     """Waits as the server says, but no longer."""
-    monkeypatch.setattr(Patience, "wait_seconds", lambda self, attempt, retry_after: retry_after or 0.01)
+    monkeypatch.setattr(RetryPolicy, "wait_seconds", lambda self, attempt, retry_after: retry_after or 0.01)
 
 
 @pytest.fixture(params=SERVERS)
@@ -52,7 +52,7 @@ def play(server, store, *, repeats=4):
         timeout_seconds=1.0,
     )
     with Store(store) as opened:
-        played = Engine(opened, lambda name: (load_folder(name), folder_of(name))).run(config)
+        played = Engine(opened, lambda name: load(name)).run(config)
         return played, list(played.run.view().episodes())
 
 
@@ -78,7 +78,7 @@ def test_what_was_never_answered_is_an_error_and_no_score(server, tmp_path):
     answered = [episode for episode in episodes if episode.score is not None]
     assert len(answered) + len(failed) == len(episodes)
     assert server.served == len(server.received)
-    assert sum(played.tally.failed.values()) == len(failed) > 0
+    assert sum(played.progress.failed.values()) == len(failed) > 0
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_is_never_stored(server, tmp_path, key):

@@ -7,12 +7,12 @@ import math
 import msgspec
 import pytest
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import FOLDER, folder_of, load_folder
+from sociometer.instruments import FOLDER, load
 from sociometer.models.registry import ModelOptions, resolve
 
 FOLDERS = sorted(path.parent.name for path in FOLDER.glob("*/card.toml"))
@@ -44,7 +44,7 @@ class Odd:
         self._fallback = resolve("baseline/random", ModelOptions())
 
     async def answer(self, request: Request) -> Reply:
-        if request.role != "subject" and isinstance(request.form, Schema):
+        if request.role != "subject" and isinstance(request.answer_format, Schema):
             return await self._fallback.answer(request)
         return Reply(self._text)
 
@@ -57,7 +57,7 @@ class Odd:
 
 def seats(folder, task, subject):
     """The subject and, in every other role, the card's own default or a baseline."""
-    instrument = load_folder(folder)
+    instrument = load(folder)
     players = {}
     for role in instrument.card.roles_of(task):
         if role.name == "subject":
@@ -71,12 +71,12 @@ def seats(folder, task, subject):
 
 def rehearsal(folder, task, subject="baseline/random", seed=0):
     player = resolve(subject, ModelOptions()) if isinstance(subject, str) else subject
-    return Rehearsal(load_folder(folder), folder_of(folder), seats(folder, task, player), seed=seed)
+    return Rehearsal(load(folder), seats(folder, task, player), seed=seed)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_card_is_complete_and_names_what_exists(folder):
-    instrument = load_folder(folder)
+    instrument = load(folder)
     card = instrument.card
     assert card.name == folder
     assert set(instrument.tasks) == {task.name for task in card.task}
@@ -99,14 +99,14 @@ def test_a_prompt_in_one_language_exists_in_the_others(folder):
         path.name: {p.relative_to(path) for p in path.rglob("*.md")} for path in root.iterdir() if path.is_dir()
     }
     assert languages, "no prompts"
-    spoken = load_folder(folder).card.languages
+    spoken = load(folder).card.languages
     assert set(languages) == set(spoken)
 
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_item_ids_are_unique_and_stable(folder, task):
     source = rehearsal(folder, task).source()
-    verbs = load_folder(folder).task(task)
+    verbs = load(folder).task(task)
     first = [(item.id, item) for item in verbs.items(source)]
     assert len({name for name, _ in first}) == len(first) > 0
     assert first == [(item.id, item) for item in verbs.items(rehearsal(folder, task).source())]
@@ -114,7 +114,7 @@ def test_item_ids_are_unique_and_stable(folder, task):
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_items_and_outcomes_survive_json_and_back(folder, task):
-    verbs = load_folder(folder).task(task)
+    verbs = load(folder).task(task)
     show = rehearsal(folder, task)
     for item in list(verbs.items(show.source()))[:5]:
         assert msgspec.json.decode(msgspec.json.encode(item), type=verbs.item_type) == item
@@ -126,7 +126,7 @@ def test_items_and_outcomes_survive_json_and_back(folder, task):
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_the_oracle_reaches_the_top(folder, task):
-    card = load_folder(folder).card
+    card = load(folder).card
     goals = [m for m in card.measures_of(task) if m.primary and m.top is not None]
     if not goals:
         pytest.skip(f"{folder}/{task} has no attainable top score: its subject answers freely")
@@ -137,7 +137,7 @@ def test_the_oracle_reaches_the_top(folder, task):
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_the_guesser_lands_at_the_cards_chance(folder, task):
-    card = load_folder(folder).card
+    card = load(folder).card
     goals = [m for m in card.measures_of(task) if m.primary and m.chance is not None and m.value]
     if not goals:
         pytest.skip(f"{folder}/{task} states no guessing baseline")
@@ -156,7 +156,7 @@ def test_the_guesser_lands_at_the_cards_chance(folder, task):
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_an_absurd_or_hostile_reply_scores_and_never_crashes(folder, task, text):
-    verbs = load_folder(folder).task(task)
+    verbs = load(folder).task(task)
     show = rehearsal(folder, task, Odd(text.encode("utf-8", "replace").decode()))
     for item in list(verbs.items(show.source()))[:2]:
         episode = asyncio.run(show.play(task, item)).episode
@@ -166,7 +166,7 @@ def test_an_absurd_or_hostile_reply_scores_and_never_crashes(folder, task, text)
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_playing_is_deterministic_and_not_moved_by_who_plays(folder, task):
-    verbs = load_folder(folder).task(task)
+    verbs = load(folder).task(task)
     item = next(iter(verbs.items(rehearsal(folder, task).source())))
     first, second = (asyncio.run(rehearsal(folder, task).play(task, item)) for _ in range(2))
     assert first == second
@@ -184,7 +184,7 @@ class Failing(Odd):
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_a_failure_of_the_machinery_is_never_an_outcome(folder, task):
-    item = next(iter(load_folder(folder).task(task).items(rehearsal(folder, task).source())))
+    item = next(iter(load(folder).task(task).items(rehearsal(folder, task).source())))
     episode = asyncio.run(rehearsal(folder, task, Failing("")).play(task, item)).episode
     assert episode.outcome is None
     assert episode.score is None
@@ -193,9 +193,9 @@ def test_a_failure_of_the_machinery_is_never_an_outcome(folder, task):
 
 @pytest.mark.parametrize(("folder", "task"), TASKS)
 def test_the_summary_survives_json_and_has_the_declared_measures(folder, task):
-    card = load_folder(folder).card
+    card = load(folder).card
     show = rehearsal(folder, task)
-    items = list(load_folder(folder).task(task).items(show.source()))[:12]
+    items = list(load(folder).task(task).items(show.source()))[:12]
     summary = show.summarise(task, items)
     again = msgspec.json.decode(msgspec.json.encode(summary), type=type(summary))
     assert json.loads(msgspec.json.encode(again)) == json.loads(msgspec.json.encode(summary))

@@ -12,7 +12,7 @@ import pytest
 from sociometer.cli.show import transcript_lines
 from sociometer.core.card import read_card
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import FOLDER, folder_of, load_folder
+from sociometer.instruments import FOLDER, load
 from sociometer.models.registry import resolve
 
 RECORDED = Path(__file__).parent.parent / "playthroughs"
@@ -25,14 +25,14 @@ TASKS = [
 
 
 def playthrough(folder: str, task: str) -> str:
-    instrument = load_folder(folder)
+    instrument = load(folder)
     players = {
         role.name: instrument.players[role.default]()
         if role.default in instrument.players
         else resolve("baseline/first" if role.name == "subject" else "baseline/random")
         for role in instrument.card.roles_of(task)
     }
-    rehearsal = Rehearsal(instrument, folder_of(folder), players)
+    rehearsal = Rehearsal(instrument, players)
     item = next(iter(instrument.task(task).items(rehearsal.source())))
     played = asyncio.run(rehearsal.play(task, item))
     lines = [f"{folder} {instrument.card.version} · {task} · {item.id}", *transcript_lines(played.events), ""]

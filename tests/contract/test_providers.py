@@ -8,9 +8,9 @@ from servers import faults
 from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Request, Sampling, Usage, assistant, system, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.models.registry import ModelOptions, resolve
 
 SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}

@@ -4,27 +4,26 @@ import json
 import sys
 from pathlib import Path
 
+from msgspec import structs
+
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import assistant, user
 from sociometer.core.task import Instrument
-from sociometer.engine.config import RunConfig
 from sociometer.engine.engine import Engine
-from sociometer.instruments import folder_of, load_folder
-from sociometer.instruments._template.instrument import Questions
+from sociometer.instruments import load
 from sociometer.instruments._template.play import Answer, Vote
 from sociometer.store.store import Store
 
 
-class Talk(Questions):
+async def talk(item, session):
     """Each turn quotes the reply before it, so that a reply in the wrong place changes all that follow."""
-
-    async def play(self, item, session):
-        messages, votes = [], []
-        for turn in range(int(sys.argv[4])):
-            messages.append(user(f"{item.id}, turn {turn}, lot {session.rng.random()}"))
-            reply = await session.ask("subject", messages)
-            messages.append(assistant(reply.text))
-            votes.append(Vote((), None, reply.text))
-        return Answer(tuple(votes), int(votes[-1].rule, 16) % 4)
+    messages, votes = [], []
+    for turn in range(int(sys.argv[4])):
+        messages.append(user(f"{item.id}, turn {turn}, lot {session.rng.random()}"))
+        reply = await session.ask("subject", messages)
+        messages.append(assistant(reply.text))
+        votes.append(Vote((), None, reply.text))
+    return Answer(tuple(votes), int(votes[-1].rule, 16) % 4)
 
 
 def main():
@@ -37,16 +36,17 @@ def main():
         repeats=int(repeats),
         in_flight=int(in_flight),
     )
-    instrument = Instrument(load_folder("_template").card, [Talk()])
+    template = load("_template")
+    instrument = Instrument(template.folder, [structs.replace(template.task("questions"), play=talk)])
     with Store(Path(store)) as opened:
-        played = Engine(opened, lambda name: (instrument, folder_of(name))).run(config)
+        played = Engine(opened, lambda name: instrument).run(config)
         values = [
             [episode.item.id, episode.repeat, episode.score.values, [vote.rule for vote in episode.outcome.votes]]
             for episode in played.run.view().episodes()
             if episode.score
         ]
-        told = {"run": played.run.id, "status": played.ending.status, "sent": played.tally.sent, "values": values}
-        print(json.dumps({**told, "errors": dict(played.tally.failed)}))
+        told = {"run": played.run.id, "status": played.ending.status, "sent": played.progress.sent, "values": values}
+        print(json.dumps({**told, "errors": dict(played.progress.failed)}))
 
 
 if __name__ == "__main__":

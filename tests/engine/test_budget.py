@@ -3,9 +3,9 @@ from datetime import date
 
 import pytest
 
-from sociometer.core.caps import Caps
+from sociometer.core.config import Caps
 from sociometer.core.conversation import Sampling, Usage, user
-from sociometer.core.errors import LimitReached, UsageError
+from sociometer.core.errors import Stopped, UsageError
 from sociometer.engine.budget import Budget
 from sociometer.engine.prices import Price
 
@@ -23,7 +23,7 @@ def test_requests_are_capped_exactly_even_while_all_are_in_flight():
     budget = Budget(Caps(max_requests=3))
     for _ in range(3):
         reserve(budget, PRICE, ASKED, Sampling())
-    with pytest.raises(LimitReached, match="--max-requests 3"):
+    with pytest.raises(Stopped, match="--max-requests 3"):
         reserve(budget, PRICE, ASKED, Sampling())
 
 
@@ -35,14 +35,14 @@ def test_tokens_in_flight_count_before_they_are_spent():
     budget.settle(held, Usage(50, 10), None)
     again = reserve(budget, None, ASKED, Sampling(max_tokens=200))
     budget.settle(again, Usage(200, 150), None)
-    with pytest.raises(LimitReached, match="--max-tokens 500"):
+    with pytest.raises(Stopped, match="--max-tokens 500"):
         reserve(budget, None, ASKED, Sampling(max_tokens=200))
 
 
 def test_cost_never_passes_the_cap():
     budget = Budget(Caps(max_cost=0.01))
     sent = 0
-    with pytest.raises(LimitReached, match="--max-cost"):
+    with pytest.raises(Stopped, match="--max-cost"):
         while True:
             held = reserve(budget, PRICE, ASKED, Sampling(max_tokens=1000))
             budget.settle(held, Usage(100, 1000), PRICE)

@@ -3,7 +3,7 @@
 import pytest
 
 from servers.paid import Server, config, engine_with
-from sociometer.core.caps import Caps
+from sociometer.core.config import Caps
 from sociometer.core.conversation import Reply, Usage
 from sociometer.core.errors import MachineryError, UsageError
 
@@ -15,7 +15,7 @@ def test_a_cap_stops_cleanly_and_the_run_can_be_resumed(store):
     assert played.ending.status == "stopped"
     assert "--max-requests 5" in played.ending.reason
     assert server.total == 5
-    assert not played.tally.failed
+    assert not played.progress.failed
     assert engine_with(store, server).resume(played.run.id).ending.status == "stopped"
     whole = engine_with(store, server).resume(played.run.id, Caps(max_requests=100))
     assert whole.ending.status == "finished"
@@ -80,7 +80,7 @@ def test_a_fresh_run_that_was_stopped_is_not_filled_with_old_replies(store):
     assert plain.run.id != stopped.run.id
     assert server.total == 6
     fresh = engine_with(store, server).resume(stopped.run.id, Caps(max_requests=100))
-    assert fresh.tally.from_journal == 0
+    assert fresh.progress.from_journal == 0
     assert server.total == 8
 
 
@@ -92,8 +92,8 @@ def test_absurd_usage_is_taken_for_unreported(store, tokens):
             return Reply("A", usage=Usage(tokens, 1))
 
     played = engine_with(store, Boasting()).run(config())
-    assert played.tally.done == 4
-    assert played.tally.budget.unmetered == 4
+    assert played.progress.done == 4
+    assert played.progress.budget.unmetered == 4
 
 
 def test_max_cost_with_an_unknown_price_is_refused_not_taken_for_zero(store):

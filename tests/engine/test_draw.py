@@ -1,15 +1,15 @@
 import pytest
 
+from sociometer.core.answer_format import Choice, Free, Schema
 from sociometer.core.conversation import Identity, Sampling, system, user
-from sociometer.core.forms import Choice, Free, Schema
 from sociometer.engine.draw import Draw, journal_key, request_digest
 
 DRAW = Draw("sesi", "1", "questions", "item-1")
 MODEL = Identity("openai", "m", "http://x/v1", revision="r")
 
 
-def digest(identity=MODEL, sampling=Sampling(), messages=(user("hi"),), form=Free()):  # noqa: B008
-    return request_digest(identity, sampling, messages, form)
+def digest(identity=MODEL, sampling=Sampling(), messages=(user("hi"),), answer_format=Free()):  # noqa: B008
+    return request_digest(identity, sampling, messages, answer_format)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ def digest(identity=MODEL, sampling=Sampling(), messages=(user("hi"),), form=Fre
         {"sampling": Sampling(temperature=0.5)},
         {"messages": (user("ho"),)},
         {"messages": (system("hi"),)},
-        {"form": Schema({"type": "object"})},
+        {"answer_format": Schema({"type": "object"})},
     ],
 )
 def test_whatever_is_sent_is_part_of_the_requests_identity(change):
@@ -30,7 +30,9 @@ def test_whatever_is_sent_is_part_of_the_requests_identity(change):
 
 
 def test_what_no_model_sees_is_not():
-    assert digest(form=Choice(("a", "b"), key=1)) == digest(form=Choice(("a", "b"), key=0)) == digest()
+    assert (
+        digest(answer_format=Choice(("a", "b"), key=1)) == digest(answer_format=Choice(("a", "b"), key=0)) == digest()
+    )
 
 
 @pytest.mark.parametrize(

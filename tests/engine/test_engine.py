@@ -3,9 +3,10 @@ import asyncio
 import msgspec
 import pytest
 
-from servers.paid import Server, config, engine_with
-from sociometer.core.caps import Caps
+from servers.paid import Server, change_task, config, engine_with
 from sociometer.core.card import RoleCard
+from sociometer.core.command import FinishedEpisode
+from sociometer.core.config import Caps
 from sociometer.core.conversation import user
 from sociometer.core.errors import (
     DataError,
@@ -14,12 +15,11 @@ from sociometer.core.errors import (
     UsageError,
 )
 from sociometer.core.task import Instrument
-from sociometer.core.transcript import Asked
-from sociometer.core.workbench import FinishedEpisode
-from sociometer.engine.bench import Bench
+from sociometer.core.transcript import Exchange
+from sociometer.engine.command_context import CommandContext
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments._template.play import Answer
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
@@ -42,7 +42,7 @@ def test_a_new_run_pays_only_for_draws_that_were_never_made(store):
     engine.run(config(repeats=2))
     more = engine.run(config(repeats=5))
     assert server.total == 20
-    assert more.tally.from_journal == 8
+    assert more.progress.from_journal == 8
 
 
 def test_fresh_draws_anew_and_another_seed_is_another_draw(store):
@@ -92,21 +92,21 @@ def test_a_reply_that_another_process_stored_first_is_the_one_that_counts(store)
 
     played = engine_with(store, Slow("A", second_process)).run(config(limit=1))
     episode = next(played.run.view().episodes())
-    assert played.run.transcript("questions", episode.item.id)[0].reply.text == "B"
+    assert played.run.transcript(episode.item.id)[0].reply.text == "B"
     assert episode.outcome.picked == 1
 
 
 def test_a_commands_run_on_ones_own_server_is_continued_by_the_same_command(store):
     server = Server(certain=False)
-    template = load_folder("_template")
+    template = load("_template")
 
-    def bench(**changes):
+    def context(**changes):
         engine = engine_with(store, server)
-        return Bench(engine, template, folder_of("_template"), config(subject="", **changes), ("server",))
+        return CommandContext(engine, template, config(subject="", **changes), ("server",))
 
     with pytest.raises(Stopped, match="the same command again plays on"):
-        bench(caps=Caps(max_requests=3)).play("questions")
-    bench().play("questions")
+        context(caps=Caps(max_requests=3)).play("questions")
+    context().play("questions")
     assert server.total == 4
 
 
@@ -136,7 +136,6 @@ def test_a_player_who_stops_leaves_a_run_that_can_be_resumed(store):
 
 
 def test_embeddings_are_journaled_like_replies(store, monkeypatch):
-    task = load_folder("_template").task("questions")
     seen = []
 
     async def play(item, session):
@@ -150,7 +149,7 @@ def test_embeddings_are_journaled_like_replies(store, monkeypatch):
             Counting.embedded += 1
             return await super().embed(texts)
 
-    monkeypatch.setattr(task, "play", play)
+    change_task(monkeypatch, play=play)
     engine = engine_with(store, Counting())
     engine.run(config(repeats=1))
     first = list(seen)
@@ -161,7 +160,6 @@ def test_embeddings_are_journaled_like_replies(store, monkeypatch):
 
 
 def test_concurrent_branches_have_randomness_and_draws_of_their_own(store, monkeypatch):
-    task = load_folder("_template").task("questions")
     drawn = []
 
     async def play(item, session):
@@ -175,7 +173,7 @@ def test_concurrent_branches_have_randomness_and_draws_of_their_own(store, monke
         drawn.append((item.id, tuple(one.result() for one in tasks)))
         return Answer((), None)
 
-    monkeypatch.setattr(task, "play", play)
+    change_task(monkeypatch, play=play)
     server = Server()
     engine = engine_with(store, server)
     engine.run(config())
@@ -215,14 +213,14 @@ def test_a_role_that_nobody_plays_is_an_error_before_anything_is_sent(store):
 
 
 def test_a_run_with_an_instruments_own_player_by_default_can_be_resumed(store):
-    template = load_folder("_template")
+    template = load("_template")
     role = RoleCard("judge", "looks on", default="server")
     card = msgspec.structs.replace(template.card, role=(*template.card.role, role))
-    instrument = Instrument(card, list(template.tasks.values()), players={"server": Server})
-    engine = Engine(store, lambda name: (instrument, folder_of("_template")))
+    instrument = Instrument(template.folder, list(template.tasks.values()), card=card, players={"server": Server})
+    engine = Engine(store, lambda name: instrument)
     played = engine.run(config(repeats=2, caps=Caps(max_requests=3)))
     assert played.ending.status == "stopped"
-    engine = Engine(store, lambda name: (instrument, folder_of("_template")))
+    engine = Engine(store, lambda name: instrument)
     assert engine.resume(played.run.id, Caps(max_requests=100)).ending.status == "finished"
 
 
@@ -238,8 +236,8 @@ def test_an_unknown_setting_names_the_nearest(store):
 
 def test_the_transcript_holds_what_was_asked_and_answered(store):
     played = engine_with(store, Server("B")).run(config())
-    events = played.run.transcript("questions", "template-01")
-    asked = [event for event in events if isinstance(event, Asked)]
+    events = played.run.transcript("template-01")
+    asked = [event for event in events if isinstance(event, Exchange)]
     assert asked[0].reply.text == "B"
     assert "Nadia" in asked[0].messages[0].content
 
@@ -256,14 +254,12 @@ def test_a_stored_run_can_be_replayed_without_the_model(store):
 def test_given_items_are_played_and_only_their_own_command_continues_them(store):
     server = Server()
     engine = engine_with(store, server)
-    template = load_folder("_template")
-    bench = Bench(
-        engine, template, folder_of("_template"), config(subject="", command=("sociometer", "lint")), ("server",)
-    )
-    items = list(template.task("questions").items(bench.source()))[:2]
-    run = bench.play("questions", items=items)
+    template = load("_template")
+    context = CommandContext(engine, template, config(subject="", command=("sociometer", "lint")), ("server",))
+    items = list(template.task("questions").items(context.source()))[:2]
+    run = context.play("questions", items=items)
     assert run.summary().measure("accuracy").items == 2
-    assert bench.play("questions", items=items).id == run.id
+    assert context.play("questions", items=items).id == run.id
     assert server.total == 2
     with pytest.raises(UsageError, match="run it again to play on: sociometer lint"):
         engine.resume(run.id)
@@ -272,15 +268,15 @@ def test_given_items_are_played_and_only_their_own_command_continues_them(store)
 def test_imported_episodes_are_a_run_like_any_other(store):
     engine = engine_with(store, Server())
     played = engine.run(config())
-    template = load_folder("_template")
-    bench = Bench(engine, template, folder_of("_template"), config(subject=""))
+    template = load("_template")
+    context = CommandContext(engine, template, config(subject=""))
     episodes = [
-        FinishedEpisode(episode.item, episode.outcome, played.run.transcript("questions", episode.item.id))
+        FinishedEpisode(episode.item, episode.outcome, played.run.transcript(episode.item.id))
         for episode in played.run.view().episodes()
     ]
-    kept = bench.keep("questions", "someone-else", episodes)
+    kept = context.keep("questions", "someone-else", episodes)
     assert kept.summary().measures == played.run.summary().measures
-    assert kept.transcript("questions", "template-01")[0].reply.text == "A"
+    assert kept.transcript("template-01")[0].reply.text == "A"
     with pytest.raises(UsageError, match="was imported"):
         engine.resume(kept.id)
 
@@ -296,8 +292,7 @@ def test_the_estimate_counts_calls_without_sending_any(store):
 
 
 def test_an_empty_list_of_items_is_said_not_scored(store, monkeypatch):
-    task = load_folder("_template").task("questions")
-    monkeypatch.setattr(task, "items", lambda source: [])
+    change_task(monkeypatch, items=lambda source: [])
     with pytest.raises(DataError, match="no items"):
         engine_with(store, Server()).run(config())
     assert list(store.runs.all()) == []

@@ -2,15 +2,15 @@
 
 import pytest
 
-from servers.paid import Server, config, engine_with
+from servers.paid import Server, change_task, config, engine_with
 from sociometer.core.errors import (
     UNREACHABLE,
     MachineryError,
     SociometerError,
     UsageError,
 )
-from sociometer.engine.bench import Bench
-from sociometer.instruments import folder_of, load_folder
+from sociometer.engine.command_context import CommandContext
+from sociometer.instruments import load
 
 
 def test_one_failing_item_does_not_stop_the_rest_and_is_no_score(store):
@@ -19,8 +19,8 @@ def test_one_failing_item_does_not_stop_the_rest_and_is_no_score(store):
 
     played = engine_with(store, Server(fail=fail)).run(config())
     assert played.ending.status == "finished"
-    assert played.tally.done == 3
-    assert dict(played.tally.failed) == {"connection": 1}
+    assert played.progress.done == 3
+    assert dict(played.progress.failed) == {"connection": 1}
     measure = played.run.summary().measure("accuracy")
     assert (measure.items, measure.errors) == (3, 1)
 
@@ -38,7 +38,7 @@ def test_resume_tries_only_what_failed(store):
     before = server.total
     mended = engine.resume(played.run.id)
     assert server.total == before + 1
-    assert not mended.tally.failed
+    assert not mended.progress.failed
     assert mended.run.summary().measure("accuracy").items == 4
 
 
@@ -47,8 +47,8 @@ def test_a_passing_fault_is_retried_and_leaves_no_trace_in_the_score(store):
         return MachineryError("busy", "overloaded", retryable=True, slow_down=True) if number % 2 else None
 
     played = engine_with(store, Server(fail=fail)).run(config(in_flight=1))
-    assert not played.tally.failed
-    assert played.tally.retries >= 4
+    assert not played.progress.failed
+    assert played.progress.retries >= 4
     assert played.run.summary().measure("accuracy").errors == 0
 
 
@@ -59,7 +59,7 @@ def test_a_fault_that_stays_is_given_up_after_the_retries_allowed(store):
     server = Server(fail=fail)
     played = engine_with(store, server).run(config(limit=1, retries=1))
     assert server.total == 2
-    assert dict(played.tally.failed) == {"overloaded": 1}
+    assert dict(played.progress.failed) == {"overloaded": 1}
 
 
 def test_an_error_that_would_meet_everybody_ends_the_run(store):
@@ -78,7 +78,7 @@ def test_an_error_that_would_meet_everybody_keeps_what_was_answered_before(store
         return MachineryError("the key is wrong", "authentication", fatal=True) if number > 2 else None
 
     played = engine_with(store, Server(fail=fail)).run(config(repeats=50, in_flight=1))
-    assert (played.ending.status, played.tally.done) == ("failed", 2)
+    assert (played.ending.status, played.progress.done) == ("failed", 2)
     assert "key is wrong" in played.ending.reason
 
 
@@ -93,18 +93,17 @@ def test_a_server_that_was_never_reached_ends_the_run_at_once(store):
 
 
 def test_what_cannot_be_stored_fails_alone_and_nothing_hangs(store, monkeypatch):
-    task = load_folder("_template").task("questions")
-    plain = task.play
+    plain = load("_template").task("questions").play
 
     async def play(item, session):
         if item.id == "template-01":
             session.note("odd", thing=object())
         return await plain(item, session)
 
-    monkeypatch.setattr(task, "play", play)
+    change_task(monkeypatch, play=play)
     played = engine_with(store, Server()).run(config())
-    assert dict(played.tally.failed) == {"instrument error": 1}
-    assert played.tally.done == 3
+    assert dict(played.progress.failed) == {"instrument error": 1}
+    assert played.progress.done == 3
 
 
 def test_a_stop_reaches_those_who_wait_at_a_closed_gate(store):
@@ -120,45 +119,39 @@ def test_a_stop_reaches_those_who_wait_at_a_closed_gate(store):
 def test_a_commands_failures_are_told(store):
     server = Server(fail=lambda number, request: MachineryError("gone", "connection"))
     engine = engine_with(store, server)
-    bench = Bench(engine, load_folder("_template"), folder_of("_template"), config(subject=""), ("server",))
-    bench.play("questions")
-    assert dict(bench.failures) == {"connection": 4}
+    context = CommandContext(engine, load("_template"), config(subject=""), ("server",))
+    context.play("questions")
+    assert dict(context.failures) == {"connection": 4}
 
 
 def test_a_scoring_error_is_mended_by_rescoring(store, monkeypatch):
-    task = load_folder("_template").task("questions")
-    plain = task.score
+    plain = load("_template").task("questions").score
 
     def broken(item, outcome):
         if item.id == "template-03":
             raise ZeroDivisionError("oops")
         return plain(item, outcome)
 
-    monkeypatch.setattr(task, "score", broken)
+    change_task(monkeypatch, score=broken)
     engine = engine_with(store, Server())
     played = engine.run(config())
-    assert dict(played.tally.failed) == {"scoring error": 1}
+    assert dict(played.progress.failed) == {"scoring error": 1}
     assert played.run.rescore().measure("accuracy").items == 3
-    monkeypatch.setattr(task, "score", plain)
-    mended = played.run.rescore().measure("accuracy")
+    change_task(monkeypatch, score=plain)
+    mended = engine_with(store, Server()).stored(played.run.id).rescore().measure("accuracy")
     assert (mended.items, mended.errors) == (4, 0)
 
 
 def test_a_summary_that_breaks_names_the_run_and_the_next_step(store, monkeypatch):
-    task = load_folder("_template").task("questions")
-    monkeypatch.setattr(task, "summarise", lambda run: 1 / 0)
+    change_task(monkeypatch, summarise=lambda run: 1 / 0)
     with pytest.raises(SociometerError, match="sociometer rescore _template-"):
         engine_with(store, Server()).run(config())
 
 
 def test_a_bug_in_an_instrument_is_an_error_of_its_own_kind(store, monkeypatch):
-    server = Server()
-    engine = engine_with(store, server)
-    task = load_folder("_template").task("questions")
-
     async def broken(item, session):
         raise KeyError("oops")
 
-    monkeypatch.setattr(task, "play", broken)
-    played = engine.run(config())
-    assert dict(played.tally.failed) == {"instrument error": 4}
+    change_task(monkeypatch, play=broken)
+    played = engine_with(store, Server()).run(config())
+    assert dict(played.progress.failed) == {"instrument error": 4}

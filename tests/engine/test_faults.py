@@ -5,12 +5,12 @@ import time
 import pytest
 
 from servers import faults
+from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
-from sociometer.engine.config import RunConfig
-from sociometer.engine.desk import Patience
 from sociometer.engine.engine import Engine
+from sociometer.engine.replies import RetryPolicy
 from sociometer.engine.throttle import Throttle
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.store.store import Store
 
 STORM = (
@@ -34,7 +34,7 @@ FAMILIES = {"openai_server": "openai", "anthropic_server": "anthropic", "google_
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(Patience, "wait_seconds", lambda self, attempt, after: (after or 0.0) + 0.002)
+    monkeypatch.setattr(RetryPolicy, "wait_seconds", lambda self, attempt, after: (after or 0.0) + 0.002)
 
 
 def play(tmp_path, server, family, **changes):
@@ -50,7 +50,7 @@ def play(tmp_path, server, family, **changes):
         }
     )
     with Store(tmp_path / "s.db") as store:
-        played = Engine(store, lambda name: (load_folder(name), folder_of(name))).run(config)
+        played = Engine(store, lambda name: load(name)).run(config)
         scored = [episode for episode in played.run.view().episodes() if episode.score]
         return played, scored
 
@@ -61,10 +61,10 @@ def test_a_storm_of_passing_faults_costs_retries_and_nothing_else(fixture, reque
     server.fault_of = lambda number: STORM[number % 28] if number % 28 < len(STORM) else None
     played, scored = play(tmp_path, server, FAMILIES[fixture])
     assert played.ending.status == "finished"
-    assert not played.tally.failed
+    assert not played.progress.failed
     assert len(scored) == 80
-    assert played.tally.retries > 0
-    assert len(server.received) == 80 + played.tally.retries
+    assert played.progress.retries > 0
+    assert len(server.received) == 80 + played.progress.retries
 
 
 @pytest.mark.parametrize("fixture", FAMILIES)
@@ -73,8 +73,8 @@ def test_a_server_that_never_recovers_leaves_errors_and_no_score(fixture, reques
     server.fault_of = lambda number: faults.SERVER_ERROR
     played, scored = play(tmp_path, server, FAMILIES[fixture], repeats=1, retries=1)
     assert scored == []
-    assert sum(played.tally.failed.values()) == 4
-    assert played.tally.done == 0
+    assert sum(played.progress.failed.values()) == 4
+    assert played.progress.done == 0
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_is_never_written_down(openai_server, tmp_path, key):
@@ -92,7 +92,7 @@ def test_a_deadline_is_kept_for_each_request(openai_server, tmp_path, key):
     openai_server.fault_of = lambda number: faults.slow(5) if number == 0 else None
     played, scored = play(tmp_path, openai_server, "openai", repeats=1, timeout_seconds=0.3, in_flight=1)
     assert len(scored) == 4
-    assert played.tally.retries == 1
+    assert played.progress.retries == 1
 
 
 def test_overload_halves_the_requests_in_flight(openai_server, tmp_path, key, monkeypatch):
@@ -107,7 +107,7 @@ def test_overload_halves_the_requests_in_flight(openai_server, tmp_path, key, mo
     openai_server.fault_of = lambda number: faults.OVERLOADED if number < 8 else None
     played, scored = play(tmp_path, openai_server, "openai", in_flight=8)
     assert len(scored) == 80
-    assert played.tally.retries == 8
+    assert played.progress.retries == 8
     assert limits[0] == 4
     assert min(limits) >= 1
 

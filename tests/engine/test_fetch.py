@@ -9,7 +9,7 @@ from aiohttp import web
 
 from sociometer.core.card import FileCard
 from sociometer.core.errors import DataError, MachineryError
-from sociometer.engine.fetch import fetch_files
+from sociometer.engine.data import fetch_files
 
 BODY = bytes(range(256)) * 2000
 SUM = hashlib.sha256(BODY).hexdigest()

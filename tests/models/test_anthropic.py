@@ -6,9 +6,9 @@ import json
 import msgspec
 import pytest
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Request, Sampling, Usage, assistant, system, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.models.anthropic import AnthropicPlayer, messages_body, read_answer
 from sociometer.models.registry import ModelOptions, resolve
 
@@ -48,10 +48,10 @@ def test_effort_is_a_budget_a_word_or_nothing(effort, thinking, config):
 
 
 def test_a_schema_is_a_tool_that_must_be_used_unless_the_model_thinks():
-    form = Schema({"type": "object"}, name="mood")
-    assert sent(Request("s", HELLO, form))["tool_choice"] == {"type": "tool", "name": "mood"}
-    assert sent(Request("s", HELLO, form, Sampling(reasoning_effort="low")))["tool_choice"] == {"type": "auto"}
-    assert sent(Request("s", HELLO, form))["tools"][0]["input_schema"] == {"type": "object"}
+    answer_format = Schema({"type": "object"}, name="mood")
+    assert sent(Request("s", HELLO, answer_format))["tool_choice"] == {"type": "tool", "name": "mood"}
+    assert sent(Request("s", HELLO, answer_format, Sampling(reasoning_effort="low")))["tool_choice"] == {"type": "auto"}
+    assert sent(Request("s", HELLO, answer_format))["tools"][0]["input_schema"] == {"type": "object"}
 
 
 def test_what_the_format_lacks_is_known_and_never_sent():

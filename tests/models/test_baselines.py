@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sociometer.core.answer_format import Allocation, Choice, Free, Schema
 from sociometer.core.conversation import Request, Usage, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Allocation, Choice, Free, Schema
 from sociometer.elicit import read_allocation, read_choice
 from sociometer.models.baselines import baseline, baselines
 
@@ -32,8 +32,8 @@ MOOD = Schema(
 )
 
 
-def said(name, form, seed=0, text="Hello."):
-    request = Request("subject", (user(text),), form, rng=Random(seed))
+def said(name, answer_format, seed=0, text="Hello."):
+    request = Request("subject", (user(text),), answer_format, rng=Random(seed))
     return baseline(name).write(request)
 
 
@@ -68,8 +68,8 @@ def test_the_guesser_takes_each_option_equally_often():
 
 @given(st.integers(), st.integers(2, 6), st.sampled_from([1, 7, 10, 100, 2.5]))
 def test_the_guesser_shares_out_the_whole_total(seed, parts, total):
-    form = Allocation(tuple(f"o{n}" for n in range(parts)), total)
-    shares = [float(line.split(": ")[1]) for line in said("random", form, seed).splitlines()]
+    answer_format = Allocation(tuple(f"o{n}" for n in range(parts)), total)
+    shares = [float(line.split(": ")[1]) for line in said("random", answer_format, seed).splitlines()]
     assert min(shares) >= 0
     assert sum(shares) == pytest.approx(total)
 
@@ -97,10 +97,10 @@ def test_the_oracle_gives_the_key_of_each_form():
     assert said("oracle", Free("Thank you, Ama.")) == "Thank you, Ama."
 
 
-@pytest.mark.parametrize("form", [Choice(("a", "b")), Allocation(("a", "b")), Schema({}), Free()])
-def test_the_oracle_says_that_there_is_no_key(form):
+@pytest.mark.parametrize("answer_format", [Choice(("a", "b")), Allocation(("a", "b")), Schema({}), Free()])
+def test_the_oracle_says_that_there_is_no_key(answer_format):
     with pytest.raises(MachineryError, match="no ideal answer") as caught:
-        said("oracle", form)
+        said("oracle", answer_format)
     assert caught.value.kind == "no key"
 
 

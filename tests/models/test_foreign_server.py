@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Request, Sampling, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.models.registry import ModelOptions, resolve
 
 PROGRAM = """

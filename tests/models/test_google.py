@@ -6,9 +6,9 @@ import json
 import msgspec
 import pytest
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Request, Sampling, Usage, assistant, system, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.models.google import content_body, read_answer
 from sociometer.models.registry import ModelOptions, resolve
 

@@ -3,9 +3,9 @@ import io
 
 import pytest
 
+from sociometer.core.answer_format import Allocation, Choice, Free, Schema
 from sociometer.core.conversation import Request, assistant, system, user
 from sociometer.core.errors import Stopped
-from sociometer.core.forms import Allocation, Choice, Free, Schema
 from sociometer.models.human import Human
 from sociometer.models.registry import ModelOptions, resolve
 
@@ -45,7 +45,7 @@ def test_a_person_sees_the_question_and_types_the_answer(capsys):
 def test_the_prompt_says_what_kind_of_answer_is_wanted():
     keyboard = Keyboard("4 6", "2", "3")
     forms = (Allocation(("joy", "fear"), 10), Schema({}, name="mood"), Free())
-    ask(Human(read_line=keyboard), *(Request("s", (user("?"),), form) for form in forms))
+    ask(Human(read_line=keyboard), *(Request("s", (user("?"),), answer_format) for answer_format in forms))
     assert keyboard.prompts == ["[share 10 over joy, fear] ", "[mood, as JSON] ", "> "]
 
 
@@ -55,8 +55,8 @@ def test_an_empty_line_is_asked_again():
 
 
 def test_points_may_be_given_in_one_line_or_one_line_for_each_option():
-    form = Allocation(("calm", "angry", "sad", "proud"), 10)
-    request = Request("subject", (user("Share ten points."),), form)
+    answer_format = Allocation(("calm", "angry", "sad", "proud"), 10)
+    request = Request("subject", (user("Share ten points."),), answer_format)
     many = Keyboard("calm: 4", "angry: 3", "", "sad: 2")
     assert ask(Human(read_line=Keyboard("4 3 2 1")), request) == ["4 3 2 1"]
     assert ask(Human(read_line=Keyboard("calm: 4", "angry: 3", "sad: 2", "proud: 1")), request) == [

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Request, Sampling, user
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.core.forms import Schema
 from sociometer.models.local import _threads, chat_body
 from sociometer.models.pull import PULLABLE
 from sociometer.models.registry import resolve

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from servers.faults import Fault
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, Request, Sampling, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.models.openai import chat_body, read_completion, read_vectors
 from sociometer.models.presets import PRESETS
 from sociometer.models.registry import ModelOptions, resolve

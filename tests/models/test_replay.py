@@ -4,7 +4,7 @@ import pytest
 
 from sociometer.core.conversation import Reply, Request, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.transcript import Asked
+from sociometer.core.transcript import Exchange
 from sociometer.models.registry import resolve
 from sociometer.models.replay import Recording
 
@@ -12,7 +12,7 @@ QUESTION = (user("Who lied?"),)
 
 
 def recording(*texts, role="subject"):
-    return Recording("run-7", [Asked(role, "m", QUESTION, Reply(text)) for text in texts])
+    return Recording("run-7", [Exchange(role, "m", QUESTION, Reply(text)) for text in texts])
 
 
 def answer(player, role="subject", messages=QUESTION):

@@ -1,6 +1,8 @@
 """Stored runs made by hand for the report's tests, one of them as hostile as a model can be."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -13,7 +15,7 @@ from sociometer.core.conversation import Message, Reply
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
-from sociometer.core.transcript import Asked, Event, Noted
+from sociometer.core.transcript import Event, Exchange, Noted
 from sociometer.report.material import GivenRun
 
 HOSTILE = (
@@ -81,13 +83,13 @@ class Album:
         measures = grouped_measures(self.view(), "correct", "accuracy", by=("ability",))
         return Summary(measures, notes=("The key is its authors' judgement.",))
 
-    def transcript(self, task: str, item: str, repeat: int = 0) -> tuple[Event, ...]:
+    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
         first = (Message("system", "You are kind."), Message("user", f"Question {item}: what do you say? " + "x" * 20))
         again = (*first, Message("assistant", self._reply), Message("user", "Are you sure?"))
         return (
-            Asked("subject", self.subject, first, Reply(self._reply, reasoning="hm " + self._reply)),
+            Exchange("subject", self.subject, first, Reply(self._reply, reasoning="hm " + self._reply)),
             Noted("move", {"chosen": self._reply, "price": 0.123456}),
-            Asked("subject", self.subject, again, Reply("Yes.")),
+            Exchange("subject", self.subject, again, Reply("Yes.")),
         )
 
 
@@ -124,28 +126,14 @@ def _beside(item: Item, outcome: Said) -> Figure:
     return Figure("options", "Options", table=Table("o", "Options", ("what", "which"), rows))
 
 
-class Questions(Task[Item, Said]):
+def never(*_: object) -> Any:
     """What the album's runs were made with; here nothing is played."""
-
-    name = "questions"
-    item_type = Item
-    outcome_type = Said
-
-    def items(self, source):
-        return ()
-
-    async def play(self, item, session):
-        raise NotImplementedError
-
-    def score(self, item, outcome):
-        raise NotImplementedError
-
-    def summarise(self, run):
-        raise NotImplementedError
+    raise AssertionError
 
 
-TASKS = [Questions()]
-INSTRUMENT = Instrument(CARD, TASKS, figures=_figures, beside=_beside)
+FOLDER = Path(__file__).parent
+TASKS = [Task("questions", Item, Said, play=never, score=never, summarise=never)]
+INSTRUMENT = Instrument(FOLDER, TASKS, card=CARD, figures=_figures, beside=_beside)
 INSTRUMENTS = {"tact": INSTRUMENT}
 VALUES = {"plain": [1.0, 0.0] * 20, "better": [1.0] * 38 + [None, 0.0], "hostile": [0.0] * 30 + [1.0] * 10}
 

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from albums import HOSTILE, INSTRUMENTS, TASKS, VALUES, Album, Questions, given
+from albums import FOLDER, HOSTILE, INSTRUMENTS, TASKS, VALUES, Album, given
 from msgspec import structs
 
 from sociometer.analysis.compare import Terms
@@ -150,9 +150,9 @@ def test_an_analysis_of_a_subject_does_not_make_it_two():
     analysis.tasks = ("others",)
     of = structs.replace(INSTRUMENTS["tact"].card, task=(TaskCard("questions", "Q"), TaskCard("others", "O")))
     runs = [GivenRun(talk), GivenRun(analysis)]
-    others = Questions()
-    others.name = "others"
-    found = gather(runs, {"tact": Instrument(of, [*TASKS, others], figures=lambda runs: ())}, evidence=0)
+    others = structs.replace(TASKS[0], name="others")
+    instrument = Instrument(FOLDER, [*TASKS, others], card=of, figures=lambda runs: ())
+    found = gather(runs, {"tact": instrument}, evidence=0)
     assert found.subjects == ("a",)
 
 
@@ -201,7 +201,10 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
 
 def test_the_first_subject_given_is_the_reference_for_every_instrument():
     one, two, _ = given()
-    other = {**INSTRUMENTS, "manners": Instrument(structs.replace(INSTRUMENTS["tact"].card, name="manners"), TASKS)}
+    other = {
+        **INSTRUMENTS,
+        "manners": Instrument(FOLDER, TASKS, card=structs.replace(INSTRUMENTS["tact"].card, name="manners")),
+    }
     third, fourth, _ = given()
     for entry, run in ((third, "run-4"), (fourth, "run-5")):
         entry.run.instrument, entry.run.id = "manners", run
@@ -279,7 +282,7 @@ def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_meas
 
 
 def test_a_growing_conversation_is_shown_without_repeating_it():
-    lines = lines_of(given()[0].run.transcript("questions", "q00"))
+    lines = lines_of(given()[0].run.transcript("q00"))
     assert [line.speaker for line in lines] == ["system", "user", "reply", "note", "user", "reply"]
     assert lines[3].facts["price"] == "0.1235"
 

@@ -3,11 +3,13 @@
 import asyncio
 from collections import Counter
 
+from msgspec import structs
+
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Reply, Usage
 from sociometer.core.task import Instrument
-from sociometer.engine.config import RunConfig
 from sociometer.engine.engine import Engine
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 
 
 class Server:
@@ -39,10 +41,16 @@ class Server:
 
 
 def engine_with(store, server):
-    template = load_folder("_template")
-    instrument = Instrument(template.card, list(template.tasks.values()), players={"server": lambda: server})
-    return Engine(store, lambda name: (instrument, folder_of("_template")))
+    template = load("_template")
+    instrument = Instrument(template.folder, list(template.tasks.values()), players={"server": lambda: server})
+    return Engine(store, lambda name: instrument)
 
 
 def config(**changes):
     return RunConfig(**{"instrument": "_template", "subject": "server", **changes})
+
+
+def change_task(monkeypatch, **changes):
+    """Gives the template's task other functions; engines made from now on have them."""
+    tasks = load("_template").tasks
+    monkeypatch.setitem(tasks, "questions", structs.replace(tasks["questions"], **changes))

@@ -1,14 +1,16 @@
 import asyncio
 import sqlite3
+from contextlib import closing
 
 import msgspec
 import pytest
 
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Reply, Usage, assistant, system, user
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
-from sociometer.core.transcript import Asked, Noted
+from sociometer.core.transcript import Exchange, Noted
 from sociometer.store.lock import RunLock
 from sociometer.store.records import JournalEntry, Manifest
 from sociometer.store.store import Store
@@ -21,30 +23,21 @@ class Letter(Item, frozen=True, kw_only=True):
     text: str
 
 
-class Post(Task[Letter, Reply]):
-    name = "post"
-    item_type = Letter
-    outcome_type = Reply
-
-    def items(self, source):
-        return []
-
-    async def play(self, item, session):
-        raise AssertionError
-
-    def score(self, item, outcome):
-        return Score(values={})
-
-    def summarise(self, run):
-        return Summary(())
+POST = Task(
+    "post",
+    Letter,
+    Reply,
+    play=lambda item, session: None,
+    score=lambda item, outcome: Score(values={}),
+    summarise=lambda run: Summary(()),
+)
 
 
 def manifest(**changes):
     facts = {
-        "instrument": "sesi", "instrument_version": "1", "tasks": ("post",), "settings": {}, "seats": {}, "seed": 0,
-        "repeats": {"post": 1}, "limit": None, "official": False, "data_folder": "", "prompts_folder": "",
-        "prompts_digest": "", "data_files": {}, "norms": {}, "sociometer_version": "", "python_version": "",
-        "platform": "",
+        "config": RunConfig(instrument="sesi", subject="m", tasks=("post",)), "instrument_version": "1", "roles": {},
+        "repeats": {"post": 1}, "prompts_digest": "", "data_files": {}, "norms": {}, "sociometer_version": "",
+        "python_version": "", "platform": "",
     }  # fmt: skip
     return Manifest(**{**facts, **changes})
 
@@ -100,28 +93,28 @@ def test_a_long_repetitive_body_is_stored_small():
 
 
 def test_an_episode_comes_back_with_item_outcome_score_and_transcript(store):
-    run = store.runs.create(manifest(), "m", "hash")
+    run = store.runs.create(manifest(), "hash")
     keep(store, entry(text=msgspec.msgpack.encode(Reply("said"))))
     letter = Letter(id="a", text="dear")
     store.runs.add_item(run.id, "post", 0, letter)
     episode = Episode(letter, 0, Reply("done"), Score(values={"kind": 1.0}, facets={"tone": "warm"}), None)
     events = [
-        ("subject", "m", "", b"k" * 16, (user("hello"),), Reply("x")),
+        Exchange("subject", "m", (user("hello"),), Reply("x"), key=b"k" * 16),
         Noted("mood", {"level": 3}),
-        ("judge", "rule", "/b", b"", (user("q"), assistant("a")), Reply("free")),
+        Exchange("judge", "rule", (user("q"), assistant("a")), Reply("free"), "/b"),
     ]
     store.episodes.add(run.id, "post", episode, events)
     store.flush()
-    assert list(store.episodes.walk(run.id, Post())) == [episode]
+    assert list(store.episodes.walk(run.id, POST)) == [episode]
     told = store.episodes.transcript(run.id, "post", "a", 0)
-    assert [type(event) for event in told] == [Asked, Noted, Asked]
+    assert [type(event) for event in told] == [Exchange, Noted, Exchange]
     assert told[0].reply.text == "said"
     assert told[2].messages == (user("q"), assistant("a"))
     assert told[2].branch == "/b"
 
 
 def test_a_failure_is_kept_without_outcome_and_replaced_when_played_again(store):
-    run = store.runs.create(manifest(), "m", "hash")
+    run = store.runs.create(manifest(), "hash")
     letter = Letter(id="a", text="dear")
     store.runs.add_item(run.id, "post", 0, letter)
     store.episodes.add(run.id, "post", Episode(letter, 0, None, None, Failure("timeout", "too slow")), [])
@@ -135,11 +128,12 @@ def test_a_failure_is_kept_without_outcome_and_replaced_when_played_again(store)
 
 
 def test_runs_are_found_by_id_beginning_and_last(store):
-    first = store.runs.create(manifest(), "m", "one")
-    second = store.runs.create(manifest(instrument="sage"), "m", "two")
+    first = store.runs.create(manifest(), "one")
+    second = store.runs.create(manifest(config=RunConfig(instrument="sage", subject="m", name="mine")), "two")
     assert store.runs.get(first.id).id == first.id
     assert store.runs.get(second.id[:7]).id == second.id
     assert store.runs.get("last").id == second.id
+    assert store.runs.get("mine").id == second.id
     assert store.runs.with_config("one").id == first.id
     with pytest.raises(UsageError, match=r"unknown run 'nothing'.*sociometer runs"):
         store.runs.get("nothing")
@@ -148,7 +142,7 @@ def test_runs_are_found_by_id_beginning_and_last(store):
 
 
 def test_a_summary_survives(store):
-    run = store.runs.create(manifest(), "m", "hash")
+    run = store.runs.create(manifest(), "hash")
     summary = Summary((Measure("accuracy", 0.5, {"ability": "empathy"}, items=3),), notes=("few",))
     store.runs.set_summary(run.id, "post", summary)
     store.flush()
@@ -193,8 +187,10 @@ def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path):
 def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path):
     with Store(tmp_path / "s.db") as store:
         keep(store, entry())
-    with sqlite3.connect(tmp_path / "s.db") as other:
+    with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
         other.execute("DROP TABLE attempt")
+        other.execute("DROP INDEX run_name")
+        other.execute("ALTER TABLE run DROP COLUMN name")
         other.execute("PRAGMA user_version = 1")
     with Store(tmp_path / "s.db") as store:
         assert store.journal.lookup(b"k" * 16) == b"reply"
@@ -258,15 +254,15 @@ def test_a_text_of_any_size_comes_back_as_it_was(size):
 
 def test_two_processes_that_start_the_same_command_share_one_run(store, tmp_path):
     with Store(tmp_path / "s.db") as second:
-        one = store.runs.create(manifest(), "m", "hash", only=True)
-        two = second.runs.create(manifest(), "m", "hash", only=True)
+        one = store.runs.create(manifest(), "hash", only=True)
+        two = second.runs.create(manifest(), "hash", only=True)
         assert one.id == two.id
         assert len(list(store.runs.all())) == 1
-        assert second.runs.create(manifest(), "m", "hash").id != one.id
+        assert second.runs.create(manifest(), "hash").id != one.id
 
 
 def test_an_attempt_to_which_nothing_came_back_is_neither_priced_nor_unpriced(store):
-    run = store.runs.create(manifest(), "m", "hash")
+    run = store.runs.create(manifest(), "hash")
     store.journal.count_attempt(run.id, None, None, (0, 0.0))
     store.journal.count_attempt(run.id, Usage(5, 2), 0.25, (0, 0.0))
     store.journal.count_attempt(run.id, Usage(5, None), None, (7, 0.0))

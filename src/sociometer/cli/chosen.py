@@ -13,10 +13,10 @@ from sociometer.cli.output import harmless
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
 from sociometer.engine.engine import Engine
-from sociometer.engine.stored import Stored
 from sociometer.instruments import card_of, load
 from sociometer.report.material import GivenRun
-from sociometer.store.records import RunRecord, SeatRecord
+from sociometer.store.records import RoleRecord, RunRecord
+from sociometer.store.stored_run import StoredRun
 
 EVERY = "all"
 OFFICIAL = "official"
@@ -36,7 +36,7 @@ def chosen_runs(
     subject: str = "",
     one_kind: bool = False,
     told: bool = True,
-) -> list[Stored]:
+) -> list[StoredRun]:
     """The runs that were named; with none or `all`, the fullest of every subject on every instrument.
 
     The fullest run has the most items of the instrument's own test, the newest among equals; where an
@@ -113,7 +113,7 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
 
     def weight(kind: _Kind) -> tuple[bool, int, float]:
         of_kind = [one.record for one in standing if one.kind == kind]
-        real = not any(seat.identity.stand_in for seat in _others(of_kind[0]).values())
+        real = not any(who.identity.stand_in for who in _others(of_kind[0]).values())
         return real, len({record.subject for record in of_kind}), max(record.created for record in of_kind)
 
     return max(dict.fromkeys(one.kind for one in standing), key=weight)
@@ -121,11 +121,11 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
 
 def _company(record: RunRecord) -> tuple[str, ...]:
     """Who played the other roles of a run."""
-    return tuple(f"{role}={seat.spec}" for role, seat in sorted(_others(record).items()))
+    return tuple(f"{role}={who.label}" for role, who in sorted(_others(record).items()))
 
 
-def _others(record: RunRecord) -> dict[str, SeatRecord]:
-    return {role: seat for role, seat in record.manifest.seats.items() if role != PROTAGONIST}
+def _others(record: RunRecord) -> dict[str, RoleRecord]:
+    return {role: who for role, who in record.manifest.roles.items() if role != PROTAGONIST}
 
 
 def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing], subject: str) -> Iterator[str]:
@@ -143,7 +143,7 @@ def whose_items(record: RunRecord) -> str:
     """Whose items a run is on: official (the paper's own, by their checksums), own (others in their place), bundled."""
     if record.manifest.imported:
         return OFFICIAL
-    if not record.manifest.official:
+    if not record.manifest.config.official:
         return BUNDLED
     pinned = {file.name: file.sha256 for file in card_of(record.instrument).file}
     used = record.manifest.data_files.items()
@@ -157,33 +157,35 @@ def is_official(record: RunRecord) -> bool:
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
     """How many items of the instrument's own test have an outcome, whatever their repeats."""
-    tasks = set(record.manifest.tasks) & set(card_of(record.instrument).default_tasks())
+    tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument).default_tasks())
     return sum(len({item for item, _ in engine.store.episodes.finished(record.id, task)}) for task in tasks)
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:
     """Whether a run is of the instrument's own test, unaltered, and no step of a probe, analysis or construction."""
     manifest, card = record.manifest, card_of(record.instrument)
-    if not set(manifest.tasks) & set(card.default_tasks()):
+    if not set(manifest.config.tasks) & set(card.default_tasks()):
         return False
-    if any(setting.alters and not setting.is_default(manifest.settings.get(setting.name)) for setting in card.setting):
+    if any(
+        setting.alters and not setting.is_default(manifest.config.settings.get(setting.name))
+        for setting in card.setting
+    ):
         return False
-    by_instrument = manifest.command[1:2] and manifest.command[1] in {command.verb for command in card.command}
-    return manifest.imported or not (manifest.given_items or by_instrument)
+    return manifest.imported or not (manifest.given_items or manifest.config.step_of)
 
 
-def labels(runs: Iterable[Stored]) -> dict[str, str]:
+def labels(runs: Iterable[StoredRun]) -> dict[str, str]:
     """What each run is called: its subject, with its id where a subject took a task twice."""
     known = list(runs)
     taken = Counter((stored.instrument, stored.subject, task) for stored in known for task in stored.tasks)
 
-    def twice(stored: Stored) -> bool:
+    def twice(stored: StoredRun) -> bool:
         return any(taken[stored.instrument, stored.subject, task] > 1 for task in stored.tasks)
 
     return {stored.id: f"{stored.subject} ({stored.id})" if twice(stored) else stored.subject for stored in known}
 
 
-def candidates(runs: Sequence[Stored], task: str = "") -> list[Candidate]:
+def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
     """Every measured task of every run, as comparisons see it."""
     names = labels(runs)
     found = []
@@ -199,7 +201,7 @@ def candidates(runs: Sequence[Stored], task: str = "") -> list[Candidate]:
     return found
 
 
-def given_runs(runs: Sequence[Stored]) -> tuple[list[GivenRun], dict[str, Instrument]]:
+def given_runs(runs: Sequence[StoredRun]) -> tuple[list[GivenRun], dict[str, Instrument]]:
     """The runs and their instruments, as a report takes them."""
     given = [
         GivenRun(

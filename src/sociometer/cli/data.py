@@ -8,14 +8,12 @@ from sociometer.cli.options import json_option
 from sociometer.cli.output import print_json, print_table
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
-from sociometer.engine.data import data_root
+from sociometer.engine.data import data_root, fetch_files
 from sociometer.engine.engine import run_loop
 from sociometer.instruments import card_of
 
 
 def _fetch(instrument: str, as_json: bool) -> None:
-    from sociometer.engine.fetch import fetch_files
-
     card = card_of(instrument)
     if not card.file:
         raise UsageError(f"{instrument} has no official files; its items are bundled.")

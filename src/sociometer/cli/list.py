@@ -25,7 +25,7 @@ def _list(instrument: str | None, as_json: bool) -> None:
             "instruments",
             "Instruments",
             ("name", "version", "measures", "how", "languages"),
-            tuple((c.name, c.version, c.measures, c.how, ", ".join(c.languages)) for c in cards().values()),
+            tuple((c.name, c.version, c.about, c.how, ", ".join(c.languages)) for c in cards().values()),
             note="sociometer list NAME shows tasks, settings, roles and commands.",
         )
     )
@@ -34,7 +34,7 @@ def _list(instrument: str | None, as_json: bool) -> None:
 def _show(card: Card) -> None:
     print_line(f"{card.title}  (version {card.version})")
     print_line(f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip())
-    print_line(f"Measures {card.measures}: {card.how}.")
+    print_line(f"Measures {card.about}: {card.how}.")
     if card.licence:
         print_line(card.licence)
     print_line()

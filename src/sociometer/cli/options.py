@@ -7,12 +7,11 @@ from typing import Any
 
 import click
 
-from sociometer.core.caps import Caps
 from sociometer.core.card import Card
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
-from sociometer.engine.config import RunConfig
 from sociometer.engine.throttle import DEFAULT_IN_FLIGHT
 from sociometer.store.store import default_path
 
@@ -159,7 +158,7 @@ def _variable(name: str) -> str:
     return "setting_" + name.replace("-", "_")
 
 
-def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, object]) -> RunConfig:
+def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, Any]) -> RunConfig:
     """The configuration that the options of `run` describe."""
     return RunConfig(
         instrument=card.name,

@@ -14,10 +14,10 @@ from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
-from sociometer.engine.stored import Stored
 from sociometer.instruments import load
 from sociometer.report.page import span
 from sociometer.report.strips import number
+from sociometer.store.stored_run import StoredRun
 
 _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable")
 
@@ -60,7 +60,7 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
         _print_overall(one, subject)
 
 
-def _lines(runs: Sequence[Stored]) -> tuple[ProfileLine, ...]:
+def _lines(runs: Sequence[StoredRun]) -> tuple[ProfileLine, ...]:
     summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
     elsewhere = {stored.id for stored in runs if whose_items(stored.record) != BUNDLED}
     return profile_lines(summaries, {stored.id: load(stored.instrument).card for stored in runs}, elsewhere)
@@ -68,7 +68,7 @@ def _lines(runs: Sequence[Stored]) -> tuple[ProfileLine, ...]:
 
 def _everyone(engine: Engine) -> dict[str, dict[str, float]]:
     """The positions of every subject, on runs of one kind of items for each instrument."""
-    by_subject: dict[str, list[Stored]] = {}
+    by_subject: dict[str, list[StoredRun]] = {}
     for stored in chosen_runs(engine, (), one_kind=True, told=False):
         by_subject.setdefault(stored.subject, []).append(stored)
     return {name: _positions(_lines(by_subject[name])) for name in sorted(by_subject)}

@@ -1,29 +1,29 @@
 """Shows a run in progress: done, in flight, errors by kind, tokens, cost, rate, time left."""
 
-import re
 import shutil
 import sys
 import threading
 from types import TracebackType
 
+from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
-from sociometer.engine.tally import Tally
+from sociometer.store.records import RunStatus
 
 _REFRESH_SECONDS = 0.25
 _PLAIN_SECONDS = 10.0
 
 
-class Progress:
+class ProgressDisplay:
     """A live line on a terminal, a plain line now and then when piped, nothing when quiet; always on standard error."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
         self._live = sys.stderr.isatty() and not quiet
-        self._tally: Tally | None = None
+        self._progress: Progress | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "ProgressDisplay":
         return self
 
     def __exit__(
@@ -31,29 +31,29 @@ class Progress:
     ) -> None:
         self._join()
 
-    def started(self, run: str, tally: Tally) -> None:
+    def started(self, run: str, progress: Progress) -> None:
         """Begins to show a run."""
         if self._quiet:
             return
-        sys.stderr.write(f"{run}  {tally.label}\n")
-        self._tally = tally
-        if tally.people:
+        sys.stderr.write(f"{run}  {progress.label}\n")
+        self._progress = progress
+        if progress.people:
             return
         self._stop.clear()
-        self._thread = threading.Thread(target=self._watch, args=(tally,), name="progress", daemon=True)
+        self._thread = threading.Thread(target=self._watch, args=(progress,), name="progress", daemon=True)
         self._thread.start()
 
     def ended(self, run: str, ending: Ending) -> None:
         """Shows the last line of a run."""
         self._join()
-        if self._quiet or self._tally is None:
-            if ending.status == "failed":
+        if self._quiet or self._progress is None:
+            if ending.status is RunStatus.FAILED:
                 sys.stderr.write(f"failed: {ending.reason}\n")
             return
-        if ending.status == "gone":
+        if not ending.kept:
             return
-        self._write(line(self._tally), last=True)
-        said = how_it_ended(run, self._tally, ending)
+        self._write(line(self._progress), last=True)
+        said = how_it_ended(run, self._progress, ending)
         if said:
             sys.stderr.write(said + "\n")
         sys.stderr.flush()
@@ -64,9 +64,9 @@ class Progress:
             self._thread.join()
             self._thread = None
 
-    def _watch(self, tally: Tally) -> None:
+    def _watch(self, progress: Progress) -> None:
         while not self._stop.wait(_REFRESH_SECONDS if self._live else _PLAIN_SECONDS):
-            self._write(line(tally))
+            self._write(line(progress))
 
     def _write(self, text: str, last: bool = False) -> None:
         if self._live:
@@ -78,45 +78,44 @@ class Progress:
         sys.stderr.flush()
 
 
-def line(tally: Tally) -> str:
+def line(progress: Progress) -> str:
     """The present state in one line."""
-    finished = tally.done + sum(tally.failed.values())
-    parts = [f"{finished}/{tally.total} done"]
-    if tally.in_flight:
-        parts.append(f"{tally.in_flight} in flight")
-    if tally.failed:
-        parts.append("errors: " + ", ".join(f"{count} {kind}" for kind, count in sorted(tally.failed.items())))
-    if tally.retries:
-        parts.append(f"{tally.retries} retries")
-    if tally.waiting_seconds > 2 and tally.state == "playing":
-        parts.append(f"waiting {_duration(tally.waiting_seconds)}, as the server asked")
-    if tally.from_journal:
-        parts.append(f"{tally.from_journal} replies from the journal")
-    budget = tally.budget
+    finished = progress.done + sum(progress.failed.values())
+    parts = [f"{finished}/{progress.total} done"]
+    if progress.in_flight:
+        parts.append(f"{progress.in_flight} in flight")
+    if progress.failed:
+        parts.append("errors: " + ", ".join(f"{count} {kind}" for kind, count in sorted(progress.failed.items())))
+    if progress.retries:
+        parts.append(f"{progress.retries} retries")
+    if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:
+        parts.append(f"waiting {_duration(progress.waiting_seconds)}, as the server asked")
+    if progress.from_journal:
+        parts.append(f"{progress.from_journal} replies from the journal")
+    budget = progress.budget
     if budget.requests:
         tokens = f"{budget.input_tokens + budget.output_tokens:,} tokens"
         parts.append(tokens + (f" ({budget.unmetered} replies unmetered)" if budget.unmetered else ""))
         parts.append(cost_in_words(budget.cost, budget.priced, budget.unpriced))
-    parts.append(f"{tally.rate:.1f}/s")
-    left = tally.seconds_left
-    if left is not None and tally.state == "playing":
+    parts.append(f"{progress.rate:.1f}/s")
+    left = progress.seconds_left
+    if left is not None and progress.status is RunStatus.PLAYING:
         parts.append(f"{_duration(left)} left")
     else:
-        parts.append(_duration(tally.elapsed_seconds))
+        parts.append(_duration(progress.elapsed_seconds))
     return " · ".join(parts)
 
 
-def how_it_ended(run: str, tally: Tally, ending: Ending) -> str:
+def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
     """What to do next after a run that did not simply finish; empty where there is nothing to do."""
-    if ending.status == "stopped":
-        cap = re.match(r"(--max-[a-z]+) ", ending.reason)
-        more = f" {cap[1]} MORE" if cap else ""
+    if ending.status is RunStatus.STOPPED:
+        more = f" {ending.cause} MORE" if ending.cause is not None and ending.cause.is_cap else ""
         return f"stopped: {ending.reason.rstrip('.')}. Nothing is lost; play on with: sociometer resume {run}{more}"
-    if ending.status == "failed":
+    if ending.status is RunStatus.FAILED:
         return f"failed: {ending.reason}\nMend it, then play on with: sociometer resume {run}"
-    if tally.failed:
-        kind, count = tally.failed.most_common(1)[0]
-        told = f" ({tally.last_failure[kind]})" if kind in tally.last_failure else ""
+    if progress.failed:
+        kind, count = progress.failed.most_common(1)[0]
+        told = f" ({progress.last_failure[kind]})" if kind in progress.last_failure else ""
         return f"{count} failed: {kind}{told}\nTry these again with: sociometer resume {run}"
     return ""
 

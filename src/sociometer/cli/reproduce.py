@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from sociometer.analysis.reproduction import reproduced, reproduction_table
-from sociometer.cli.opening import instrument_and_folder
 from sociometer.cli.options import json_option
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import ExitCode
@@ -15,7 +14,7 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.engine.data import data_folders
-from sociometer.instruments import card_of, cards
+from sociometer.instruments import card_of, cards, load
 
 
 class _Searched(Source):
@@ -46,11 +45,11 @@ def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, as_jso
     found: dict[str, tuple[PublishedFigure, ...]] = {}
     missing: dict[str, tuple[str, ...]] = {}
     for name in names:
-        instrument, folder = instrument_and_folder(name)
+        instrument = load(name)
         if instrument.reproduce is None:
             continue
         settings = Settings.chosen(instrument.card.setting, {})
-        source = _Searched(settings, Prompts(folder / "prompts"), instrument=name, folders=data_folders(data))
+        source = _Searched(settings, instrument.prompts(), instrument=name, folders=data_folders(data))
         found[name] = tuple(instrument.reproduce(source))
         missing[name] = source.missing
     good = reproduced(found)

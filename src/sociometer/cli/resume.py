@@ -8,13 +8,13 @@ import click
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import cap_options, caps, json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
-from sociometer.cli.progress import Progress
+from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.run import exit_code
 from sociometer.cli.summaries import headline_table, played_json
 
 
 def _resume(run: str, in_flight: int | None, quiet: bool, store: Path | None, as_json: bool, **values: Any) -> int:
-    with Progress(quiet) as progress, open_stored(store_path(store), progress) as engine:
+    with ProgressDisplay(quiet) as progress, open_stored(store_path(store), progress) as engine:
         played = engine.resume(run, caps(values), in_flight)
         if as_json:
             print_json(played_json(played))

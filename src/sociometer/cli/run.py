@@ -3,7 +3,6 @@
 from typing import Any
 
 import click
-import msgspec
 
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
@@ -16,15 +15,16 @@ from sociometer.cli.options import (
     store_path,
 )
 from sociometer.cli.output import harmless, print_json, print_table
-from sociometer.cli.progress import Progress
+from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.summaries import headline_table, played_json
 from sociometer.core.card import Card
-from sociometer.core.errors import ExitCode, NeverAnswered, UsageError, unknown
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
-from sociometer.engine.config import RunConfig
-from sociometer.engine.engine import Engine, Played
+from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.instruments import card_of, cards
+from sociometer.store.records import RunStatus
 
 _PLAN_COLUMNS = (
     "instrument",
@@ -99,19 +99,19 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
 
 
 def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: bool, **values: Any) -> int:
-    configs = [msgspec.structs.replace(config, dry_run=dry_run) for config in _configs(instruments, values)]
-    with Progress(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+    configs = _configs(instruments, values)
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
-            plan = engine.plan(config)
+            plan = engine.plan(config, sends=not dry_run)
             if len(configs) > 1:
-                plan.rosters()
+                plan.item_lists()
         if dry_run:
             return _show_plan(engine, configs, as_json)
         return _play_all(engine, configs, as_json)
 
 
 def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
-    played: list[Played] = []
+    played: list[PlayedRun] = []
     silent: list[str] = []
     for config in configs:
         try:
@@ -119,7 +119,7 @@ def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
         except NeverAnswered as error:
             silent.append(f"{config.subject} on {config.instrument}: {error}")
             continue
-        if played[-1].ending.status == "stopped":
+        if played[-1].ending.status is RunStatus.STOPPED:
             break
     if not played:
         raise NeverAnswered("; ".join(silent))
@@ -133,12 +133,12 @@ def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def exit_code(played: list[Played]) -> int:
+def exit_code(played: list[PlayedRun]) -> int:
     """Stopped before failed before finished."""
-    if any(one.ending.status == "stopped" for one in played):
-        interrupted = any(one.ending.reason == "interrupted" for one in played)
+    if any(one.ending.status is RunStatus.STOPPED for one in played):
+        interrupted = any(one.ending.cause is StopCause.INTERRUPTED for one in played)
         return int(ExitCode.INTERRUPTED if interrupted else ExitCode.STOPPED)
-    if any(one.ending.status == "failed" or one.tally.failed for one in played):
+    if any(one.ending.status is RunStatus.FAILED or one.progress.failed for one in played):
         return int(ExitCode.MACHINERY)
     return int(ExitCode.OK)
 
@@ -146,7 +146,7 @@ def exit_code(played: list[Played]) -> int:
 def _show_plan(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
     from sociometer.engine.estimate import estimate
 
-    rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config))]
+    rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
     if as_json:
         print_json([{"instrument": name, "estimate": row} for name, row in rows])
         return 0

@@ -13,7 +13,7 @@ from sociometer.cli.progress import cost_in_words
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.store.lock import is_played
-from sociometer.store.records import RunRecord, Spent
+from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.store import Store
 
 
@@ -69,16 +69,16 @@ def _show(store: Path | None, as_json: bool) -> None:
 
 def _what(record: RunRecord) -> str:
     """What sets a run apart from the instrument's own test: other tasks, other settings, a sample, other items."""
-    manifest = record.manifest
+    config = record.manifest.config
     if record.instrument not in cards():
         return "of an instrument that is not here"
     card = card_of(record.instrument)
-    said = [] if set(manifest.tasks) == set(card.default_tasks()) else list(manifest.tasks)
+    said = [] if set(config.tasks) == set(card.default_tasks()) else list(config.tasks)
     for setting in card.setting:
-        value = manifest.settings.get(setting.name)
+        value = config.settings.get(setting.name)
         if not setting.is_default(value):
             said.append(f"{setting.name} {', '.join(value) if isinstance(value, list) else value}")
-    said += [f"limit {manifest.limit}"] if manifest.limit else []
+    said += [f"limit {config.limit}"] if config.limit else []
     whose = whose_items(record)
     return ", ".join([*said, *([f"{whose} items"] if whose != BUNDLED else [])])
 
@@ -88,8 +88,8 @@ def _rows(path: Path) -> list[tuple[RunRecord, int, int, Spent]]:
     with Store(path) as opened:
         for record in opened.runs.all():
             done, failed = opened.episodes.counts(record.id)
-            if record.status == "playing" and not is_played(path, record.id):
-                record = msgspec.structs.replace(record, status="stopped")
+            if record.status is RunStatus.PLAYING and not is_played(path, record.id):
+                record = msgspec.structs.replace(record, status=RunStatus.STOPPED)
             rows.append((record, done, failed, opened.journal.spent(record.id)))
     return rows
 

@@ -14,9 +14,9 @@ from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
-from sociometer.core.transcript import Asked, Event
-from sociometer.engine.stored import Stored
+from sociometer.core.transcript import Event, Exchange
 from sociometer.instruments import load
+from sociometer.store.stored_run import StoredRun
 
 
 def _show(run: str, item: str | None, task: str | None, repeat: int, store: Path | None, as_json: bool) -> None:
@@ -28,7 +28,7 @@ def _show(run: str, item: str | None, task: str | None, repeat: int, store: Path
             _show_item(stored, item, task, repeat, as_json)
 
 
-def _show_run(stored: Stored, only: str | None, as_json: bool) -> None:
+def _show_run(stored: StoredRun, only: str | None, as_json: bool) -> None:
     if only is not None and only not in stored.tasks:
         raise unknown(f"task of {stored.id}", only, stored.tasks)
     if as_json:
@@ -42,9 +42,9 @@ def _show_run(stored: Stored, only: str | None, as_json: bool) -> None:
         print_line(f"{count} episodes failed: {kind}")
 
 
-def _show_item(stored: Stored, item: str, task: str | None, repeat: int, as_json: bool) -> None:
+def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_json: bool) -> None:
     name, episode = _find(stored, item, task, repeat)
-    events = stored.transcript(name, item, repeat)
+    events = stored.transcript(item, name, repeat)
     if as_json:
         print_json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
@@ -61,7 +61,7 @@ def _show_item(stored: Stored, item: str, task: str | None, repeat: int, as_json
         print_line("score: " + msgspec.json.encode(episode.score).decode())
 
 
-def _print_beside(stored: Stored, episode: Episode[Any, Any]) -> None:
+def _print_beside(stored: StoredRun, episode: Episode[Any, Any]) -> None:
     """The replay that the instrument draws beside a transcript, where it is a table."""
     beside = load(stored.instrument).beside
     figure = beside(episode.item, episode.outcome) if beside and episode.outcome is not None else None
@@ -69,20 +69,20 @@ def _print_beside(stored: Stored, episode: Episode[Any, Any]) -> None:
         print_table(figure.table)
 
 
-def _find(stored: Stored, item: str, task: str | None, repeat: int) -> tuple[str, Episode[Any, Any]]:
+def _find(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[str, Episode[Any, Any]]:
     tasks = [task] if task else list(stored.tasks)
     for name in tasks:
         for episode in stored.episodes(name, item):
             if episode.repeat == repeat:
                 return name, episode
-    known = [episode.item.id for name in tasks for episode in stored.view(name).episodes()]
+    known = [episode.item.id for name in tasks for episode in stored.episodes(name)]
     if item in known:
         raise UsageError(f"item '{item}' was not played as repeat {repeat}.")
     if len(known) > 12:
         near = get_close_matches(item, known, n=1)
         guess = f"did you mean '{near[0]}'?" if near else f"the first of its {len(known)} items is '{known[0]}'."
         raise UsageError(f"unknown item of {stored.id} '{item}'; {guess}")
-    raise unknown(f"item of {stored.id}", item, known, f"Played: {', '.join(known)}.")
+    raise unknown(f"item of {stored.id}", item, known, f"PlayedRun: {', '.join(known)}.")
 
 
 def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
@@ -90,7 +90,7 @@ def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
     seen: dict[tuple[str, str], tuple[Any, ...]] = {}
     for event in events:
         place = f" ({event.branch.strip('/')})" if event.branch else ""
-        if not isinstance(event, Asked):
+        if not isinstance(event, Exchange):
             facts = "  ".join(f"{key}: {_plain(value)}" for key, value in event.facts.items())
             yield f"  · {event.kind}{place}  {facts}"
             continue

@@ -5,11 +5,12 @@ from typing import Any
 from sociometer.analysis.candidates import TINY, plays_the_subject
 from sociometer.cli.output import MEASURE_COLUMNS, measure_rows
 from sociometer.core.measure import Table
-from sociometer.engine.engine import Played
-from sociometer.engine.stored import Stored
+from sociometer.engine.engine import PlayedRun
+from sociometer.store.records import RunStatus
+from sociometer.store.stored_run import StoredRun
 
 
-def headline_table(run: Stored) -> Table:
+def headline_table(run: StoredRun) -> Table:
     """The overall measures of all tasks of a run; `show` has the rest."""
     rows = [
         (task, *row[:1], *row[2:])
@@ -25,9 +26,9 @@ def headline_table(run: Stored) -> Table:
     )
 
 
-def _caveats(run: Stored) -> list[str]:
+def _caveats(run: StoredRun) -> list[str]:
     caveats = []
-    if run.status != "finished":
+    if run.status is not RunStatus.FINISHED:
         caveats.append(f"This run is {run.status}: the numbers cover only what was played.")
     beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
     if beside:
@@ -42,7 +43,7 @@ def _caveats(run: Stored) -> list[str]:
     return caveats
 
 
-def summary_table(run: Stored, task: str) -> Table:
+def summary_table(run: StoredRun, task: str) -> Table:
     """The measures of one task of a run."""
     summary = run.summary(task)
     notes = [*_caveats(run), *summary.notes]
@@ -55,7 +56,7 @@ def summary_table(run: Stored, task: str) -> Table:
     )
 
 
-def run_json(run: Stored) -> dict[str, Any]:
+def run_json(run: StoredRun) -> dict[str, Any]:
     """A run with its summaries."""
     return {
         "run": run.id,
@@ -68,21 +69,21 @@ def run_json(run: Stored) -> dict[str, Any]:
     }
 
 
-def played_json(played: Played) -> dict[str, Any]:
+def played_json(played: PlayedRun) -> dict[str, Any]:
     """A run with its summaries and how its playing went."""
-    tally = played.tally
+    progress = played.progress
     return {
         **run_json(played.run),
         "ending": played.ending,
-        "done": tally.done,
-        "errors": dict(tally.failed),
-        "sent": tally.sent,
-        "from_journal": tally.from_journal,
-        "retries": tally.retries,
-        "input_tokens": tally.budget.input_tokens,
-        "output_tokens": tally.budget.output_tokens,
-        "cost": None if tally.budget.unpriced and not tally.budget.priced else tally.budget.cost,
-        "unpriced_replies": tally.budget.unpriced,
-        "unmetered_replies": tally.budget.unmetered,
-        "seconds": round(tally.elapsed_seconds, 3),
+        "done": progress.done,
+        "errors": dict(progress.failed),
+        "sent": progress.sent,
+        "from_journal": progress.from_journal,
+        "retries": progress.retries,
+        "input_tokens": progress.budget.input_tokens,
+        "output_tokens": progress.budget.output_tokens,
+        "cost": None if progress.budget.unpriced and not progress.budget.priced else progress.budget.cost,
+        "unpriced_replies": progress.budget.unpriced,
+        "unmetered_replies": progress.budget.unmetered,
+        "seconds": round(progress.elapsed_seconds, 3),
     }

@@ -2,14 +2,13 @@
 
 import sys
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from sociometer.cli.opening import instrument_and_folder, open_engine
+from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
     json_option,
@@ -20,13 +19,13 @@ from sociometer.cli.options import (
     store_path,
 )
 from sociometer.cli.output import print_result
-from sociometer.cli.progress import Progress
+from sociometer.cli.progress import ProgressDisplay
 from sociometer.core.card import Card, CommandCard
+from sociometer.core.command import Result
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
-from sociometer.core.workbench import Command, Result
-from sociometer.engine.bench import Bench
-from sociometer.instruments import cards
+from sociometer.engine.command_context import CommandContext
+from sociometer.instruments import cards, load, load_command
 
 
 @cache
@@ -129,17 +128,17 @@ def _call(
     given = {**defaults, **values}
     options = Settings.chosen(command.option, chosen_settings(command.option, values))
     config = run_config(card, "", given, chosen_settings(settings, values))
-    if "seed" in options:
-        config = msgspec.structs.replace(config, seed=options.whole("seed"))
-    instrument, folder = instrument_and_folder(card.name)
-    entry: Command = getattr(import_module(f"sociometer.instruments.{card.name}.commands"), command.entry)
-    with Progress(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
-        bench = Bench(engine, instrument, folder, config, tuple(dict.fromkeys(given["models"])))
-        code = print_result(_with_figures(entry(bench, options), figures), as_json)
-        if bench.failures:
-            failed = ", ".join(f"{count} {kind}" for kind, count in bench.failures.items())
+    config = msgspec.structs.replace(
+        config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
+    )
+    entry = load_command(card.name, command.entry)
+    with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
+        context = CommandContext(engine, load(card.name), config, tuple(dict.fromkeys(given["models"])))
+        code = print_result(_with_figures(entry(context, options), figures), as_json)
+        if context.failures:
+            failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
             sys.stderr.write(f"some items have no answer ({failed}); the same command again tries them.\n")
-        return int(code or (ExitCode.MACHINERY if bench.failures else ExitCode.OK))
+        return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
 
 
 def _with_figures(result: Result, folder: Path | None) -> Result:

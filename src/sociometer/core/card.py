@@ -102,7 +102,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     title: str
     version: str
-    measures: str
+    about: str
     how: str
     paper: Paper
     task: tuple[TaskCard, ...]

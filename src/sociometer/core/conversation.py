@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct, field, structs
 
-from sociometer.core.forms import Form, Free
+from sociometer.core.answer_format import AnswerFormat, Free
 
 Speaker = Literal["system", "user", "assistant"]
 
@@ -113,13 +113,13 @@ class Identity(Struct, frozen=True, omit_defaults=True):
 class Request(Struct, frozen=True):
     """One thing asked of a player.
 
-    `form` and `view` serve players that are programs: the form says what kind of answer is wanted, the view is the
-    instrument's own record of the situation. Neither the form's key nor the view is ever sent to a model.
+    `answer_format` and `view` serve players that are programs: what kind of answer is wanted, and the instrument's own
+    record of the situation. Neither the format's key nor the view is ever sent to a model.
     """
 
     role: str
     messages: tuple[Message, ...]
-    form: Form = field(default_factory=Free)
+    answer_format: AnswerFormat = field(default_factory=Free)
     sampling: Sampling = Sampling()
     view: Struct | None = None
     rng: Random = field(default_factory=lambda: Random(0))

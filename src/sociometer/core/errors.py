@@ -6,13 +6,12 @@ SociometerError
 │   └── DataError       a data file cannot be read; names the file and the line
 ├── StoreError          the store cannot be used: damaged, locked, disk full (exit code 5)
 ├── MachineryError      an answer could not be had; recorded beside the score, never in it (exit code 4)
-└── Stopped             the run ended early on purpose and can be resumed (exit code 3)
-    └── LimitReached    a cap on cost, requests or tokens was reached
+└── Stopped             the run ended early on purpose and can be resumed; `cause` says why (exit code 3)
 """
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from pathlib import Path
 
 UNREACHABLE = "unreachable"
@@ -90,14 +89,29 @@ class MachineryError(SociometerError):
         self.tokens = tokens
 
 
+class StopCause(StrEnum):
+    """Why a run ended early; of a cap, the option that set it."""
+
+    INTERRUPTED = "interrupted"
+    MAX_COST = "--max-cost"
+    MAX_REQUESTS = "--max-requests"
+    MAX_TOKENS = "--max-tokens"
+    ERROR = "error"
+
+    @property
+    def is_cap(self) -> bool:
+        """Whether a cap on spending was reached."""
+        return self in (StopCause.MAX_COST, StopCause.MAX_REQUESTS, StopCause.MAX_TOKENS)
+
+
 class Stopped(SociometerError):
     """The run ended early, cleanly; `sociometer resume` plays on."""
 
     exit_code = ExitCode.STOPPED
 
-
-class LimitReached(Stopped):
-    """A cap on cost, requests or tokens was reached."""
+    def __init__(self, message: str, cause: StopCause = StopCause.ERROR) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 _MOST_NAMES = 24

@@ -1,5 +1,6 @@
 """Numbers as they are shown: a value never without its interval, its counts and its caveats."""
 
+from html import escape
 from typing import Any
 
 from msgspec import Struct
@@ -61,6 +62,13 @@ class Table(Struct, frozen=True, omit_defaults=True):
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
 
+    def _repr_html_(self) -> str:
+        """How a notebook shows the table."""
+        head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
+        rows = "".join(f"<tr>{''.join(f'<td>{_shown(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return f"<table><caption>{escape(self.title)}</caption><tr>{head}</tr>{rows}</table>{note}"
+
 
 class Figure(Struct, frozen=True, omit_defaults=True):
     """Something to look at: exactly one of a Vega-Lite specification, a table, or an SVG drawn by us.
@@ -75,6 +83,13 @@ class Figure(Struct, frozen=True, omit_defaults=True):
     chart: dict[str, Any] | None = None
     table: Table | None = None
     svg: str = ""
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """How a notebook shows the figure: a chart as Vega-Lite, a table or a drawing as HTML."""
+        if self.chart is not None:
+            return {"application/vnd.vegalite.v5+json": self.chart, "text/plain": self.title}
+        drawn = self.svg if self.table is None else self.table._repr_html_()
+        return {"text/html": f"<figure>{drawn}<figcaption>{escape(self.caption)}</figcaption></figure>"}
 
 
 class Summary(Struct, frozen=True, omit_defaults=True):
@@ -95,6 +110,25 @@ class Summary(Struct, frozen=True, omit_defaults=True):
             if measure.name == name and measure.group == group:
                 return measure
         return None
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the summary: every measure with its interval, its counts and its notes."""
+        rows = tuple(
+            (row.name, ", ".join(row.group.values()) or "all", row.value, *_bounds(row.interval), row.items, row.note)
+            for row in self.measures
+        )
+        columns = ("measure", "group", "value", "low", "high", "items", "note")
+        return Table("measures", "", columns, rows, " ".join(self.notes))._repr_html_()
+
+
+def _bounds(interval: Interval | None) -> tuple[Cell, Cell]:
+    if interval is None:
+        return None, None
+    return ("too few", "too few") if interval.too_few else (interval.low, interval.high)
+
+
+def _shown(cell: Cell) -> str:
+    return "" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell))
 
 
 class PublishedFigure(Struct, frozen=True, omit_defaults=True):

@@ -1,16 +1,16 @@
-"""The contract of an instrument: tasks with four verbs, and what they pass around."""
+"""The contract of an instrument: tasks of four functions, and what they pass around."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from random import Random
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
-from sociometer.core.card import Card
+from sociometer.core.answer_format import AnswerFormat
+from sociometer.core.card import Card, read_card
 from sociometer.core.conversation import Message, Player, Reply, Sampling
 from sociometer.core.errors import unknown
-from sociometer.core.forms import Form
 from sociometer.core.measure import Figure, PublishedFigure, Summary
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
@@ -57,7 +57,7 @@ class Session(Protocol):
         self,
         role: str,
         messages: Sequence[Message],
-        form: Form | None = None,
+        answer_format: AnswerFormat | None = None,
         *,
         sampling: Sampling | None = None,
         view: Struct | None = None,
@@ -150,36 +150,34 @@ class Headline(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Why the run has no number of its own to set beside others; empty where it has."""
 
 
-class Task(ABC, Generic[ItemT, OutcomeT]):
-    """Four verbs; knows no engine, no store, no model."""
+def no_items(source: Source) -> tuple[()]:
+    """The items of a task that only a command plays, with items it hands over."""
+    return ()
+
+
+def no_norm(source: Source) -> None:
+    """The norm of a task without a human reference."""
+
+
+class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
+    """Four functions; a task knows no engine, no store and no model.
+
+    `items` streams what is to be played, and a bad row is an error that names file and line. `play` is the
+    conversation: the only one that talks, deterministic given the replies and `session.rng`. `score` and `summarise`
+    are pure: no model, no clock, no randomness.
+    """
 
     name: str
     item_type: type[ItemT]
     outcome_type: type[OutcomeT]
-
-    @abstractmethod
-    def items(self, source: Source) -> Iterable[ItemT]:
-        """The items to play, streamed; a bad row is refused naming file and line."""
-
-    @abstractmethod
-    async def play(self, item: ItemT, session: Session) -> OutcomeT:
-        """The conversation: the only verb that talks, deterministic given the replies and `session.rng`."""
-
-    @abstractmethod
-    def score(self, item: ItemT, outcome: OutcomeT) -> Score:
-        """Pure: no model, no clock, no randomness."""
-
-    @abstractmethod
-    def summarise(self, run: RunView[ItemT, OutcomeT]) -> Summary:
-        """Pure: the table of the run."""
-
-    def headline(self, run: RunView[ItemT, OutcomeT]) -> Headline[ItemT, OutcomeT]:
-        """What stands for the run beside others: all of it, unless the run holds more than one number for a thing."""
-        return Headline(run)
-
-    def norm(self, source: Source) -> Any:
-        """The human reference for these items as a JSON value, stored with the run; None where there is none."""
-        return None
+    play: Callable[[ItemT, Session], Coroutine[Any, Any, OutcomeT]]
+    score: Callable[[ItemT, OutcomeT], Score]
+    summarise: Callable[[RunView[ItemT, OutcomeT]], Summary]
+    items: Callable[[Source], Iterable[ItemT]] = no_items
+    headline: Callable[[RunView[ItemT, OutcomeT]], Headline[ItemT, OutcomeT]] = Headline
+    """The part of the run that is compared with others: all of it, unless the run holds several numbers for a thing."""
+    norm: Callable[[Source], Any] = no_norm
+    """The human reference for these items as a JSON value, stored with the run."""
 
 
 class SummarisedRun(Struct, frozen=True):
@@ -199,16 +197,18 @@ class Instrument:
 
     def __init__(
         self,
-        card: Card,
+        folder: Path,
         tasks: Sequence[Task[Any, Any]],
         *,
+        card: Card | None = None,
         players: Mapping[str, Callable[[], Player]] | None = None,
         figures: Callable[[Sequence[SummarisedRun]], Sequence[Figure]] | None = None,
         beside: Callable[[Any, Any], Figure | None] | None = None,
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
     ) -> None:
-        """`beside` draws what stands next to a transcript, from an item and its outcome."""
-        self.card = card
+        """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript."""
+        self.folder = folder
+        self.card = card or read_card(folder / "card.toml")
         self.tasks = {task.name: task for task in tasks}
         self.players = dict(players or {})
         self.figures = figures
@@ -220,3 +220,7 @@ class Instrument:
         if name not in self.tasks:
             raise unknown(f"task of {self.card.name}", name, self.tasks)
         return self.tasks[name]
+
+    def prompts(self, override: str = "") -> Prompts:
+        """Every word a model sees; files of the same name in the folder `override` replace ours."""
+        return Prompts(self.folder / "prompts", Path(override) if override else None)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from sociometer.core.conversation import Message, Reply
 
 
-class Asked(Struct, frozen=True, omit_defaults=True, tag="asked"):
+class Exchange(Struct, frozen=True, omit_defaults=True, tag="exchange"):
     """One request and its reply."""
 
     role: str
@@ -15,6 +15,8 @@ class Asked(Struct, frozen=True, omit_defaults=True, tag="asked"):
     messages: tuple[Message, ...]
     reply: Reply
     branch: str = ""
+    key: bytes = b""
+    """Where the journal keeps the reply; empty for players whose replies follow from the request."""
 
 
 class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
@@ -25,4 +27,4 @@ class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
     branch: str = ""
 
 
-Event = Asked | Noted
+Event = Exchange | Noted

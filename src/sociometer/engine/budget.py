@@ -4,9 +4,9 @@ import asyncio
 
 from msgspec import Struct
 
-from sociometer.core.caps import Caps
+from sociometer.core.config import Caps
 from sociometer.core.conversation import Message, Sampling, Usage
-from sociometer.core.errors import LimitReached
+from sociometer.core.errors import StopCause, Stopped
 from sociometer.engine.prices import Price
 from sociometer.store.records import Spent
 
@@ -66,14 +66,14 @@ class Budget:
     async def reserve(self, price: Price | None, messages: tuple[Message, ...], sampling: Sampling) -> Reservation:
         """Sets aside what a request may come to; where that does not fit, waits for others in flight to come to less.
 
-        Raises LimitReached, before anything is sent, once nothing is in flight and it still does not fit.
+        Raises Stopped, before anything is sent, once nothing is in flight and it still does not fit.
         """
         reservation = Reservation(0, 0.0)
         if self.caps.max_tokens is not None or self.caps.max_cost is not None:
             reservation = _largest(price, messages, sampling)
-        while (reason := self._reason_against(reservation)) is not None:
-            if not self._in_flight or "--max-requests" in reason:
-                raise LimitReached(reason)
+        while (stop := self._against(reservation)) is not None:
+            if not self._in_flight or stop.cause is StopCause.MAX_REQUESTS:
+                raise stop
             self._settled.clear()
             await self._settled.wait()
         self.requests += 1
@@ -113,16 +113,17 @@ class Budget:
     def _spent(self) -> float:
         return self.cost + self._charged_cost
 
-    def _reason_against(self, reservation: Reservation) -> str | None:
+    def _against(self, reservation: Reservation) -> Stopped | None:
+        """The cap that the next request would break, if any."""
         caps, beside = self.caps, self._beside
         if caps.max_requests is not None and beside[0] + self.requests >= caps.max_requests:
-            return f"--max-requests {caps.max_requests} is reached"
+            return Stopped(f"--max-requests {caps.max_requests} is reached", StopCause.MAX_REQUESTS)
         tokens = beside[1] + self._tokens() + self._reserved_tokens + reservation.tokens
         if caps.max_tokens is not None and tokens > caps.max_tokens:
-            return f"--max-tokens {caps.max_tokens} would be passed by the next request"
+            return Stopped(f"the next request could exceed --max-tokens {caps.max_tokens}", StopCause.MAX_TOKENS)
         cost = beside[2] + self._spent() + self._reserved_cost + reservation.cost
         if caps.max_cost is not None and cost > caps.max_cost:
-            return f"--max-cost {caps.max_cost:g} would be passed by the next request"
+            return Stopped(f"the next request could exceed --max-cost {caps.max_cost:g}", StopCause.MAX_COST)
         return None
 
 

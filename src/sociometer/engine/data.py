@@ -1,14 +1,29 @@
-"""Where official data lies: a folder the user names, or the user's data folder that `data fetch` fills."""
+"""Official data: where it lies, which files a run was made with, and `data fetch`, which downloads it.
+
+Each file comes from a pinned commit and is checked, resumed, and written whole or not at all.
+"""
 
 import hashlib
+import json
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from urllib.parse import quote
 
+import aiohttp
+from msgspec import Struct
 from platformdirs import user_data_path
 
-from sociometer.core.card import Card
-from sociometer.core.errors import DataError
+from sociometer.core.card import Card, FileCard
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import DataError, MachineryError
 from sociometer.core.settings import Settings
+from sociometer.core.task import Instrument
+
+_HOME = "https://raw.githubusercontent.com"
+_RECORDED = "checksums.json"
+_BLOCK = 1 << 16
+_STALL_SECONDS = 60.0
 
 
 def data_root() -> Path:
@@ -39,46 +54,140 @@ def checksum(path: Path) -> str:
     return total.hexdigest()
 
 
-def official_checksums(card: Card, folders: tuple[Path, ...]) -> dict[str, str]:
-    """The checksums of the official files that are present, by name."""
-    found: dict[str, str] = {}
-    for file in card.file:
-        for folder in folders:
-            for candidate in (folder / file.name, folder / Path(file.name).name):
-                if file.name not in found and candidate.is_file():
-                    found[file.name] = checksum(candidate)
+def data_files(config: RunConfig, instrument: Instrument, settings: Settings) -> dict[str, str]:
+    """The checksums of the files a run draws on: the bundled items, files that settings name, official files."""
+    bundled = instrument.folder / "data"
+    found = {"bundled": checksum(bundled) if bundled.is_dir() else ""}
+    for name in _path_settings(instrument.card, settings):
+        found.update({f"--{name} {text}": checksum(Path(text)) for text in settings.texts(name) if Path(text).exists()})
+    if config.official:
+        for file in instrument.card.file:
+            for folder in data_folders(config.data_folder):
+                for candidate in (folder / file.name, folder / Path(file.name).name):
+                    if file.name not in found and candidate.is_file():
+                        found[file.name] = checksum(candidate)
     return found
-
-
-def bundled_checksum(folder: Path) -> str:
-    """The checksum of the items an instrument ships."""
-    return checksum(folder / "data") if (folder / "data").is_dir() else ""
 
 
 def with_whole_paths(card: Card, settings: Settings) -> Settings:
     """The settings with every path made absolute, so that a run can be resumed from another folder."""
-    return Settings(
-        {
-            **settings,
-            **{
-                name: tuple(str(Path(text).absolute()) for text in settings.texts(name))
-                if isinstance(settings[name], tuple)
-                else str(Path(settings.text(name)).absolute())
-                for name in _paths(card, settings)
-            },
-        }
-    )
+    absolute = {
+        name: tuple(str(Path(text).absolute()) for text in settings.texts(name))
+        if isinstance(settings[name], tuple)
+        else str(Path(settings.text(name)).absolute())
+        for name in _path_settings(card, settings)
+    }
+    return Settings({**settings, **absolute})
 
 
-def setting_checksums(card: Card, settings: Settings) -> dict[str, str]:
-    """The checksums of the files that settings name: with other contents it is another run."""
-    found = {}
-    for name in _paths(card, settings):
-        for text in settings.texts(name):
-            if Path(text).exists():
-                found[f"--{name} {text}"] = checksum(Path(text))
-    return found
-
-
-def _paths(card: Card, settings: Settings) -> list[str]:
+def _path_settings(card: Card, settings: Settings) -> list[str]:
     return [setting.name for setting in card.setting if setting.kind == "path" and settings[setting.name]]
+
+
+class Fetched(Struct, frozen=True):
+    """What became of one file: fetched, resumed, present; `verified` says against what."""
+
+    name: str
+    path: str
+    status: str
+    bytes: int
+    verified: str
+
+
+Told = Callable[[str, int, int | None], None]
+"""Told the file, the bytes so far and the bytes in all (None where unknown)."""
+
+
+async def fetch_files(files: Iterable[FileCard], root: Path, told: Told) -> list[Fetched]:
+    """Brings every file below `root`; one that is there with the right checksum is left alone."""
+    home = os.environ.get("SOCIOMETER_DATA_HOME", _HOME).rstrip("/")
+    stall = float(os.environ.get("SOCIOMETER_DATA_STALL_SECONDS", _STALL_SECONDS))
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=stall, sock_read=stall)
+    async with aiohttp.ClientSession(timeout=timeout) as http:
+        return [await _Fetch(file, root, home, told).bring(http) for file in files]
+
+
+class _Fetch:
+    def __init__(self, file: FileCard, root: Path, home: str, told: Told) -> None:
+        self._file = file
+        self._root = root
+        self._target = _inside(root, file.name)
+        self._partial = self._target.with_name(self._target.name + ".part")
+        self._url = f"{home}/{file.repository}/{file.commit}/{quote(file.path)}"
+        self._told = told
+
+    async def bring(self, http: aiohttp.ClientSession) -> Fetched:
+        expected, against = self._expected()
+        if self._target.exists() and (not expected or checksum(self._target) == expected):
+            return Fetched(self._file.name, str(self._target), "present", self._target.stat().st_size, against)
+        self._target.parent.mkdir(parents=True, exist_ok=True)
+        resumed = self._partial.exists()
+        await self._download(http)
+        found = checksum(self._partial)
+        if expected and found != expected:
+            self._partial.unlink()
+            raise DataError(
+                f"the file at {self._url} is not the expected one (SHA-256 {found[:12]}…, expected {expected[:12]}…);"
+                " nothing was kept. Try again; if it stays so, the source has changed.",
+                self._file.name,
+            )
+        self._partial.replace(self._target)
+        if not self._file.sha256:
+            self._record(found)
+        size = self._target.stat().st_size
+        return Fetched(self._file.name, str(self._target), "resumed" if resumed else "fetched", size, against)
+
+    async def _download(self, http: aiohttp.ClientSession) -> None:
+        have = self._partial.stat().st_size if self._partial.exists() else 0
+        # Unencoded, so that the bytes on disk are the ones a later Range counts.
+        headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
+        try:
+            async with http.get(self._url, headers=headers) as response:
+                if response.status == 416 and have:
+                    return
+                if response.status >= 400:
+                    raise MachineryError(f"{self._url} answered {response.status}; nothing was kept.", "download")
+                continues = response.status == 206
+                length = response.content_length
+                total = None if length is None else length + (have if continues else 0)
+                done = have if continues else 0
+                with self._partial.open("ab" if continues else "wb") as stream:
+                    async for block in response.content.iter_chunked(_BLOCK):
+                        stream.write(block)
+                        done += len(block)
+                        self._told(self._file.name, done, total)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise MachineryError(
+                f"{self._url} could not be fetched ({type(error).__name__}: {error}). What came is kept:"
+                " the same command continues it. Without a network, copy the files by hand"
+                " and give their folder with --data DIR.",
+                "download",
+            ) from None
+
+    def _expected(self) -> tuple[str, str]:
+        if self._file.sha256:
+            return self._file.sha256, "pinned checksum"
+        recorded = _read_recorded(self._root).get(self._file.name, "")
+        return recorded, "checksum of the first fetch" if recorded else "nothing: checksum recorded now"
+
+    def _record(self, found: str) -> None:
+        recorded = {**_read_recorded(self._root), self._file.name: found}
+        partial = self._root / f".{_RECORDED}"
+        partial.write_text(json.dumps(recorded, indent=1, sort_keys=True), encoding="utf-8")
+        partial.replace(self._root / _RECORDED)
+
+
+def _read_recorded(root: Path) -> dict[str, str]:
+    path = root / _RECORDED
+    try:
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except ValueError:
+        raise DataError("is not JSON; delete it to record the checksums anew", path) from None
+    return {str(name): str(value) for name, value in found.items()}
+
+
+def _inside(root: Path, name: str) -> Path:
+    target = (root / name).resolve()
+    if not target.is_relative_to(root.resolve()):
+        raise DataError(f"'{name}' would lie outside the data folder", root)
+    return target

@@ -6,8 +6,8 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.answer_format import AnswerFormat, Schema
 from sociometer.core.conversation import Identity, Message, Sampling
-from sociometer.core.forms import Form, Schema
 
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -33,9 +33,11 @@ class Draw(Struct, frozen=True):
         return msgspec.structs.replace(self, branch=f"{self.branch}/{name}")
 
 
-def request_digest(identity: Identity, sampling: Sampling, messages: tuple[Message, ...], form: Form) -> bytes:
+def request_digest(
+    identity: Identity, sampling: Sampling, messages: tuple[Message, ...], answer_format: AnswerFormat
+) -> bytes:
     """What was asked of whom: all that is sent, and nothing that is not."""
-    sent = form.schema if isinstance(form, Schema) else None
+    sent = answer_format.schema if isinstance(answer_format, Schema) else None
     who = (identity.wire, identity.base_url, identity.name, identity.revision)
     return hashlib.blake2b(_encode((who, sampling, messages, sent)), digest_size=16).digest()
 

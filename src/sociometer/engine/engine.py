@@ -1,138 +1,158 @@
-"""The engine as commands use it: play, continue, rescore, import."""
+"""The engine as commands and the Python API use it: play, continue, open."""
 
 import asyncio
 import contextlib
 import gc
 import shlex
-from collections.abc import Callable, Coroutine, Iterable
-from pathlib import Path
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from sociometer.core.caps import Caps
-from sociometer.core.conversation import Sampling
+from sociometer.core.config import Caps, RunConfig
+from sociometer.core.conversation import Player
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.task import Instrument, Item
+from sociometer.core.transcript import Exchange
 from sociometer.engine.budget import Budget
-from sociometer.engine.config import RunConfig
+from sociometer.engine.items import ItemList
 from sociometer.engine.plan import Plan, make_plan
-from sociometer.engine.recorded import recorded_replies
-from sociometer.engine.roster import Roster
+from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
-from sociometer.engine.stored import Stored
-from sociometer.engine.tally import Tally
-from sociometer.engine.throttle import DEFAULT_IN_FLIGHT
+from sociometer.models.replay import Recording
 from sociometer.store.lock import RunLock
-from sociometer.store.records import RunRecord
+from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
 
-Given = TypeVar("Given")
-InstrumentLoader = Callable[[str], tuple[Instrument, Path]]
+_REPLAY = "replay/"
+Value = TypeVar("Value")
 
 
 class Listener(Protocol):
     """Whoever shows progress."""
 
-    def started(self, run: str, tally: Tally) -> None: ...
+    def started(self, run: str, progress: Progress) -> None: ...
 
     def ended(self, run: str, ending: Ending) -> None: ...
 
 
-class Played(Struct, frozen=True):
+class PreparedRun(Struct, frozen=True):
+    """A run that is checked and recorded, ready to be played."""
+
+    plan: Plan
+    items: dict[str, ItemList]
+    record: RunRecord
+    new: bool = False
+
+
+class PlayedRun(Struct, frozen=True):
     """A run with how its playing ended."""
 
-    run: Stored
+    run: StoredRun
     ending: Ending
-    tally: Tally
+    progress: Progress
 
 
 class Engine:
     """Plays runs into a store; is handed instruments and imports none."""
 
-    def __init__(self, store: Store, load: InstrumentLoader, listener: Listener | None = None) -> None:
+    def __init__(self, store: Store, load: Callable[[str], Instrument], listener: Listener | None = None) -> None:
         self.store = store
         self._load = load
         self._listener = listener
         self._budget: Budget | None = None
 
-    def plan(self, config: RunConfig, given: Iterable[Item] | None = None) -> Plan:
-        """What would be played."""
-        instrument, folder = self._load(config.instrument)
-        return make_plan(
-            config, instrument, folder, given=given, recorded=recorded_replies(self.stored, _specs(config))
-        )
+    def plan(
+        self,
+        config: RunConfig,
+        items: Iterable[Item] | None = None,
+        *,
+        players: Mapping[str, Player] | None = None,
+        sends: bool = True,
+    ) -> Plan:
+        """What would be played; with `sends` false no key is needed."""
+        instrument = self._load(config.instrument)
+        recorded = self._recorded(config)
+        return make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
 
-    def run(
-        self, config: RunConfig, given: Iterable[Item] | None = None, *, continue_unfinished: bool = False
-    ) -> Played:
-        """Plays a run; the same command again continues it, or shows it where nothing is left to play.
+    def prepare(
+        self,
+        config: RunConfig,
+        items: Iterable[Item] | None = None,
+        *,
+        players: Mapping[str, Player] | None = None,
+        continue_unfinished: bool = False,
+    ) -> PreparedRun:
+        """A run to play; the same command again continues it, or shows it where nothing is left to play.
 
-        Where new weights may stand behind a name, an earlier run is continued only with `continue_unfinished`.
+        Where new weights may be behind a name, an earlier run is continued only with `continue_unfinished`.
         """
-        plan = self.plan(config, given)
-        rosters = plan.rosters()
+        plan = self.plan(config, items, players=players)
+        lists = plan.item_lists()
         manifest = plan.manifest()
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash)
         if record is not None and not plan.reusable():
-            unfinished = record.status != "finished" and not config.fresh
+            unfinished = record.status is not RunStatus.FINISHED and not config.fresh
             record = record if continue_unfinished and unfinished else None
         if record is not None:
-            return self._play(plan, rosters, record)
-        made = self.store.runs.create(manifest, config.subject, config_hash, only=plan.reusable())
-        return self._play(plan, rosters, made, new=True)
+            return PreparedRun(plan, lists, record)
+        if (other := self.store.runs.named(config.name)) is not None:
+            raise UsageError(f"the name '{config.name}' is taken by run {other.id}; choose another --name.")
+        made = self.store.runs.create(manifest, config_hash, only=plan.reusable())
+        return PreparedRun(plan, lists, made, new=True)
 
-    def resume(self, reference: str, caps: Caps | None = None, in_flight: int | None = None) -> Played:
-        """Plays on what a stopped or killed run had left."""
+    def prepare_resume(self, reference: str, caps: Caps | None = None, in_flight: int | None = None) -> PreparedRun:
+        """What a stopped or killed run had left; caps and `in_flight` replace those it was started with."""
         record = self.store.runs.get(reference)
         manifest = record.manifest
         if manifest.imported:
             raise UsageError(f"run {record.id} was imported; there is nothing to play.")
         if manifest.given_items:
-            raise UsageError(
-                f"run {record.id} was played by a command; run it again to play on: {shlex.join(manifest.command)}"
-            )
-        instrument, folder = self._load(record.instrument)
+            command = shlex.join(manifest.config.command)
+            raise UsageError(f"run {record.id} was played by a command; run it again to play on: {command}")
+        instrument = self._load(record.instrument)
         if instrument.card.version != manifest.instrument_version:
             raise UsageError(
                 f"run {record.id} was made with {record.instrument} version {manifest.instrument_version}, this is"
                 f" {instrument.card.version}; a run is not continued across versions. Start a new one."
             )
-        config = _config_of(record, caps or Caps(), in_flight)
-        if any(spec.startswith("replay/") for spec in _specs(config)):
+        if any(spec.startswith(_REPLAY) for spec in _specs(manifest.config)):
             raise UsageError(f"run {record.id} replays another one, which costs nothing: run the command again.")
-        plan = make_plan(config, instrument, folder, recorded=recorded_replies(self.stored, _specs(config)))
+        config = structs.replace(
+            manifest.config,
+            caps=(caps or Caps()).or_else(manifest.config.caps),
+            in_flight=in_flight or manifest.config.in_flight,
+        )
+        plan = make_plan(config, instrument)
         _refuse_changes(record, plan)
-        return self._play(plan, plan.rosters(), record)
+        return PreparedRun(plan, plan.item_lists(), record)
 
-    def stored(self, reference: str) -> Stored:
-        """The stored run of that id, unique beginning, or `last`; a mistyped path makes no new store."""
-        if not self.store.path.exists():
-            raise UsageError(f"{self.store.path}: there is no store here, and so no run '{reference}'.")
-        record = self.store.runs.get(reference)
-        return Stored(self.store, record, self._load(record.instrument)[0])
-
-    def _play(self, plan: Plan, rosters: dict[str, Roster], record: RunRecord, *, new: bool = False) -> Played:
+    async def play(self, prepared: PreparedRun) -> PlayedRun:
+        """Plays a run to its end, under its lock, and summarises it."""
+        plan, record = prepared.plan, prepared.record
         budget = Budget(plan.config.caps, self.store.journal.spent(record.id), self._budget)
         self._budget = budget
-        total = sum(roster.count * plan.repeats(task) for task, roster in rosters.items())
-        people = any(seat.player.identity.wire == "human" for seat in plan.seats.values())
-        tally = Tally(f"{record.instrument} · {record.subject}", budget, total, people)
+        total = sum(items.count * plan.repeats(task) for task, items in prepared.items.items())
+        people = any(binding.player.identity.wire == "human" for binding in plan.bindings.values())
+        progress = Progress(f"{record.instrument} · {record.subject}", budget, total, people)
         with RunLock(self.store.path, record.id):
-            self.store.runs.set_status(record.id, "playing")
+            self.store.runs.set_status(record.id, RunStatus.PLAYING)
             if self._listener:
-                self._listener.started(record.id, tally)
-            ending = Ending("stopped", "ended by an error of the program")
+                self._listener.started(record.id, progress)
+            ending = Ending(RunStatus.STOPPED, "ended by an error of the program")
             try:
-                ending = run_loop(_play_to_the_end(plan, rosters, self.store, record.id, tally, budget))
-                if new and ending.status == "failed" and not (tally.answered or tally.done or budget.input_tokens):
+                ending = await Runner(plan, prepared.items, self.store, record.id, progress, budget).play()
+                answered = progress.answered or progress.done or budget.input_tokens
+                if prepared.new and ending.status is RunStatus.FAILED and not answered:
                     # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                     self.store.runs.delete(record.id)
-                    ending = Ending("gone", ending.reason)
+                    ending = structs.replace(ending, kept=False)
                     raise NeverAnswered(ending.reason)
             finally:
-                tally.state = ending.status
+                progress.status = ending.status
                 if self._listener:
                     self._listener.ended(record.id, ending)
                 with contextlib.suppress(StoreError):
@@ -141,76 +161,112 @@ class Engine:
             stored = self.stored(record.id)
             for task in plan.tasks:
                 stored.summarise(task.name)
-        return Played(stored, ending, tally)
+        return PlayedRun(stored, ending, progress)
+
+    def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
+        """Prepares and plays a run; `options` are those of `prepare`."""
+        return run_loop(self.play(self.prepare(config, items, **options)))
+
+    def resume(self, reference: str, caps: Caps | None = None, in_flight: int | None = None) -> PlayedRun:
+        """Plays what a stopped or killed run had left."""
+        return run_loop(self.play(self.prepare_resume(reference, caps, in_flight)))
+
+    def stored(self, reference: str) -> StoredRun:
+        """The stored run of that id, name, unique beginning of an id, or `last`; a mistyped path makes no new store."""
+        if not self.store.path.exists():
+            raise UsageError(f"{self.store.path}: there is no store here, and so no run '{reference}'.")
+        record = self.store.runs.get(reference)
+        return StoredRun(self.store, record, self._load(record.instrument))
+
+    def _recorded(self, config: RunConfig) -> Recording | None:
+        """The replies of the run that `replay/RUN` names, or None where nobody replays."""
+        wanted = {spec.removeprefix(_REPLAY) for spec in _specs(config) if spec.startswith(_REPLAY)}
+        if len(wanted) > 1:
+            raise UsageError(f"only one run can be replayed at a time, not {', '.join(sorted(wanted))}.")
+        if not wanted:
+            return None
+        run = self.stored(wanted.pop())
+        return Recording(run.id, _exchanges(run))
 
 
-async def _play_to_the_end(
-    plan: Plan, rosters: dict[str, Roster], store: Store, run: str, tally: Tally, budget: Budget
-) -> Ending:
-    return await Runner(plan, rosters, store, run, tally, budget).play()
+def _exchanges(run: StoredRun) -> Iterator[Exchange]:
+    for task in run.tasks:
+        for episode in run.episodes(task):
+            events = run.transcript(episode.item.id, task, episode.repeat)
+            yield from (event for event in events if isinstance(event, Exchange))
 
 
 def _specs(config: RunConfig) -> tuple[str, ...]:
     return (config.subject, *config.roles.values())
 
 
-def _config_of(record: RunRecord, caps: Caps, in_flight: int | None) -> RunConfig:
-    """What the user asked for when the run was started; caps are given anew."""
-    manifest = record.manifest
-    subject = manifest.seats.get("subject")
-    repeats = set(manifest.repeats.values())
-    return RunConfig(
-        instrument=record.instrument,
-        subject=record.subject,
-        tasks=manifest.tasks,
-        roles={role: seat.spec for role, seat in manifest.seats.items() if role != "subject"},
-        settings=manifest.settings,
-        seed=manifest.seed,
-        repeats=repeats.pop() if len(repeats) == 1 else None,
-        limit=manifest.limit,
-        official=manifest.official,
-        data_folder=manifest.data_folder,
-        prompts_folder=manifest.prompts_folder,
-        base_url=subject.base_url if subject else "",
-        revision=subject.revision if subject else "",
-        key_variable=subject.key_variable if subject else "",
-        timeout_seconds=subject.timeout_seconds if subject else 300.0,
-        sampling=subject.sampling if subject else Sampling(),
-        caps=caps.or_else(manifest.caps),
-        fresh=manifest.fresh,
-        in_flight=(manifest.in_flight or DEFAULT_IN_FLIGHT) if in_flight is None else in_flight,
-        retries=manifest.retries,
-        command=manifest.command,
-    )
-
-
 def _refuse_changes(record: RunRecord, plan: Plan) -> None:
     """A run is continued only with the prompts, data and models it was begun with."""
-    now = plan.manifest()
-    then = record.manifest
+    now, then = plan.manifest(), record.manifest
     for what, before, after in (
         ("prompts", then.prompts_digest, now.prompts_digest),
         ("data files", then.data_files, now.data_files),
         *(
-            (f"model in the role '{role}'", seat.identity, now.seats[role].identity)
-            for role, seat in then.seats.items()
-            if role in now.seats
+            (f"model in the role '{name}'", role.identity, now.roles[name].identity)
+            for name, role in then.roles.items()
+            if name in now.roles
         ),
     ):
         if before != after:
             raise UsageError(f"run {record.id} cannot be continued: its {what} changed since. Start a new run.")
 
 
-def run_loop(coroutine: Coroutine[Any, Any, Given]) -> Given:
-    """Runs the one event loop, on uvloop where there is one: it halves the cost of a request."""
+def run_loop(coroutine: Coroutine[Any, Any, Value]) -> Value:
+    """Runs a coroutine to its end, in a thread of its own where the caller is inside a running event loop."""
     # A run makes many short-lived objects and few cycles; looking for these less often saves a tenth of its time.
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
     try:
-        try:
-            import uvloop
-        except ImportError:
-            return asyncio.run(coroutine)
-        return uvloop.run(coroutine)
+        if _is_in_loop():
+            return _run_in_thread(coroutine)
+        with asyncio.Runner(loop_factory=_new_loop) as runner:
+            return runner.run(coroutine)
     finally:
         gc.set_threshold(*before)
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """An event loop, of uvloop where it is installed: it halves the cost of a request."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+def _run_in_thread(coroutine: Coroutine[Any, Any, Value]) -> Value:
+    ended = threading.Event()
+
+    async def watched() -> Value:
+        try:
+            return await coroutine
+        finally:
+            ended.set()
+
+    loop = _new_loop()
+    thread = threading.Thread(target=loop.run_forever, name="sociometer-run", daemon=True)
+    thread.start()
+    future = asyncio.run_coroutine_threadsafe(watched(), loop)
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        future.cancel()
+        ended.wait()
+        raise
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

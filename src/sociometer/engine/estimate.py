@@ -1,22 +1,20 @@
 """The plan in numbers, before anything is sent: a few items are rehearsed with stand-ins to count calls and tokens."""
 
 import asyncio
-import contextlib
-from collections import Counter
 from random import Random
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.errors import MachineryError
 from sociometer.core.task import Item
-from sociometer.engine.draw import Draw
+from sociometer.core.transcript import Exchange
+from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan
-from sociometer.engine.rehearsal import Direct
-from sociometer.engine.session import Heard, PlaySession, Seat
+from sociometer.engine.roles import RoleBinding
 from sociometer.models.registry import resolve
 
 _REHEARSED = 12
-_CHARACTERS_A_TOKEN = {"ascii": 4.0, "other": 1.0}
+_ASCII_CHARACTERS_A_TOKEN = 4.0
 _REPLY_TOKENS = 120
 
 
@@ -40,13 +38,12 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
     rows: list[RoleEstimate] = []
     for task in plan.tasks:
         count, sample = _sample(plan, task.name)
-        heard = asyncio.run(_rehearse(plan, task.name, sample))
-        calls = Counter(event.role for event in heard)
-        repeats = plan.repeats(task.name)
-        for role, seat in plan.seats.items():
-            if calls[role] and sample:
-                scale = count * repeats / len(sample)
-                rows.append(_row(plan, task.name, role, seat, count, heard, scale))
+        asked = asyncio.run(_rehearse(plan, task.name, sample))
+        for role, binding in plan.bindings.items():
+            mine = [exchange for exchange in asked if exchange.role == role]
+            if mine and sample:
+                scale = count * plan.repeats(task.name) / len(sample)
+                rows.append(_row(plan, task.name, role, binding, count, mine, scale))
     return rows
 
 
@@ -64,45 +61,44 @@ def _sample(plan: Plan, task: str) -> tuple[int, list[Item]]:
     return count, kept
 
 
-async def _rehearse(plan: Plan, task: str, items: list[Item]) -> list[Heard]:
+async def _rehearse(plan: Plan, task: str, items: list[Item]) -> list[Exchange]:
     stand_in = resolve("baseline/random")
-    seats = {
-        role: seat if not seat.player.journaled else Seat(stand_in, seat.label, seat.sampling)
-        for role, seat in plan.seats.items()
+    bindings = {
+        role: structs.replace(binding, player=stand_in) if binding.player.journaled else binding
+        for role, binding in plan.bindings.items()
     }
-    card = plan.instrument.card
-    heard: list[Heard] = []
+    rehearsed = structs.replace(plan, bindings=bindings)
+    asked: list[Exchange] = []
     for item in items:
-        draw = Draw(card.name, card.version, task, item.id, 0, plan.config.seed)
-        session = PlaySession(Direct(), seats, draw, plan.settings, plan.prompts)
+        played = await play_episode(rehearsed, plan.instrument.task(task), item)
         # A stand-in cannot always play to the end; what was asked until then still counts.
-        with contextlib.suppress(MachineryError):
-            await plan.instrument.task(task).play(item, session)
-        heard += [event for event in session.events if isinstance(event, Heard)]
-    return heard
+        if played.error is not None and not isinstance(played.error, MachineryError):
+            raise played.error
+        asked += [event for event in played.events if isinstance(event, Exchange)]
+    return asked
 
 
-def _row(plan: Plan, task: str, role: str, seat: Seat, items: int, heard: list[Heard], scale: float) -> RoleEstimate:
-    mine = [event for event in heard if event.role == role]
-    read = sum(_tokens(message.content) for event in mine for message in event.messages)
-    written = len(mine) * min(seat.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
-    price = plan.prices.of(seat.player.identity, seat.label)
+def _row(
+    plan: Plan, task: str, role: str, binding: RoleBinding, items: int, asked: list[Exchange], scale: float
+) -> RoleEstimate:
+    read = sum(_tokens(message.content) for exchange in asked for message in exchange.messages)
+    written = len(asked) * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
+    price = plan.prices.of(binding.player.identity, binding.spec)
     input_tokens, output_tokens = round(read * scale), round(written * scale)
     return RoleEstimate(
         task=task,
         role=role,
-        model=seat.label,
+        model=binding.label,
         items=items,
         repeats=plan.repeats(task),
-        calls=round(len(mine) * scale),
+        calls=round(len(asked) * scale),
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost=None if price is None else (input_tokens * price.input + output_tokens * price.output) / 1e6,
-        prices_as_of="" if price is None or not seat.player.identity.base_url else str(price.as_of),
+        prices_as_of="" if price is None or not binding.player.identity.base_url else str(price.as_of),
     )
 
 
 def _tokens(text: str) -> float:
     ascii_characters = sum(map(str.isascii, text)) if not text.isascii() else len(text)
-    others = len(text) - ascii_characters
-    return ascii_characters / _CHARACTERS_A_TOKEN["ascii"] + others / _CHARACTERS_A_TOKEN["other"] + 4
+    return ascii_characters / _ASCII_CHARACTERS_A_TOKEN + (len(text) - ascii_characters) + 4

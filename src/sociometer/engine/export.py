@@ -1,4 +1,4 @@
-"""Writes a run as a file: JSON lines with everything, CSV and Parquet with the scores."""
+"""A run as a table or a file: JSON lines with everything; Arrow, CSV and Parquet with the scores."""
 
 import csv
 import os
@@ -10,18 +10,18 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import UsageError
-from sociometer.engine.stored import Stored
+from sociometer.store.stored_run import StoredRun
 
-_KINDS = (".jsonl", ".csv", ".parquet")
+_FIXED = ("run", "instrument", "subject", "task", "item", "cluster", "repeat", "failure", "unreadable")
 
 
-def export_run(run: Stored, to: Path) -> int:
+def export_run(run: StoredRun, to: Path) -> int:
     """Writes the file whole or not at all; gives the number of rows."""
-    if to.suffix not in _KINDS:
-        raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(_KINDS)}.")
+    writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
+    if to.suffix not in writers:
+        raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)}.")
     if not to.parent.is_dir():
         raise UsageError(f"there is no folder '{to.parent}'; make it first.")
-    writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     handle, partial = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name}.")
     os.close(handle)
     try:
@@ -34,58 +34,58 @@ def export_run(run: Stored, to: Path) -> int:
     return rows
 
 
-def _write_jsonl(run: Stored, path: Path) -> int:
+def arrow_table(run: StoredRun, task: str = "") -> Any:
+    """One row an episode, as an Arrow table: item, repeat, failure, facets and scores."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise UsageError("this needs the extra 'frame': pip install 'sociometer[frame]'.") from None
+    rows = list(_rows(run, task))
+    columns = dict.fromkeys([*_FIXED, *(name for row in rows for name in row)])
+    return pyarrow.Table.from_pydict({name: [row.get(name) for row in rows] for name in columns})
+
+
+def _rows(run: StoredRun, only: str = "") -> Iterator[dict[str, Any]]:
+    for task in (only,) if only else run.tasks:
+        for episode in run.episodes(task):
+            item, score = episode.item, episode.score
+            failure = episode.failure.kind if episode.failure else None
+            fixed = (run.id, run.instrument, run.subject, task, item.id, item.cluster or item.id, episode.repeat,
+                     failure, score.unreadable if score else None)  # fmt: skip
+            row: dict[str, Any] = dict(zip(_FIXED, fixed, strict=True))
+            if score:
+                row.update({f"facet.{name}": value for name, value in score.facets.items()})
+                row.update({f"score.{name}": value for name, value in score.values.items()})
+            yield row
+
+
+def _write_jsonl(run: StoredRun, path: Path) -> int:
     encode = msgspec.json.Encoder().encode
     count = 0
     with path.open("wb") as stream:
         for task in run.tasks:
-            for episode in run.view(task).episodes():
-                events = run.transcript(task, episode.item.id, episode.repeat)
+            for episode in run.episodes(task):
+                events = run.transcript(episode.item.id, task, episode.repeat)
                 stream.write(encode({"run": run.id, "task": task, "episode": episode, "events": events}) + b"\n")
                 count += 1
     return count
 
 
-def _flat_rows(run: Stored) -> Iterator[dict[str, Any]]:
-    for task in run.tasks:
-        for episode in run.view(task).episodes():
-            row: dict[str, Any] = {
-                "run": run.id, "instrument": run.instrument, "subject": run.subject, "task": task,
-                "item": episode.item.id, "cluster": episode.item.cluster or episode.item.id, "repeat": episode.repeat,
-                "failure": episode.failure.kind if episode.failure else None,
-                "unreadable": episode.score.unreadable if episode.score else None,
-            }  # fmt: skip
-            if episode.score:
-                row.update({f"facet.{name}": value for name, value in episode.score.facets.items()})
-                row.update({f"score.{name}": value for name, value in episode.score.values.items()})
-            yield row
-
-
-def _columns(run: Stored) -> list[str]:
-    columns: dict[str, None] = {}
-    for row in _flat_rows(run):
-        columns.update(dict.fromkeys(row))
-    return list(columns)
-
-
-def _write_csv(run: Stored, path: Path) -> int:
+def _write_csv(run: StoredRun, path: Path) -> int:
+    columns = dict.fromkeys([*_FIXED, *(name for row in _rows(run) for name in row)])
     count = 0
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, _columns(run), restval="")
+        writer = csv.DictWriter(stream, list(columns), restval="")
         writer.writeheader()
-        for row in _flat_rows(run):
+        for row in _rows(run):
             writer.writerow(row)
             count += 1
     return count
 
 
-def _write_parquet(run: Stored, path: Path) -> int:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise UsageError("Parquet needs the extra 'parquet': pip install 'sociometer[parquet]'.") from None
-    columns = _columns(run)
-    rows = [{column: row.get(column) for column in columns} for row in _flat_rows(run)]
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    return len(rows)
+def _write_parquet(run: StoredRun, path: Path) -> int:
+    table = arrow_table(run)
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, path)
+    return len(table)

@@ -5,25 +5,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
-
-from sociometer.core.conversation import Player, Reply, Request
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import Player
 from sociometer.core.errors import MachineryError
 from sociometer.core.measure import Summary
-from sociometer.core.prompts import Prompts
-from sociometer.core.settings import Settings
+from sociometer.core.settings import SettingValue
 from sociometer.core.source import Source
-from sociometer.core.task import Episode, Failure, Instrument, Item, RunView
-from sociometer.core.transcript import Asked, Event, Noted
-from sociometer.engine.draw import Draw
-from sociometer.engine.session import PlaySession, Seat
-
-
-class Rehearsed(Struct, frozen=True):
-    """An episode with its transcript."""
-
-    episode: Episode[Any, Any]
-    events: tuple[Event, ...]
+from sociometer.core.task import Episode, Instrument, Item, RunView
+from sociometer.engine.episode import PlayedEpisode, play_episode
+from sociometer.engine.plan import make_plan
+from sociometer.engine.roles import SUBJECT, RoleBinding
 
 
 class Rehearsal:
@@ -32,44 +23,37 @@ class Rehearsal:
     def __init__(
         self,
         instrument: Instrument,
-        folder: Path,
         players: Mapping[str, Player],
-        settings: Mapping[str, object] | None = None,
+        settings: Mapping[str, SettingValue] | None = None,
         *,
         seed: int = 0,
-        data: tuple[Path, ...] = (),
+        data: Path | None = None,
     ) -> None:
-        """`folder` is the instrument's own; with `data` the official files in those folders are used."""
+        """With `data` the official files in that folder are used."""
+        names = {role: player.identity.name for role, player in players.items()}
+        config = RunConfig(
+            instrument=instrument.card.name,
+            subject=names.get(SUBJECT, ""),
+            settings=dict(settings or {}),
+            seed=seed,
+            official=data is not None,
+            data_folder=str(data or ""),
+        )
+        bindings = {role: RoleBinding(player, names[role], names[role]) for role, player in players.items()}
         self.instrument = instrument
-        self.settings = Settings.chosen(instrument.card.setting, settings or {})
-        self.prompts = Prompts(folder / "prompts")
-        self.seed = seed
-        self._seats = {role: Seat(player, player.identity.name) for role, player in players.items()}
-        self._data = data
+        self.plan = make_plan(config, instrument, bindings=bindings)
+        self.settings = self.plan.settings
 
     def source(self) -> Source:
         """Where the items come from."""
-        return Source(
-            self.settings,
-            self.prompts,
-            instrument=self.instrument.card.name,
-            official=bool(self._data),
-            folders=self._data,
-            seed=self.seed,
-        )
+        return self.plan.source()
 
-    async def play(self, task: str, item: Item, repeat: int = 0) -> Rehearsed:
-        """Plays one item once."""
-        verbs = self.instrument.task(task)
-        card = self.instrument.card
-        draw = Draw(card.name, card.version, task, item.id, repeat, self.seed)
-        session = PlaySession(Direct(), self._seats, draw, self.settings, self.prompts)
-        try:
-            outcome = await verbs.play(item, session)
-        except MachineryError as error:
-            failed: Episode[Any, Any] = Episode(item, repeat, None, None, Failure(error.kind, str(error)))
-            return Rehearsed(failed, _events(session))
-        return Rehearsed(Episode(item, repeat, outcome, verbs.score(item, outcome), None), _events(session))
+    async def play(self, task: str, item: Item, repeat: int = 0) -> PlayedEpisode:
+        """Plays one item once; errors of the instrument itself are raised."""
+        played = await play_episode(self.plan, self.instrument.task(task), item, repeat)
+        if played.error is not None and not isinstance(played.error, MachineryError):
+            raise played.error
+        return played
 
     def play_all(self, task: str, items: Iterable[Item] | None = None, repeats: int = 1) -> RunView[Any, Any]:
         """Plays many items and gives them as a run to be summarised."""
@@ -79,34 +63,14 @@ class Rehearsal:
             return [(await self.play(task, item, repeat)).episode for item in wanted for repeat in range(repeats)]
 
         episodes = asyncio.run(everything())
-        norm = self.instrument.task(task).norm(self.source())
         return RunView(
             lambda: iter(episodes),
             self.settings,
-            subject=self._seats["subject"].label if "subject" in self._seats else "",
-            roles={role: seat.label for role, seat in self._seats.items()},
-            norm=norm,
+            subject=self.plan.config.subject,
+            roles={role: binding.label for role, binding in self.plan.bindings.items()},
+            norm=self.plan.manifest().norms.get(task),
         )
 
     def summarise(self, task: str, items: Iterable[Item] | None = None, repeats: int = 1) -> Summary:
         """Plays many items and summarises them."""
         return self.instrument.task(task).summarise(self.play_all(task, items, repeats))
-
-
-class Direct:
-    """A desk that asks the player itself."""
-
-    async def reply(self, seat: Seat, request: Request, draw: Draw, nth: int, digest: bytes) -> tuple[Reply, bytes]:
-        return await seat.player.answer(request), b""
-
-    async def vectors(
-        self, seat: Seat, texts: tuple[str, ...], draw: Draw, nth: int, digest: bytes
-    ) -> tuple[tuple[float, ...], ...]:
-        return await seat.player.embed(texts)
-
-
-def _events(session: PlaySession) -> tuple[Event, ...]:
-    return tuple(
-        event if isinstance(event, Noted) else Asked(event.role, event.model, event.messages, event.reply, event.branch)
-        for event in session.events
-    )

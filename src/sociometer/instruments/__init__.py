@@ -1,21 +1,42 @@
-"""The instruments, found by scanning this folder: a sixth one is one folder, with no list to edit."""
+"""The instruments: folders here, and packages that offer one under the entry point `sociometer.instruments`.
 
+A sixth one is one folder, with no list to edit. An entry point names the instrument's package:
+`myscale = "my_package.myscale"`, a package with the same files as the folders here.
+"""
+
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sociometer.core.card import Card, read_card
-from sociometer.core.errors import unknown
+from sociometer.core.command import Result
+from sociometer.core.errors import DataError, unknown
+from sociometer.core.settings import Settings
 from sociometer.core.task import Instrument
 
+if TYPE_CHECKING:
+    from sociometer.engine.command_context import CommandContext
+
 FOLDER = Path(__file__).parent
+GROUP = "sociometer.instruments"
+
+
+@cache
+def packages() -> dict[str, str]:
+    """The Python package of every instrument, by the instrument's name; folders that begin with `_` are left out."""
+    ours = {path.parent.name: f"{__name__}.{path.parent.name}" for path in sorted(FOLDER.glob("[!_]*/card.toml"))}
+    others = {point.name: point.value for point in sorted(entry_points(group=GROUP)) if point.name not in ours}
+    return {**ours, **others}
 
 
 @cache
 def cards() -> dict[str, Card]:
-    """The cards of all instruments by name; folders that begin with `_` are left out."""
-    found = {path.parent.name: read_card(path) for path in sorted(FOLDER.glob("[!_]*/card.toml"))}
-    return {card.name: card for card in found.values()}
+    """The cards of all instruments by name, read without importing their code."""
+    return {name: read_card(_folder(name, package) / "card.toml") for name, package in packages().items()}
 
 
 def card_of(name: str) -> Card:
@@ -25,20 +46,34 @@ def card_of(name: str) -> Card:
     return cards()[name]
 
 
-def folder_of(name: str) -> Path:
-    """Where an instrument's files lie."""
-    return FOLDER / name
-
-
 def load(name: str) -> Instrument:
-    """The instrument itself."""
-    card_of(name)
-    return load_folder(name)
-
-
-def load_folder(folder: str) -> Instrument:
-    """The instrument in a folder of that name, the template included."""
-    instrument = import_module(f"sociometer.instruments.{folder}.instrument").INSTRUMENT
+    """The instrument itself, the template included."""
+    instrument = import_module(f"{_package(name)}.instrument").INSTRUMENT
     if not isinstance(instrument, Instrument):
-        raise TypeError(f"{folder}/instrument.py must define INSTRUMENT, an Instrument")
+        raise TypeError(f"{name}/instrument.py must define INSTRUMENT, an Instrument")
     return instrument
+
+
+def load_command(name: str, entry: str) -> "Callable[[CommandContext, Settings], Result]":
+    """The function behind a command that an instrument's card names."""
+    command: Callable[[CommandContext, Settings], Result] = getattr(import_module(f"{_package(name)}.commands"), entry)
+    return command
+
+
+def _package(name: str) -> str:
+    if name in packages():
+        return packages()[name]
+    if (FOLDER / name / "card.toml").exists():
+        return f"{__name__}.{name}"
+    raise unknown("instrument", name, cards(), f"Run 'sociometer list' to see all {len(cards())}.")
+
+
+def _folder(name: str, package: str) -> Path:
+    try:
+        spec = find_spec(package)
+    except ImportError:
+        spec = None
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        if (Path(folder) / "card.toml").exists():
+            return Path(folder)
+    raise DataError(f"the entry point of instrument '{name}' names '{package}', which is no package with a card.toml")

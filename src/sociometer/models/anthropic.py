@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
-from sociometer.core.forms import Schema
 from sociometer.models.http import Endpoint
 from sociometer.models.openai import counted_tokens, nothing_said
 from sociometer.models.options import ModelOptions
@@ -111,8 +111,8 @@ def messages_body(name: str, request: Request) -> MessagesBody:
     body.stop_sequences = sampling.stop or None
     if sampling.reasoning_effort:
         _think(body, sampling.reasoning_effort)
-    if isinstance(request.form, Schema):
-        _demand(body, request.form)
+    if isinstance(request.answer_format, Schema):
+        _demand(body, request.answer_format)
     return body
 
 
@@ -144,11 +144,11 @@ def _think(body: MessagesBody, effort: str) -> None:
         body.output_config = {"effort": effort}
 
 
-def _demand(body: MessagesBody, form: Schema) -> None:
-    body.tools = [{"name": form.name, "description": "Gives the answer.", "input_schema": form.schema}]
+def _demand(body: MessagesBody, wanted: Schema) -> None:
+    body.tools = [{"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}]
     # A model that thinks may not be forced to use a tool.
     thinks = body.thinking is not None and body.thinking["type"] != "disabled"
-    body.tool_choice = {"type": "auto"} if thinks else {"type": "tool", "name": form.name}
+    body.tool_choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
 
 
 def _read_usage(raw: Raw) -> Usage:

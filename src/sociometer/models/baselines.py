@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from sociometer.core.answer_format import Allocation, Choice, Free, Schema
 from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.errors import MachineryError, unknown
-from sociometer.core.forms import Allocation, Choice, Free, Schema
 from sociometer.models.rule import RulePlayer
 from sociometer.models.sample import sample
 
@@ -23,37 +23,39 @@ _NO_TOKENS = Usage(0, 0)
 
 
 class Baseline(RulePlayer):
-    """Answers every form by one rule, which gives the place of one of several values."""
+    """Answers every request by one rule, which gives the place of one of several values."""
 
     def __init__(self, name: str, place: Callable[[Sequence[Any], Random], int]) -> None:
         super().__init__(Identity("baseline", name, stand_in=True))
         self._place = place
 
     async def answer(self, request: Request) -> Reply:
-        """The rule's answer to the form."""
+        """The rule's answer to the answer_format."""
         return Reply(self.write(request), usage=_NO_TOKENS)
 
     def write(self, request: Request) -> str:
         """The answer as text."""
-        match request.form:
-            case Choice() as form:
-                return form.labels[self.pick(form.options, request.rng)]
-            case Allocation() as form:
-                return allocation_text(form.options, self.share(form, request.rng))
-            case Schema() as form:
-                return msgspec.json.encode(self.fill(form, request)).decode()
+        match request.answer_format:
+            case Choice() as answer_format:
+                return answer_format.labels[self.pick(answer_format.options, request.rng)]
+            case Allocation() as answer_format:
+                return allocation_text(answer_format.options, self.share(answer_format, request.rng))
+            case Schema() as answer_format:
+                return msgspec.json.encode(self.fill(answer_format, request)).decode()
             case _:
                 return str(self._take(self.words(request), request))
 
-    def share(self, form: Allocation, rng: Random) -> tuple[float, ...]:
+    def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
         """The whole total on the option that the rule takes."""
-        taken = self.pick(form.options, rng)
-        return tuple(form.total if index == taken else 0.0 for index in range(len(form.options)))
+        taken = self.pick(answer_format.options, rng)
+        return tuple(answer_format.total if index == taken else 0.0 for index in range(len(answer_format.options)))
 
-    def fill(self, form: Schema, request: Request) -> Any:
+    def fill(self, answer_format: Schema, request: Request) -> Any:
         """An instance of the schema, each value taken by the rule."""
         words = self.words(request)
-        return sample(form.schema, lambda values: self._take(values, request), lambda: self._take(words, request))
+        return sample(
+            answer_format.schema, lambda values: self._take(values, request), lambda: self._take(words, request)
+        )
 
     def words(self, request: Request) -> tuple[str, ...]:
         """What can be said to anything, in the language of the last message."""
@@ -73,13 +75,13 @@ class Guesser(Baseline):
     def __init__(self) -> None:
         super().__init__("random", lambda values, rng: rng.randrange(len(values)))
 
-    def share(self, form: Allocation, rng: Random) -> tuple[float, ...]:
+    def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
         """Every way to share out whole points is equally likely."""
-        points, parts = round(form.total), len(form.options)
-        if points != form.total or points < 1:
+        points, parts = round(answer_format.total), len(answer_format.options)
+        if points != answer_format.total or points < 1:
             cuts = sorted(rng.random() for _ in range(parts - 1))
             ends = [0.0, *cuts, 1.0]
-            return tuple((ends[at + 1] - ends[at]) * form.total for at in range(parts))
+            return tuple((ends[at + 1] - ends[at]) * answer_format.total for at in range(parts))
         bars = sorted(rng.sample(range(points + parts - 1), parts - 1))
         edges = [-1, *bars, points + parts - 1]
         return tuple(float(edges[at + 1] - edges[at] - 1) for at in range(parts))
@@ -91,9 +93,9 @@ class Even(Baseline):
     def __init__(self) -> None:
         super().__init__("even", _middle)
 
-    def share(self, form: Allocation, rng: Random) -> tuple[float, ...]:
+    def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
         """The same for every option."""
-        return (form.total / len(form.options),) * len(form.options)
+        return (answer_format.total / len(answer_format.options),) * len(answer_format.options)
 
     def pick(self, options: Sequence[str], rng: Random) -> int:
         """Any option: over many items the choices are even."""
@@ -112,25 +114,25 @@ class Refuser(Baseline):
 
 
 class Oracle(Baseline):
-    """Gives the form's own ideal answer, and so proves that a task can be solved."""
+    """Gives the key of the answer format, and so proves that a task can be solved."""
 
     def __init__(self) -> None:
         super().__init__("oracle", _first)
 
     def write(self, request: Request) -> str:
-        """The key of the form."""
-        match request.form:
-            case Choice(key=int() as key) as form:
-                return form.labels[key]
-            case Allocation(key=tuple() as shares) as form:
-                return allocation_text(form.options, shares)
+        """The key of the answer_format."""
+        match request.answer_format:
+            case Choice(key=int() as key) as answer_format:
+                return answer_format.labels[key]
+            case Allocation(key=tuple() as shares) as answer_format:
+                return allocation_text(answer_format.options, shares)
             case Schema(key=dict() as fields):
                 return msgspec.json.encode(fields).decode()
             case Free(key=str() as text):
                 return text
-        kind = type(request.form).__name__.lower()
+        kind = type(request.answer_format).__name__.lower()
         raise MachineryError(
-            f"the oracle has no ideal answer to this {kind} form (role '{request.role}'): the item gives no key; "
+            f"the oracle has no ideal answer to this {kind} (role '{request.role}'): the item gives no key; "
             "use another model for this role.",
             "no key",
         )

@@ -7,9 +7,9 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw, Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Reply, Request, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.models.http import Endpoint
 from sociometer.models.openai import counted_tokens, nothing_said
 from sociometer.models.options import ModelOptions
@@ -210,9 +210,9 @@ def _generation_config(request: Request) -> GenerationConfig:
         config.logprobs = sampling.logprobs
     if sampling.reasoning_effort:
         config.thinking_config = _thinking(sampling.reasoning_effort)
-    if isinstance(request.form, Schema):
+    if isinstance(request.answer_format, Schema):
         config.response_mime_type = "application/json"
-        config.response_json_schema = request.form.schema
+        config.response_json_schema = request.answer_format.schema
     return config
 
 

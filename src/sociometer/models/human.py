@@ -4,11 +4,11 @@ import re
 import sys
 from collections.abc import Callable
 
+from sociometer.core.answer_format import Allocation, AnswerFormat, Choice, Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
 from sociometer.core.errors import Stopped
-from sociometer.core.forms import Allocation, Choice, Form, Schema
 from sociometer.models.rule import RulePlayer
-from sociometer.models.turn import Turns
+from sociometer.models.serial_thread import SerialThread
 
 _NO_TOKENS = Usage(0, 0)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -28,7 +28,7 @@ class Human(RulePlayer):
         super().__init__(Identity("human", "human", revision=revision, certain=bool(revision)))
         self._read_line = read_line or _read_terminal
         self._shown: tuple[Message, ...] = ()
-        self._turns = Turns("person")
+        self._turns = SerialThread("person")
 
     async def answer(self, request: Request) -> Reply:
         """What the person typed; the end of input stops the run cleanly."""
@@ -41,9 +41,9 @@ class Human(RulePlayer):
     def _ask(self, request: Request) -> str:
         self._show(request)
         written: list[str] = []
-        while not written or _unfinished(request.form, written):
+        while not written or _unfinished(request.answer_format, written):
             try:
-                line = self._read_line(_hint(request.form, written)).strip()
+                line = self._read_line(_hint(request.answer_format, written)).strip()
             except EOFError:
                 raise Stopped("the person ended the session; what was answered is kept") from None
             if line:
@@ -73,17 +73,17 @@ class Human(RulePlayer):
                 console.print(Markdown(message.content) if "```" in message.content else Text(message.content))
 
 
-def _unfinished(form: Form, written: list[str]) -> bool:
+def _unfinished(answer_format: AnswerFormat, written: list[str]) -> bool:
     """Whether points are still to come: they may be given in one line, or one line for each option."""
-    if not isinstance(form, Allocation):
+    if not isinstance(answer_format, Allocation):
         return False
-    return len(written) < len(form.options) and len(_NUMBER.findall(written[0])) < len(form.options)
+    return len(written) < len(answer_format.options) and len(_NUMBER.findall(written[0])) < len(answer_format.options)
 
 
-def _hint(form: Form, written: list[str]) -> str:
+def _hint(answer_format: AnswerFormat, written: list[str]) -> str:
     if written:
         return "[go on; an empty line ends it] "
-    match form:
+    match answer_format:
         case Choice(labels=labels):
             return f"[{'/'.join(labels)}] "
         case Allocation(options=options, total=total):

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.core.forms import Schema
 from sociometer.models.openai import read_completion, read_vectors
 from sociometer.models.options import ModelOptions
 from sociometer.models.pull import PULLABLE, checksum
-from sociometer.models.turn import Turns
+from sociometer.models.serial_thread import SerialThread
 
 _CONTEXT_TOKENS = 8192
 _MOST_TOKENS = 1024
@@ -32,7 +32,7 @@ class LoadedModel:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.users = 0
-        self.turns = Turns("llama.cpp")
+        self.turns = SerialThread("llama.cpp")
         self._chat: Any = None
         self._vectors: Any = None
 
@@ -153,17 +153,17 @@ def chat_body(request: Request) -> dict[str, Any]:
         body["top_logprobs"] = sampling.logprobs
     if sampling.reasoning_effort is not None:
         body["chat_template_kwargs"] = {"reasoning_effort": sampling.reasoning_effort}
-    if isinstance(request.form, Schema):
-        body["grammar"] = _grammar(request.form)
+    if isinstance(request.answer_format, Schema):
+        body["grammar"] = _grammar(request.answer_format)
     return body
 
 
-def _grammar(form: Schema) -> str:
+def _grammar(answer_format: Schema) -> str:
     """The schema as a grammar without free white space: small models love to indent for ever."""
     try:
-        grammar: str = _import().json_schema_to_grammar({**form.schema, "x-guidance": _COMPACT})
+        grammar: str = _import().json_schema_to_grammar({**answer_format.schema, "x-guidance": _COMPACT})
     except (RuntimeError, ValueError) as error:
-        said = f"the schema '{form.name}' cannot be made into a grammar: {error}"
+        said = f"the schema '{answer_format.name}' cannot be made into a grammar: {error}"
         raise MachineryError(said, "refused option", fatal=True) from None
     return grammar
 

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.models.http import Endpoint
 from sociometer.models.options import ModelOptions
 from sociometer.models.presets import Preset
@@ -165,15 +165,15 @@ def chat_body(name: str, request: Request, preset: Preset) -> ChatBody:
         if sampling.logprobs is not None:
             body.logprobs = True
             body.top_logprobs = sampling.logprobs
-    if isinstance(request.form, Schema):
-        body.response_format = response_format(request.form) if preset.json_schema else {"type": "json_object"}
+    if isinstance(request.answer_format, Schema):
+        body.response_format = response_format(request.answer_format) if preset.json_schema else {"type": "json_object"}
     return body
 
 
-def response_format(form: Schema) -> dict[str, Any]:
+def response_format(answer_format: Schema) -> dict[str, Any]:
     """The schema as an option; `strict` only where it fulfils what strictness asks for."""
-    named: dict[str, Any] = {"name": form.name, "schema": form.schema}
-    if _strict(form.schema):
+    named: dict[str, Any] = {"name": answer_format.name, "schema": answer_format.schema}
+    if _strict(answer_format.schema):
         named["strict"] = True
     return {"type": "json_schema", "json_schema": named}
 

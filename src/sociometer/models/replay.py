@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sociometer.core.conversation import Identity, Message, Reply, Request
 from sociometer.core.errors import MachineryError
-from sociometer.core.transcript import Asked
+from sociometer.core.transcript import Exchange
 from sociometer.models.rule import RulePlayer
 
 
@@ -26,7 +26,7 @@ class RecordedReplies(Protocol):
 class Recording:
     """Recorded replies held in memory."""
 
-    def __init__(self, name: str, asked: Iterable[Asked]) -> None:
+    def __init__(self, name: str, asked: Iterable[Exchange]) -> None:
         self.name = name
         self._replies: dict[tuple[str, tuple[Message, ...]], deque[Reply]] = {}
         for one in asked:

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from sociometer.core.measure import Figure
 from sociometer.core.task import Episode, Instrument
-from sociometer.core.transcript import Asked, Event
-from sociometer.core.workbench import StoredRun
+from sociometer.core.transcript import Event, Exchange
+from sociometer.store.stored_run import StoredRun
 
 KINDS = ("best", "worst", "unreadable", "failed", "random")
 
@@ -56,7 +56,7 @@ def evidence_of(
     shown = []
     for place in sorted(kinds):
         episode = episodes[place]
-        lines = lines_of(run.transcript(task, episode.item.id, episode.repeat))
+        lines = lines_of(run.transcript(episode.item.id, task, episode.repeat))
         score = episode.score
         shown.append(
             EpisodeShown(
@@ -123,7 +123,7 @@ def lines_of(events: Sequence[Event]) -> tuple[Line, ...]:
     lines: list[Line] = []
     before: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for event in events:
-        if not isinstance(event, Asked):
+        if not isinstance(event, Exchange):
             facts = {name: _plain(fact) for name, fact in event.facts.items()}
             lines.append(Line("note", event.kind, branch=event.branch, facts=facts))
             continue

@@ -13,9 +13,9 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import Instrument, SummarisedRun
-from sociometer.core.workbench import StoredRun
 from sociometer.report.evidence import EpisodeShown, evidence_of
 from sociometer.report.overview import measures_figure, profile_figure
+from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48
 """Settings in more words than this name a run less well than its id."""

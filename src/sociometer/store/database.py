@@ -4,37 +4,60 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import msgspec
 
 from sociometer.core.errors import StoreError
+from sociometer.store.old_manifest import upgrade_manifests
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
+_STEPS = {3: upgrade_manifests}
+"""What a migration does beyond its SQL."""
 BUSY_SECONDS = 30
 
 
 def connect(path: Path, *, writable: bool = True) -> sqlite3.Connection:
-    """A connection to the store at `path`; a new file is given the newest schema."""
+    """A connection to the store at `path`; a writable one creates the file and brings its schema up to date."""
     with storage_errors(path):
-        if not writable and not path.exists():
-            raise StoreError(f"{path}: there is no store here yet; run an instrument first.")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
         if writable:
-            _migrate(connection, path)
-        else:
-            connection.execute("PRAGMA query_only = ON")
+            path.parent.mkdir(parents=True, exist_ok=True)
+        elif not path.exists():
+            raise StoreError(f"{path}: there is no store here yet; run an instrument first.")
+        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            if writable:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = FULL")
+                connection.execute("PRAGMA foreign_keys = ON")
+                _migrate(connection, path)
+            else:
+                connection.execute("PRAGMA query_only = ON")
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 
+def is_current(path: Path) -> bool:
+    """Whether the store exists and has the newest schema, so that it can be read without being written."""
+    if not path.exists():
+        return False
+    with storage_errors(path), closing(connect(path, writable=False)) as connection:
+        return _schema(connection) == max(_scripts())
+
+
+def _schema(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _scripts() -> dict[int, Path]:
+    return {int(script.name[:4]): script for script in sorted(_MIGRATIONS.glob("[0-9]*.sql"))}
+
+
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    present = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    scripts = {int(script.name[:4]): script for script in sorted(_MIGRATIONS.glob("[0-9]*.sql"))}
+    present, scripts = _schema(connection), _scripts()
     newest = max(scripts)
     if present > newest:
         raise StoreError(
@@ -45,10 +68,11 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have migrated while this one waited for the lock.
-        present = int(connection.execute("PRAGMA user_version").fetchone()[0])
-        for number in range(present + 1, newest + 1):
+        for number in range(_schema(connection) + 1, newest + 1):
             for statement in _statements(scripts[number].read_text(encoding="utf-8")):
                 connection.execute(statement)
+            if number in _STEPS:
+                _STEPS[number](connection)
             connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")
     except BaseException:

@@ -8,23 +8,22 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.conversation import Message, Reply
+from sociometer.core.conversation import Reply
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Episode, Failure, Item, Score, Task
-from sociometer.core.transcript import Asked, Event, Noted
+from sociometer.core.transcript import Event, Exchange, Noted
 from sociometer.store.database import storage_errors
 from sociometer.store.journal import Journal, put_messages, read_messages
-from sociometer.store.records import KeptHeard, KeptNote
 from sociometer.store.texts import TextShelf, pack, unpack
 from sociometer.store.writer import Writer
 
 _encode_json = msgspec.json.Encoder().encode
 _encode_events = msgspec.msgpack.Encoder().encode
-_decode_events = msgspec.msgpack.Decoder(tuple[KeptHeard | KeptNote, ...]).decode
+_decode_events = msgspec.msgpack.Decoder(tuple[tuple[Any, ...], ...]).decode
 _decode_reply = msgspec.msgpack.Decoder(Reply).decode
-
-HeardInFull = tuple[str, str, str, bytes, tuple[Message, ...], Reply]
-"""Role, model, branch, journal key (empty where not journaled), messages, reply."""
+_EXCHANGE, _NOTE = "heard", "note"
+"""The tags of stored events: (heard, role, model, branch, journal key, hashes of the messages, reply), where the last
+two are left empty if the journal has them; and (note, kind, facts, branch)."""
 
 
 class Episodes:
@@ -44,7 +43,7 @@ class Episodes:
         run: str,
         task: str,
         episode: Episode[Any, Any],
-        events: Sequence[HeardInFull | Noted],
+        events: Sequence[Event],
     ) -> None:
         """Keeps an episode with its transcript and score, in place of an earlier attempt."""
         # Encoded here, not in the writer, so that what cannot be encoded is the instrument's error and nobody else's.
@@ -120,13 +119,15 @@ class Episodes:
                 raise UsageError(f"run {run} has no episode of item '{item}' (task {task}, repeat {repeat}).")
             return tuple(self._event(event) for event in _decode_events(unpack(row[0])))
 
-    def _event(self, kept: KeptHeard | KeptNote) -> Event:
-        if isinstance(kept, KeptNote):
-            return Noted(kept.kind, msgspec.msgpack.decode(kept.facts), kept.branch)
-        if kept.reply is not None:
-            return Asked(kept.role, kept.model, read_messages(self._reader, kept.messages), kept.reply, kept.branch)
-        messages, reply = self._journal.asked(kept.key)
-        return Asked(kept.role, kept.model, messages, _decode_reply(reply) if reply else Reply(""), kept.branch)
+    def _event(self, kept: tuple[Any, ...]) -> Event:
+        if kept[0] == _NOTE:
+            _, kind, facts, branch = kept
+            return Noted(kind, msgspec.msgpack.decode(facts), branch)
+        _, role, model, branch, key, hashes, reply = kept
+        if reply is not None:
+            return Exchange(role, model, read_messages(self._reader, hashes), msgspec.convert(reply, Reply), branch)
+        messages, found = self._journal.asked(key)
+        return Exchange(role, model, messages, _decode_reply(found) if found else Reply(""), branch)
 
     def _insert(
         self,
@@ -134,12 +135,10 @@ class Episodes:
         place: tuple[str, str, str, int],
         outcome: bytes | None,
         failure: Failure | None,
-        events: Sequence[HeardInFull | KeptNote],
+        events: Sequence[Exchange | tuple[Any, ...]],
         score: bytes | None,
     ) -> None:
-        kept = [
-            event if isinstance(event, KeptNote) else _keep_heard(connection, self._texts, event) for event in events
-        ]
+        kept = [self._encode_exchange(connection, event) if isinstance(event, Exchange) else event for event in events]
         connection.execute(
             "INSERT OR REPLACE INTO episode (run, task, item, repeat, outcome, failure_kind, failure, events, created)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -154,6 +153,12 @@ class Episodes:
         )
         if score is not None:
             connection.execute(_PUT_SCORE, (*place, score))
+
+    def _encode_exchange(self, connection: sqlite3.Connection, event: Exchange) -> tuple[Any, ...]:
+        kept = (_EXCHANGE, event.role, event.model, event.branch, event.key)
+        if event.key:
+            return *kept, b"", None
+        return *kept, put_messages(connection, self._texts, event.messages), event.reply
 
 
 _EPISODES = """
@@ -170,15 +175,8 @@ _WALK, _WALK_ONE = _EPISODES.format(more=""), _EPISODES.format(more="AND item.id
 _PUT_SCORE = "INSERT OR REPLACE INTO score (run, task, item, repeat, body) VALUES (?, ?, ?, ?, ?)"
 
 
-def _keep_heard(connection: sqlite3.Connection, texts: TextShelf, heard: HeardInFull) -> KeptHeard:
-    role, model, branch, key, messages, reply = heard
-    if key:
-        return KeptHeard(role, model, branch, key, b"", None)
-    return KeptHeard(role, model, branch, b"", put_messages(connection, texts, messages), reply)
-
-
-def _encode_note(note: Noted) -> KeptNote:
-    return KeptNote(note.kind, _encode_events(note.facts), note.branch)
+def _encode_note(note: Noted) -> tuple[Any, ...]:
+    return _NOTE, note.kind, _encode_events(note.facts), note.branch
 
 
 def _replace_scores(

@@ -1,52 +1,47 @@
 """The records that go into the store and come out of it."""
 
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.caps import Caps
-from sociometer.core.conversation import Identity, Message, Reply, Sampling
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import Identity, Message
 
 
-class SeatRecord(Struct, frozen=True, omit_defaults=True):
-    """Who played a role, as far as needed to seat them again; keys are never part of it."""
+class RunStatus(StrEnum):
+    """How far a run got: it is being played, ended early, cannot go on, or is complete."""
+
+    PLAYING = "playing"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    FINISHED = "finished"
+
+
+class RoleRecord(Struct, frozen=True, omit_defaults=True):
+    """Who played a role: the model as it was given, its name in tables, and its identity; keys are never part of it."""
 
     spec: str
     identity: Identity
-    sampling: Sampling = Sampling()
-    base_url: str = ""
-    revision: str = ""
-    key_variable: str = ""
-    timeout_seconds: float = 300.0
+    label: str
 
 
 class Manifest(Struct, frozen=True, omit_defaults=True):
-    """What makes a run repeatable."""
+    """What makes a run repeatable: the user's choices, with tasks and settings in full, and what they led to."""
 
-    instrument: str
+    config: RunConfig
     instrument_version: str
-    tasks: tuple[str, ...]
-    settings: dict[str, Any]
-    seats: dict[str, SeatRecord]
-    seed: int
+    roles: dict[str, RoleRecord]
     repeats: dict[str, int]
-    limit: int | None
-    official: bool
-    data_folder: str
-    prompts_folder: str
     prompts_digest: str
     data_files: dict[str, str]
     norms: dict[str, Any]
     sociometer_version: str
     python_version: str
     platform: str
-    fresh: bool = False
-    command: tuple[str, ...] = ()
     given_items: bool = False
+    """Whether a command handed the items over."""
     imported: bool = False
-    caps: Caps = Caps()
-    in_flight: int = 0
-    retries: int | None = None
 
 
 class RunRecord(Struct, frozen=True):
@@ -55,10 +50,12 @@ class RunRecord(Struct, frozen=True):
     id: str
     instrument: str
     subject: str
-    status: str
+    """The subject's label."""
+    status: RunStatus
     manifest: Manifest
     created: float
     finished: float | None
+    name: str = ""
 
 
 class JournalEntry(Struct, frozen=True):
@@ -92,22 +89,3 @@ class Spent(Struct, frozen=True):
     charged_tokens: int = 0
     charged_cost: float = 0.0
     priced: int = 0
-
-
-class KeptHeard(Struct, frozen=True, omit_defaults=True, tag="heard", array_like=True):
-    """A request as an episode keeps it: by its journal key, or (for players that cost nothing) in full."""
-
-    role: str
-    model: str
-    branch: str
-    key: bytes
-    messages: bytes
-    reply: Reply | None
-
-
-class KeptNote(Struct, frozen=True, tag="note", array_like=True):
-    """A note as an episode keeps it."""
-
-    kind: str
-    facts: bytes
-    branch: str

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import msgspec
 
+from sociometer.core.config import model_label
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
 from sociometer.store.database import storage_errors
-from sociometer.store.records import Manifest, RunRecord
+from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.texts import TextShelf, pack, unpack
 from sociometer.store.writer import Writer
 
 _encode = msgspec.json.Encoder().encode
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
-_COLUMNS = "id, instrument, subject, status, manifest, created, finished"
+_COLUMNS = "id, instrument, subject, status, manifest, created, finished, name"
 
 
 class Runs:
@@ -30,19 +31,22 @@ class Runs:
         self._reader = reader
         self._texts = texts
 
-    def create(self, manifest: Manifest, subject: str, config_hash: str, *, only: bool = False) -> RunRecord:
+    def create(self, manifest: Manifest, config_hash: str, *, only: bool = False) -> RunRecord:
         """A new run with an id of its own; with `only`, the one that another process made of the same just now."""
-        name = f"{manifest.instrument}-{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
+        run = f"{manifest.config.instrument}-{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
         created = time.time()
-        row = (name, manifest.instrument, subject, config_hash, "playing", pack(_encode(manifest)), created)
-        unless = " WHERE NOT EXISTS (SELECT 1 FROM run WHERE config_hash = ?4)" if only else ""
+        subject = manifest.config.label or model_label(manifest.config.subject)
+        config = manifest.config
+        row = (run, config.instrument, subject, config_hash, RunStatus.PLAYING, pack(_encode(manifest)), created,
+               config.name)  # fmt: skip
+        unless = " WHERE NOT EXISTS (SELECT 1 FROM run WHERE config_hash = ?)" if only else ""
         self._writer.execute(
-            "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created)"
-            f" SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7{unless}",
-            row,
+            "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created, name)"
+            f" SELECT ?, ?, ?, ?, ?, ?, ?, ?{unless}",
+            (*row, config_hash) if only else row,
         )
         self._writer.flush()
-        made = RunRecord(name, manifest.instrument, subject, "playing", manifest, created, None)
+        made = RunRecord(run, config.instrument, subject, RunStatus.PLAYING, manifest, created, None, config.name)
         return made if not only else self.with_config(config_hash) or made
 
     def delete(self, run: str) -> None:
@@ -50,21 +54,25 @@ class Runs:
         self._writer.execute("DELETE FROM run WHERE id = ?", (run,))
         self._writer.flush()
 
-    def set_status(self, run: str, status: str) -> None:
-        """Says how a run stands: playing, stopped, failed, finished."""
-        finished = time.time() if status == "finished" else None
+    def set_status(self, run: str, status: RunStatus) -> None:
+        """Keeps how far a run got."""
+        finished = time.time() if status is RunStatus.FINISHED else None
         self._writer.execute("UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run))
 
     def with_config(self, config_hash: str) -> RunRecord | None:
         """The newest run made by the same command on the same models and data."""
         return next(self._select("WHERE config_hash = ? ORDER BY created DESC LIMIT 1", (config_hash,)), None)
 
+    def named(self, name: str) -> RunRecord | None:
+        """The run of that name."""
+        return next(self._select("WHERE name = ? AND name <> ''", (name,)), None)
+
     def all(self) -> Iterator[RunRecord]:
         """All runs, oldest first."""
         return self._select("ORDER BY created, id", ())
 
     def get(self, reference: str) -> RunRecord:
-        """The run of that id, of an id that begins so, or the newest one (`last`)."""
+        """The run of that id or name, of an id that begins so, or the newest one (`last`)."""
         if reference == "last":
             newest = next(self._select("ORDER BY created DESC LIMIT 1", ()), None)
             if newest is None:
@@ -72,7 +80,7 @@ class Runs:
                     "there is no run in the store yet; start one with 'sociometer run INSTRUMENT --model MODEL'."
                 )
             return newest
-        exact = next(self._select("WHERE id = ?", (reference,)), None)
+        exact = next(self._select("WHERE id = ? OR (name = ? AND name <> '')", (reference, reference)), None)
         if exact is not None:
             return exact
         pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
@@ -107,6 +115,6 @@ class Runs:
     def _select(self, where: str, values: tuple[str, ...]) -> Iterator[RunRecord]:
         with storage_errors(self._path):
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
-                name, instrument, subject, status, manifest, created, finished = row
-                told = msgspec.json.decode(unpack(manifest), type=Manifest)
-                yield RunRecord(name, instrument, subject, status, told, created, finished)
+                run, instrument, subject, status, packed, created, finished, name = row
+                manifest = msgspec.json.decode(unpack(packed), type=Manifest)
+                yield RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name)

@@ -5,7 +5,7 @@ from types import TracebackType
 
 from platformdirs import user_data_path
 
-from sociometer.store.database import connect
+from sociometer.store.database import connect, is_current
 from sociometer.store.episodes import Episodes
 from sociometer.store.journal import Journal
 from sociometer.store.runs import Runs
@@ -76,6 +76,8 @@ class _Opened:
     def __init__(self, path: Path) -> None:
         self._texts = TextShelf()
         self.writer = Writer(path, on_rollback=self._forget)
+        if not is_current(path):
+            self.writer.start()
         self.reader = connect(path, writable=False)
         self.journal = Journal(path, self.writer, self.reader, self._texts)
         self.runs = Runs(path, self.writer, self.reader, self._texts)

@@ -20,13 +20,22 @@ class Writer:
     """Queues operations; each future is done once its operation is on disk."""
 
     def __init__(self, path: Path, on_rollback: Callable[[], None] = lambda: None) -> None:
+        """The file is opened, or made, by `start` or with the first operation; reading alone never opens it."""
         self._path = path
-        self._connection = connect(path)
+        self._connection: sqlite3.Connection | None = None
         self._on_rollback = on_rollback
         self._queue: SimpleQueue[tuple[Operation, asyncio.Future[Any] | threading.Event | None] | None] = SimpleQueue()
         self._broken: StoreError | None = None
-        self._thread = threading.Thread(target=self._work, name="store-writer", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Opens the file, brings its schema up to date and begins to write."""
+        if self._thread is None:
+            self._connection = connect(self._path)
+            self._thread = threading.Thread(
+                target=self._work, args=(self._connection,), name="store-writer", daemon=True
+            )
+            self._thread.start()
 
     @property
     def backlog(self) -> int:
@@ -35,8 +44,7 @@ class Writer:
 
     def queue(self, operation: Operation) -> None:
         """Hands an operation over without waiting for it."""
-        self._raise_if_broken()
-        self._queue.put((operation, None))
+        self._put(operation, None)
 
     def execute(self, statement: str, values: tuple[object, ...]) -> None:
         """Hands a single statement over without waiting for it."""
@@ -44,13 +52,14 @@ class Writer:
 
     def committed(self, operation: Operation) -> "asyncio.Future[Any]":
         """Hands an operation over; the future has its result when it is on disk."""
-        self._raise_if_broken()
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._queue.put((operation, future))
+        self._put(operation, future)
         return future
 
     def flush(self) -> None:
         """Waits until all that was queued is on disk."""
+        if self._thread is None:
+            return
         done = threading.Event()
         self._queue.put((lambda _: None, done))
         while not done.wait(1.0):
@@ -60,16 +69,24 @@ class Writer:
 
     def close(self) -> None:
         """Writes what is queued and ends the thread."""
+        if self._thread is None or self._connection is None:
+            return
         self._queue.put(None)
         self._thread.join()
         self._connection.close()
+        self._thread = None
         self._raise_if_broken()
+
+    def _put(self, operation: Operation, waiter: "asyncio.Future[Any] | None") -> None:
+        self._raise_if_broken()
+        self.start()
+        self._queue.put((operation, waiter))
 
     def _raise_if_broken(self) -> None:
         if self._broken is not None:
             raise self._broken
 
-    def _work(self) -> None:
+    def _work(self, connection: sqlite3.Connection) -> None:
         while True:
             entry = self._queue.get()
             batch: list[tuple[Operation, Any]] = []
@@ -82,43 +99,45 @@ class Writer:
                 except Empty:
                     break
             if batch:
-                self._commit(batch)
+                self._commit(connection, batch)
             if entry is None:
                 return
 
-    def _commit(self, batch: list[tuple[Operation, Any]]) -> None:
+    def _commit(self, connection: sqlite3.Connection, batch: list[tuple[Operation, Any]]) -> None:
         if self._broken is not None:
             _tell([(waiter, self._broken) for _, waiter in batch])
             return
         try:
             with storage_errors(self._path):
-                results = self._transaction(batch)
+                results = self._transaction(connection, batch)
             _tell([(waiter, result) for (_, waiter), result in zip(batch, results, strict=True)])
         except StoreError as failure:
             self._broken = failure
             _tell([(waiter, failure) for _, waiter in batch])
         except Exception as failure:
-            self._commit_one_by_one(batch, failure)
+            self._commit_one_by_one(connection, batch, failure)
 
-    def _commit_one_by_one(self, batch: list[tuple[Operation, Any]], failure: Exception) -> None:
+    def _commit_one_by_one(
+        self, connection: sqlite3.Connection, batch: list[tuple[Operation, Any]], failure: Exception
+    ) -> None:
         """One operation cannot be written (a number too large, say): the others still are, and it alone is told."""
         if len(batch) > 1:
             for entry in batch:
-                self._commit([entry])
+                self._commit(connection, [entry])
             return
         told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", "not stored")
         _tell([(waiter, told) for _, waiter in batch])
 
-    def _transaction(self, batch: list[tuple[Operation, Any]]) -> list[object]:
-        self._connection.execute("BEGIN IMMEDIATE")
+    def _transaction(self, connection: sqlite3.Connection, batch: list[tuple[Operation, Any]]) -> list[object]:
+        connection.execute("BEGIN IMMEDIATE")
         try:
-            results = [operation(self._connection) for operation, _ in batch]
-            self._connection.execute("COMMIT")
+            results = [operation(connection) for operation, _ in batch]
+            connection.execute("COMMIT")
             return results
         except BaseException:
             self._on_rollback()
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
 
 

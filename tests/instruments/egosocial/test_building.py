@@ -10,7 +10,7 @@ from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import DataError
 from sociometer.core.settings import Settings
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.egosocial import building, commands
 from sociometer.instruments.egosocial.tombench.convert import read_conversions
 
@@ -72,14 +72,14 @@ def data(tmp_path):
     return tmp_path / "data"
 
 
-class Bench:
+class FakeContext:
     """A workbench that rehearses."""
 
     seed = 0
 
     def __init__(self, data):
-        self.instrument = load_folder("egosocial")
-        self.show = Rehearsal(self.instrument, folder_of("egosocial"), {"builder": Builder()}, data=(data,))
+        self.instrument = load("egosocial")
+        self.show = Rehearsal(self.instrument, {"builder": Builder()}, data=data)
 
     def source(self, **settings):
         return self.show.source()
@@ -104,7 +104,7 @@ def options(**values):
 
 
 def test_only_what_passes_is_written_and_the_rest_stands_in_the_review_sheet(data, tmp_path):
-    result = commands.build(Bench(data), options(out=str(tmp_path / "c.jsonl")))
+    result = commands.build(FakeContext(data), options(out=str(tmp_path / "c.jsonl")))
     assert dict(result.tables[0].rows) == {"converted": 2, "passed every check": 1, "judged by people": 0, "written": 1}
     ((key, line),) = read_conversions(tmp_path / "c.jsonl").items()
     assert key == ("tombench-made-up-001", "en")
@@ -115,7 +115,7 @@ def test_only_what_passes_is_written_and_the_rest_stands_in_the_review_sheet(dat
 
 
 def test_people_overrule_the_checks_and_mend_the_words(data, tmp_path):
-    commands.build(Bench(data), options(out=str(tmp_path / "c.jsonl")))
+    commands.build(FakeContext(data), options(out=str(tmp_path / "c.jsonl")))
     path = tmp_path / "c.review.csv"
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     rows[0]["verdict"] = "no"
@@ -125,17 +125,15 @@ def test_people_overrule_the_checks_and_mend_the_words(data, tmp_path):
         table = csv.DictWriter(out, rows[0].keys())
         table.writeheader()
         table.writerows(rows)
-    commands.build(Bench(data), options(out=str(tmp_path / "d.jsonl"), reviewed=str(path)))
+    commands.build(FakeContext(data), options(out=str(tmp_path / "d.jsonl"), reviewed=str(path)))
     ((_, line),) = read_conversions(tmp_path / "d.jsonl").items()
     assert line.story == "Meifen tells you a joke. You yawn."
 
 
 def test_converted_questions_become_pairs(data, tmp_path):
-    commands.build(Bench(data), options(out=str(tmp_path / "c.jsonl")))
-    show = Rehearsal(
-        load_folder("egosocial"), folder_of("egosocial"), {}, {"converted": str(tmp_path / "c.jsonl")}, data=(data,)
-    )
-    scenes = list(load_folder("egosocial").task("tombench").items(show.source()))
+    commands.build(FakeContext(data), options(out=str(tmp_path / "c.jsonl")))
+    show = Rehearsal(load("egosocial"), {}, {"converted": str(tmp_path / "c.jsonl")}, data=data)
+    scenes = list(load("egosocial").task("tombench").items(show.source()))
     assert [len(scene.tellings) for scene in scenes] == [2, 1, 1]
     third, first = scenes[0].tellings
     assert (third.answer, first.answer, first.name) == (1, 1, "first")
@@ -157,7 +155,7 @@ def test_text_of_a_model_never_becomes_a_formula():
 
 
 def test_lint_checks_the_bundled_scenes(data):
-    result = commands.lint(Bench(data), Settings({"out": None}))
+    result = commands.lint(FakeContext(data), Settings({"out": None}))
     assert not result.failed
     assert {table.name for table in result.tables} >= {
         "positions-generated",
@@ -167,10 +165,8 @@ def test_lint_checks_the_bundled_scenes(data):
 
 
 def test_lint_lists_every_disagreement_with_the_official_key(official, tmp_path):
-    bench = Bench(official)
-    bench.source = lambda **settings: Rehearsal(
-        bench.instrument, folder_of("egosocial"), {}, settings, data=(official,)
-    ).source()
-    result = commands.lint(bench, Settings({"out": str(tmp_path / "d.csv")}))
+    context = FakeContext(official)
+    context.source = lambda **settings: Rehearsal(context.instrument, {}, settings, data=official).source()
+    result = commands.lint(context, Settings({"out": str(tmp_path / "d.csv")}))
     assert not result.failed
     assert len((tmp_path / "d.csv").read_text(encoding="utf-8").splitlines()) == 1 + 464

@@ -4,25 +4,25 @@ import pytest
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.models.registry import ModelOptions, resolve
 
-INSTRUMENT = load_folder("egosocial")
+INSTRUMENT = load("egosocial")
 
 
-def show(settings=None, data=(), seed=0):
+def show(settings=None, data=None, seed=0):
     players = {"subject": resolve("baseline/random", ModelOptions())}
-    return Rehearsal(INSTRUMENT, folder_of("egosocial"), players, settings, data=data, seed=seed)
+    return Rehearsal(INSTRUMENT, players, settings, data=data, seed=seed)
 
 
-def scenes(task, settings=None, data=(), seed=0):
+def scenes(task, settings=None, data=None, seed=0):
     return list(INSTRUMENT.task(task).items(show(settings, data, seed).source()))
 
 
 @pytest.mark.parametrize("task", ["tomi", "tombench", "counterfactual-official", "convert"])
 def test_official_scenarios_say_how_to_get_their_files(task, tmp_path):
     with pytest.raises(DataError, match="sociometer data fetch egosocial"):
-        scenes(task, data=(tmp_path,))
+        scenes(task, data=tmp_path)
 
 
 def test_an_impossible_difficulty_is_refused_with_what_is_allowed():
@@ -56,13 +56,13 @@ def test_the_authors_file_is_found_below_the_data_folder(tmp_path):
         "Answer": "A",
     }
     (tmp_path / "egosocialarena" / "counterfact.jsonl").write_text(json.dumps(row))
-    (scene,) = scenes("counterfactual-official", data=(tmp_path,))
+    (scene,) = scenes("counterfactual-official", data=tmp_path)
     assert scene.tellings[0].answer == 0
 
 
 def test_a_file_of_conversions_that_is_not_there_says_how_to_make_one(official):
     with pytest.raises(DataError, match="sociometer build egosocial"):
-        scenes("tombench", {"converted": "nowhere.jsonl"}, (official,))
+        scenes("tombench", {"converted": "nowhere.jsonl"}, official)
 
 
 def test_a_conversion_with_other_options_than_the_release_is_refused(official, tmp_path):
@@ -72,7 +72,7 @@ def test_a_conversion_with_other_options_than_the_release_is_refused(official, t
     }  # fmt: skip
     (tmp_path / "c.jsonl").write_text(json.dumps(line))
     with pytest.raises(DataError, match="1 options converted"):
-        scenes("tombench", {"converted": str(tmp_path / "c.jsonl")}, (official,))
+        scenes("tombench", {"converted": str(tmp_path / "c.jsonl")}, official)
 
 
 def conversions(path, *lines):
@@ -85,19 +85,19 @@ def test_conversions_in_another_language_or_of_no_released_question_are_refused(
     english = {"id": "tombench-hidden-emotions-001", "language": "en"}
     given = conversions(tmp_path / "c.jsonl", english)
     with pytest.raises(DataError, match="no conversion in 'zh'; the file is in en"):
-        scenes("tombench", {**given, "language": "zh"}, (official,))
+        scenes("tombench", {**given, "language": "zh"}, official)
     given = conversions(tmp_path / "c.jsonl", english, {"id": "tombench-elsewhere-001", "language": "en"})
     with pytest.raises(DataError, match="1 conversions are of no released question, such as 'tombench-elsewhere-001'"):
-        scenes("tombench", given, (official,))
+        scenes("tombench", given, official)
     with pytest.raises(DataError, match="it is empty"):
-        scenes("tombench", conversions(tmp_path / "c.jsonl"), (official,))
+        scenes("tombench", conversions(tmp_path / "c.jsonl"), official)
 
 
 def test_the_first_person_alone_is_asked_only_where_there_is_one(official, tmp_path):
     with pytest.raises(UsageError, match="--perspective first needs first-person conversions"):
-        scenes("tombench", {"perspective": "first"}, (official,))
+        scenes("tombench", {"perspective": "first"}, official)
     given = conversions(tmp_path / "c.jsonl", {"id": "tombench-hidden-emotions-001", "language": "en"})
-    (scene,) = scenes("tombench", {**given, "perspective": "first"}, (official,))
+    (scene,) = scenes("tombench", {**given, "perspective": "first"}, official)
     assert [telling.name for telling in scene.tellings] == ["third", "first"]
 
 

@@ -1,5 +1,5 @@
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.egosocial.published.reproduce import data_volumes, granularity, published
 
 
@@ -23,5 +23,5 @@ def test_table_3_fits_thirty_new_worlds_and_a_hundred_counterfactual_questions()
 
 
 def test_table_1_sizes_are_those_of_the_official_files(official):
-    source = Rehearsal(load_folder("egosocial"), folder_of("egosocial"), {}, data=(official,)).source()
+    source = Rehearsal(load("egosocial"), {}, data=official).source()
     assert [(f.printed, f.recomputed, f.match) for f in data_volumes(source)] == [(999, 999, True), (2860, 2860, True)]

@@ -8,11 +8,11 @@ from sociometer.core.conversation import Identity, Reply
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.egosocial.scene import Scene, Telling, option_order
 from sociometer.models.registry import ModelOptions, resolve
 
-INSTRUMENT = load_folder("egosocial")
+INSTRUMENT = load("egosocial")
 
 
 class Subject:
@@ -32,9 +32,9 @@ class Subject:
         return Reply(next((reply for word, reply in self.replies.items() if word in text), self.default))
 
 
-def show(subject, settings=None, data=()):
+def show(subject, settings=None, data=None):
     player = resolve(subject, ModelOptions()) if isinstance(subject, str) else subject
-    return Rehearsal(INSTRUMENT, folder_of("egosocial"), {"subject": player}, settings, data=data)
+    return Rehearsal(INSTRUMENT, {"subject": player}, settings, data=data)
 
 
 def pair(name="pair-1", cluster="story-1", **facets):
@@ -86,7 +86,7 @@ def test_the_key_never_reaches_the_subject():
     subject = Subject({})
     asyncio.run(show(subject).play("tomi", pair()))
     for request in subject.seen:
-        assert request.form.key == 1
+        assert request.answer_format.key == 1
         assert "key" not in "".join(message.content for message in request.messages)
 
 
@@ -127,7 +127,7 @@ def test_the_paired_contrast_is_worked_out_by_hand():
 
 
 def test_official_and_corrected_key_are_both_reported(official):
-    summary = show("baseline/oracle", data=(official,)).summarise("tomi")
+    summary = show("baseline/oracle", data=official).summarise("tomi")
     assert summary.measure("first").value == summary.measure("third").value == 1.0
     assert summary.measure("first_official").value == pytest.approx(1 - 361 / 2664)
     assert "corrected key" in summary.notes[0]
@@ -136,7 +136,7 @@ def test_official_and_corrected_key_are_both_reported(official):
 
 
 def test_the_guesser_stands_at_chance_on_second_order_and_false_belief_items(official):
-    summary = show("baseline/random", data=(official,)).summarise("tomi")
+    summary = show("baseline/random", data=official).summarise("tomi")
     for group in ({"order": "2"}, {"belief": "misses reality"}):
         measure = summary.measure("first", **group)
         assert measure.interval.low < 0.5 < measure.interval.high
@@ -150,7 +150,7 @@ def test_the_oracle_is_right_on_fresh_second_order_and_false_belief_items():
 
 def test_tombench_plays_in_both_languages_by_ability(official):
     for language in ("en", "zh"):
-        summary = show("baseline/oracle", {"language": language}, (official,)).summarise("tombench")
+        summary = show("baseline/oracle", {"language": language}, official).summarise("tombench")
         assert summary.measure("third").items == 2860
         assert summary.measure("third", ability="desire").items == 180
         assert summary.measure("first").items == 0

@@ -4,13 +4,13 @@ from pathlib import Path
 import pytest
 
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.sage.items import bundled
 
 
 @pytest.fixture(scope="session")
 def sage():
-    return load_folder("sage")
+    return load("sage")
 
 
 @pytest.fixture(scope="session")
@@ -24,10 +24,10 @@ def official() -> Path:
 
 @pytest.fixture
 def rehearse(sage):
-    def make(settings=None, data=(), **players):
+    def make(settings=None, data=None, **players):
         if "simulator" not in players:
             players["simulator"] = sage.players["appraisal"]()
-        return Rehearsal(sage, folder_of("sage"), players, settings, data=data)
+        return Rehearsal(sage, players, settings, data=data)
 
     return make
 

@@ -43,7 +43,7 @@ class Builder(Chair):
         } | steps
 
     def say(self, request):
-        return json.dumps(self._steps[request.form.name])
+        return json.dumps(self._steps[request.answer_format.name])
 
 
 def some(count, language="en", seed=0):
@@ -65,7 +65,7 @@ def test_a_scenario_is_built_in_four_steps(rehearse):
     builder = Builder()
     run = rehearse(builder=builder).play_all("build", some(1))
     [(brief, built, _)] = run.scored()
-    assert [request.form.name for request in builder.asked] == [
+    assert [request.answer_format.name for request in builder.asked] == [
         "PersonaStep",
         "SceneStep",
         "ReactionStep",

@@ -84,7 +84,7 @@ def test_a_file_without_a_dialogue_is_refused(cli, tmp_path):
 
 def test_an_imported_run_is_said_to_be_chinese(cli, imported):
     shown = cli("show", imported[0], "--json")
-    assert shown["manifest"]["settings"]["language"] == "zh"
+    assert shown["manifest"]["config"]["settings"]["language"] == "zh"
 
 
 def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):

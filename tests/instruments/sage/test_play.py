@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from sociometer.core.transcript import Asked, Noted
+from sociometer.core.transcript import Exchange, Noted
 from sociometer.instruments.sage.emotion import Protocol
 from sociometer.instruments.sage.fence import fenced, mark_of
 from sociometer.instruments.sage.play import protocol_of
@@ -33,7 +33,7 @@ def test_ten_replies_are_heard_and_nine_are_judged(rehearse, care_home):
     assert len(outcome.turns) == 10
     assert [turn.judgement is None for turn in outcome.turns] == [False] * 9 + [True]
     assert outcome.ending == "turns" and outcome.final == 40
-    roles = Counter(event.role for event in played.events if isinstance(event, Asked))
+    roles = Counter(event.role for event in played.events if isinstance(event, Exchange))
     assert roles == {"subject": 10, "simulator": 18}
 
 
@@ -42,7 +42,7 @@ def test_judge_last_judges_the_tenth_reply_and_asks_for_no_more_words(rehearse, 
     outcome = played.episode.outcome
     assert outcome.turns[9].judgement.after == outcome.final == 50
     assert outcome.turns[9].words == ""
-    assert sum(isinstance(event, Asked) and event.role == "simulator" for event in played.events) == 19
+    assert sum(isinstance(event, Exchange) and event.role == "simulator" for event in played.events) == 19
 
 
 def test_the_protocol_follows_the_settings(rehearse):

@@ -5,7 +5,7 @@ import pytest
 
 from sociometer.core.conversation import Identity, Reply
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.models.registry import ModelOptions, resolve
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -34,19 +34,19 @@ class Speaker:
 
 @pytest.fixture(scope="session")
 def seceu():
-    return load_folder("seceu")
+    return load("seceu")
 
 
 @pytest.fixture
 def rehearse(seceu):
     """A rehearsal of SECEU with a model's name, a function of the request, or a fixed reply as the subject."""
 
-    def make(subject, data=(), **settings):
+    def make(subject, data=None, **settings):
         if isinstance(subject, str) and subject.startswith("baseline/"):
             player = resolve(subject, ModelOptions())
         else:
             player = Speaker(subject if callable(subject) else lambda _: subject)
-        made = Rehearsal(seceu, folder_of("seceu"), {"subject": player}, settings, data=tuple(data))
+        made = Rehearsal(seceu, {"subject": player}, settings, data=data)
         made.subject = player
         return made
 

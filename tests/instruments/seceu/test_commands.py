@@ -185,7 +185,7 @@ def test_a_script_is_named_as_no_model(sociometer, tmp_path):
     take_test(sociometer, f"scripted/{script}")
     code, out, _ = sociometer("analyse", "seceu", "last", "--json")
     assert code == 0
-    assert f"scripted/{script} is a script, not a model to be measured." in json.loads(out)["notes"]
+    assert f"scripted/{script.name} is a script, not a model to be measured." in json.loads(out)["notes"]
 
 
 def test_analyse_needs_something_to_analyse(sociometer):

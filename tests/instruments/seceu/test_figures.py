@@ -12,7 +12,7 @@ from sociometer.instruments.seceu.figures import beside, figures
 from sociometer.instruments.seceu.hills import eq_hill, similarity_hill
 
 
-def summarised(rehearse, subject, data=(), **settings):
+def summarised(rehearse, subject, data=None, **settings):
     made = rehearse(subject, data, **settings)
     name = subject if isinstance(subject, str) else "speaker"
     return SummarisedRun(name[-4:], "feelings", name, settings, made.summarise("feelings"))
@@ -34,7 +34,7 @@ def test_subjects_share_one_table_and_the_lines_for_comparison_stand_once(rehear
 
 
 def test_the_subject_stands_among_people_and_published_models(rehearse, official_data):
-    made = {figure.name: figure for figure in figures([summarised(rehearse, "baseline/even", [official_data])])}
+    made = {figure.name: figure for figure in figures([summarised(rehearse, "baseline/even", official_data)])}
     for name in ("eq-among-people", "similarity-among-people"):
         svg = vl_convert.vegalite_to_svg(themed(made[name].chart, "light", 600))
         assert "baseline/even" in svg
@@ -48,9 +48,9 @@ def test_a_picture_alone_says_what_the_hill_is_who_failed_and_who_was_picked(reh
         return "4, 3, 2, 1" if "\nQ" in request.messages[-1].content else "10, 0, 0, 0"
 
     runs = [
-        summarised(rehearse, "baseline/even", [official_data]),
-        summarised(rehearse, "baseline/refuse", [official_data]),
-        summarised(rehearse, in_two_shots, [official_data], prompting="best"),
+        summarised(rehearse, "baseline/even", official_data),
+        summarised(rehearse, "baseline/refuse", official_data),
+        summarised(rehearse, in_two_shots, official_data, prompting="best"),
     ]
     made = {figure.name: figure for figure in figures(runs)}
     for name in ("eq-among-people", "similarity-among-people"):
@@ -63,7 +63,7 @@ def test_a_picture_alone_says_what_the_hill_is_who_failed_and_who_was_picked(reh
 
 
 def test_the_hills_are_densities_of_everyone(rehearse, official_data):
-    norm = summarised(rehearse, "baseline/even", [official_data]).summary.series["norm"]
+    norm = summarised(rehearse, "baseline/even", official_data).summary.series["norm"]
     for hill in (eq_hill(norm), similarity_hill(norm)):
         step = hill[1].x - hill[0].x
         assert sum(point.density for point in hill) * step == pytest.approx(1, abs=0.03)
@@ -86,7 +86,7 @@ def test_a_transcript_has_its_points_beside_it(rehearse):
 
 def test_a_kind_keeps_its_colour_where_nobody_was_measured(rehearse, official_data):
     def colours(subject):
-        runs = [summarised(rehearse, subject, [official_data])]
+        runs = [summarised(rehearse, subject, official_data)]
         chart = next(figure.chart for figure in figures(runs) if figure.name == "eq-among-people")
         svg = vl_convert.vegalite_to_svg(themed(chart, "light", 600))
         return re.findall(r'label: GPT-4;[^>]*fill="(#[0-9a-f]{6})"', svg)

@@ -100,7 +100,7 @@ def items_distance(one, two):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_official_items_are_read_in_both_languages(rehearse, official_data, language):
-    played = list(items.scenarios(rehearse("baseline/even", [official_data], language=language).source()))
+    played = list(items.scenarios(rehearse("baseline/even", official_data, language=language).source()))
     assert [item.id for item in played] == list(official.IDS)
     assert all(len(set(item.options)) == 4 for item in played)
     assert all(9.985 <= sum(item.standard) <= 10.015 for item in played)
@@ -122,7 +122,7 @@ def test_a_document_without_all_forty_items_is_refused(rehearse, write_docx, tmp
     write_docx("seceu/SECEU_40items_English.docx", synthetic_english(range(1, 40)))
     write_docx("seceu/SECEU_norm.docx", synthetic_norm())
     with pytest.raises(DataError, match="expected items 1 to 40"):
-        list(items.scenarios(rehearse("baseline/even", [tmp_path]).source()))
+        list(items.scenarios(rehearse("baseline/even", tmp_path).source()))
 
 
 def test_an_item_without_four_options_is_refused_by_its_paragraph(rehearse, write_docx, tmp_path):
@@ -131,7 +131,7 @@ def test_an_item_without_four_options_is_refused_by_its_paragraph(rehearse, writ
     write_docx("seceu/SECEU_40items_English.docx", lines)
     write_docx("seceu/SECEU_norm.docx", synthetic_norm())
     with pytest.raises(DataError, match=r"docx:4: item 2 has no story with 4 options"):
-        list(items.scenarios(rehearse("baseline/even", [tmp_path]).source()))
+        list(items.scenarios(rehearse("baseline/even", tmp_path).source()))
 
 
 def test_chinese_numerals_and_options_on_the_storys_own_line_are_read(rehearse, write_docx, tmp_path):
@@ -144,7 +144,7 @@ def test_chinese_numerals_and_options_on_the_storys_own_line_are_read(rehearse, 
         lines += [f"第{name}题", *([f"{story} \t{options}"] if at % 2 else [story, options]), ""]
     write_docx("seceu/SECEU_40items_Chinese.docx", lines)
     write_docx("seceu/SECEU_norm.docx", synthetic_norm())
-    played = list(items.scenarios(rehearse("baseline/even", [tmp_path], language="zh").source()))
+    played = list(items.scenarios(rehearse("baseline/even", tmp_path, language="zh").source()))
     assert len(played) == 40
     assert all(item.options == ("高兴", "平静", "难过", "生气") for item in played)
     assert played[1].story == "她说：“好的！”故事二。她会觉得："
@@ -154,4 +154,4 @@ def test_a_norm_file_with_missing_rows_is_refused(rehearse, write_docx, tmp_path
     write_docx("seceu/SECEU_40items_English.docx", synthetic_english())
     write_docx("seceu/SECEU_norm.docx", list(synthetic_norm())[3:])
     with pytest.raises(DataError, match="expected 40 rows of 4 standard scores"):
-        list(items.scenarios(rehearse("baseline/even", [tmp_path]).source()))
+        list(items.scenarios(rehearse("baseline/even", tmp_path).source()))

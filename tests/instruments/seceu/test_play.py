@@ -48,7 +48,7 @@ def test_a_shuffled_order_is_shown_stored_and_undone(rehearse):
         item, played = play(made, place)
         outcome = played.episode.outcome
         orders.add(outcome.order)
-        shown = made.subject.requests[-1].form.options
+        shown = made.subject.requests[-1].answer_format.options
         assert shown == tuple(item.options[at] for at in outcome.order)
         for points, option in zip((4, 3, 2, 1), shown, strict=True):
             assert outcome.points[item.options.index(option)] == points

@@ -6,12 +6,12 @@ from sociometer.analysis.reproduction import unexplained
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
-from sociometer.instruments import folder_of
+from sociometer.instruments import FOLDER
 from sociometer.instruments.seceu.published.reproduce import rows
 
 
 def source(*folders):
-    return Source(Settings({}), Prompts(folder_of("seceu") / "prompts"), instrument="seceu", folders=folders)
+    return Source(Settings({}), Prompts(FOLDER / "seceu" / "prompts"), instrument="seceu", folders=folders)
 
 
 def test_every_printed_eq_follows_from_its_score_but_two_that_were_rounded():

@@ -56,7 +56,7 @@ def test_without_a_norm_there_is_no_eq_and_the_key_is_called_a_judgement(rehears
 
 
 def test_even_allocation_earns_an_eq_of_112_on_the_official_norm(rehearse, official_data):
-    summary = rehearse("baseline/even", [official_data]).summarise("feelings")
+    summary = rehearse("baseline/even", official_data).summarise("feelings")
     assert summary.measure("distance").value == pytest.approx(2.124, abs=1e-3)
     assert round(summary.measure("eq").value) == 112
     assert summary.measure("similarity").value == pytest.approx(-0.31, abs=0.005)
@@ -66,7 +66,7 @@ def test_even_allocation_earns_an_eq_of_112_on_the_official_norm(rehearse, offic
 
 
 def test_the_standard_scores_themselves_earn_the_top_eq(rehearse, official_data):
-    summary = rehearse("baseline/oracle", [official_data]).summarise("feelings")
+    summary = rehearse("baseline/oracle", official_data).summarise("feelings")
     assert summary.measure("distance").value == pytest.approx(0, abs=0.005)
     assert summary.measure("eq").value == pytest.approx(100 + 15 * 2.79 / 0.822, abs=0.1)
     assert summary.measure("eq").note.startswith("expert; spreading evenly earns 112; people's standard error")
@@ -74,7 +74,7 @@ def test_the_standard_scores_themselves_earn_the_top_eq(rehearse, official_data)
 
 
 def test_no_answer_stands_at_51_and_is_a_failed_test(rehearse, official_data):
-    summary = rehearse("baseline/refuse", [official_data]).summarise("feelings")
+    summary = rehearse("baseline/refuse", official_data).summarise("feelings")
     assert summary.measure("eq").value is None
     assert summary.measure("eq").note.startswith("FAILED: 40 of 40")
     assert summary.measure("distance").unreadable == 40
@@ -86,10 +86,10 @@ def test_no_answer_stands_at_51_and_is_a_failed_test(rehearse, official_data):
 
 def test_going_by_place_is_named_where_it_pays(rehearse, official_data):
     """In 32 of the 40 official items the first option is the strongest, so 4, 3, 2, 1 unread beats most people."""
-    summary = rehearse("4, 3, 2, 1", [official_data]).summarise("feelings")
+    summary = rehearse("4, 3, 2, 1", official_data).summarise("feelings")
     assert round(summary.measure("eq").value) == 122
     assert any("in 32 of 40 items. --shuffle" in note for note in summary.notes)
-    shuffled = rehearse("4, 3, 2, 1", [official_data], shuffle=True).summarise("feelings")
+    shuffled = rehearse("4, 3, 2, 1", official_data, shuffle=True).summarise("feelings")
     assert shuffled.measure("eq").value < 105
     assert not any("down the list" in note for note in shuffled.notes)
     ours = rehearse("4, 3, 2, 1").summarise("feelings")
@@ -99,13 +99,13 @@ def test_going_by_place_is_named_where_it_pays(rehearse, official_data):
 @pytest.mark.parametrize(("nulls", "failed"), [(20, False), (21, True)])
 def test_a_majority_of_null_answers_fails_and_half_does_not(rehearse, official_data, nulls, failed):
     answered = iter([*(["no idea"] * nulls), *(["4, 3, 2, 1"] * (40 - nulls))])
-    summary = rehearse(lambda _: next(answered), [official_data]).summarise("feelings")
+    summary = rehearse(lambda _: next(answered), official_data).summarise("feelings")
     assert (summary.measure("eq").value is None) == failed
 
 
 def test_the_interval_is_of_the_difference_from_people(rehearse, official_data):
     """Items that are hard for people and for the subject alike must not widen the interval of the EQ."""
-    made = rehearse("baseline/even", [official_data])
+    made = rehearse("baseline/even", official_data)
     run = made.play_all("feelings")
     template = run.norm["template"]
     summary = made.instrument.task("feelings").summarise(run)
@@ -116,7 +116,7 @@ def test_the_interval_is_of_the_difference_from_people(rehearse, official_data):
 
 
 def test_some_items_give_an_estimate_that_says_so(rehearse, official_data):
-    made = rehearse("baseline/even", [official_data])
+    made = rehearse("baseline/even", official_data)
     every = list(made.instrument.task("feelings").items(made.source()))
     whole = made.summarise("feelings").measure("eq").value
     some = made.summarise("feelings", every[:20])
@@ -141,7 +141,7 @@ def test_best_names_the_best_and_says_that_choosing_flatters(rehearse, official_
     def say(request):
         return "1, 2, 3, 4" if request.sampling.temperature else "2.5, 2.5, 2.5, 2.5"
 
-    summary = rehearse(say, [official_data], prompting="best").summarise("feelings")
+    summary = rehearse(say, official_data, prompting="best").summarise("feelings")
     assert summary.series["prompting"] == "zero-shot"
     assert round(summary.measure("eq").value) == 112
     assert any("'zero-shot' is the best of 5" in note and "flatters" in note for note in summary.notes)
@@ -153,7 +153,7 @@ def test_best_names_the_best_and_says_that_choosing_flatters(rehearse, official_
 
 def test_ways_are_judged_only_on_scenarios_that_all_were_played_on(rehearse, official_data):
     """A way that was played on one easy scenario more must not win by it."""
-    made = rehearse("baseline/random", [official_data], prompting="best")
+    made = rehearse("baseline/random", official_data, prompting="best")
     every = list(made.instrument.task("feelings").items(made.source()))
     shared = made.summarise("feelings", every[:15])
     more = made.summarise("feelings", [*every[:15], *every[15:18]])
@@ -166,7 +166,7 @@ def test_ways_are_judged_only_on_scenarios_that_all_were_played_on(rehearse, off
 
 @pytest.mark.parametrize("official", [False, True])
 def test_no_best_is_named_where_no_scenario_was_played_in_every_way(rehearse, request, official):
-    data = [request.getfixturevalue("official_data")] if official else []
+    data = request.getfixturevalue("official_data") if official else None
     made = rehearse("baseline/random", data, prompting="best")
     every = list(made.instrument.task("feelings").items(made.source()))
     summary = made.summarise("feelings", every[:4])
@@ -181,7 +181,7 @@ def test_no_best_is_named_where_no_scenario_was_played_in_every_way(rehearse, re
 
 
 def test_a_percentile_and_its_interval_lie_between_nothing_and_all(rehearse, official_data):
-    summary = rehearse("baseline/random", [official_data]).summarise("feelings")
+    summary = rehearse("baseline/random", official_data).summarise("feelings")
     measure = summary.measure("percentile")
     assert 0 <= measure.interval.low <= measure.interval.high <= 1
     assert math.copysign(1, measure.interval.low) == 1

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
-from sociometer.instruments import folder_of
+from sociometer.instruments import FOLDER
 from sociometer.instruments.sesi import academic, items
 from sociometer.instruments.sesi.construction import assembly
 
-TABLE1 = folder_of("sesi") / "published" / "table1.csv"
+TABLE1 = FOLDER / "sesi" / "published" / "table1.csv"
 
 
 def pairs(reliabilities=None):

@@ -6,7 +6,7 @@ import pytest
 
 from sociometer.core.errors import UsageError
 from sociometer.core.prompts import Prompts
-from sociometer.instruments import folder_of
+from sociometer.instruments import FOLDER
 from sociometer.instruments.sesi import conditions
 
 
@@ -43,6 +43,6 @@ def test_every_contrast_names_conditions_that_exist():
 def test_a_researchers_wording_takes_the_place_of_ours(tmp_path: Path):
     (tmp_path / "en" / "factor" / "gender").mkdir(parents=True)
     (tmp_path / "en" / "factor" / "gender" / "male.md").write_text("Another wording.", encoding="utf-8")
-    prompts = Prompts(folder_of("sesi") / "prompts", tmp_path)
+    prompts = Prompts(FOLDER / "sesi" / "prompts", tmp_path)
     assert prompts.render("factor/gender/male") == "Another wording."
     assert prompts.render("factor/gender/female") != "Another wording."

@@ -9,7 +9,7 @@ import pytest
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load
+from sociometer.instruments import load
 from sociometer.instruments.sesi import errors, items
 from sociometer.models.registry import ModelOptions, resolve
 from sociometer.models.scripted import Line, Scripted
@@ -18,7 +18,7 @@ FOUND = list(items.read_bundled(items.BUNDLED))
 
 
 def wrong(count=50, seed=0):
-    show = Rehearsal(load("sesi"), folder_of("sesi"), {"subject": resolve("baseline/first", ModelOptions())})
+    show = Rehearsal(load("sesi"), {"subject": resolve("baseline/first", ModelOptions())})
     return errors.sample_wrong(show.play_all("questions"), count, seed)
 
 
@@ -32,7 +32,7 @@ def test_the_sample_is_seeded_and_holds_only_wrong_answers():
 
 def judged(reply, count=10):
     sample = wrong(count)
-    show = Rehearsal(load("sesi"), folder_of("sesi"), {"judge": Scripted([Line(reply, match=".")])})
+    show = Rehearsal(load("sesi"), {"judge": Scripted([Line(reply, match=".")])})
     return show.summarise("errors", sample)
 
 
@@ -99,7 +99,7 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     result = json.loads(capsys.readouterr().out)
     assert {table["name"] for table in result["tables"]} == {"causes", "people"}
     assert any("raw agreement 100%, 12 answers; no kappa" in note for note in result["notes"])
-    assert f"Stand-ins, not the real thing: judge: scripted/{script}." in result["notes"]
+    assert f"Stand-ins, not the real thing: judge: scripted/{script.name}." in result["notes"]
 
 
 def test_no_kappa_is_given_where_one_side_names_one_cause_only():

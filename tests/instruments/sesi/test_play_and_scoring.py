@@ -6,7 +6,7 @@ import pytest
 
 from sociometer.core.errors import UsageError
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load
+from sociometer.instruments import load
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.conditions import conditions
 from sociometer.models.registry import ModelOptions, resolve
@@ -17,7 +17,7 @@ FOUND = list(items.read_bundled(items.BUNDLED))
 
 def rehearse(subject, **settings):
     player = resolve(subject, ModelOptions()) if isinstance(subject, str) else subject
-    return Rehearsal(load("sesi"), folder_of("sesi"), {"subject": player}, settings)
+    return Rehearsal(load("sesi"), {"subject": player}, settings)
 
 
 def asked(show, item):

@@ -110,6 +110,6 @@ def test_probe_says_that_a_script_is_no_model(cli, tmp_path):
     script.write_text(json.dumps({"match": ".", "reply": "B"}) + "\n")
     words = ("--model", f"scripted/{script}", "--factor", "intelligence", "--limit", "4", "--json")
     assert (
-        f"scripted/{script} is a script, not a model to be measured."
+        f"scripted/{script.name} is a script, not a model to be measured."
         in json.loads(cli("probe", "sesi", *words)[1])["notes"]
     )

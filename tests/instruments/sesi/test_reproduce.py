@@ -5,13 +5,13 @@ from pathlib import Path
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
-from sociometer.instruments import folder_of, load
+from sociometer.instruments import FOLDER, load
 from sociometer.instruments.sesi.published.reproduce import rows, table
 
 
 def found(*folders: Path):
     card = load("sesi").card
-    source = Source(Settings.chosen(card.setting, {}), Prompts(folder_of("sesi") / "prompts"), folders=folders)
+    source = Source(Settings.chosen(card.setting, {}), Prompts(FOLDER / "sesi" / "prompts"), folders=folders)
     return list(rows(source))
 
 

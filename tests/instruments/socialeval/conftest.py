@@ -8,7 +8,7 @@ import pytest
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
-from sociometer.instruments import folder_of
+from sociometer.instruments import FOLDER
 from sociometer.instruments.socialeval.items import BUNDLED, tree_files_in
 from sociometer.instruments.socialeval.layout import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Choice, Node, Person, Question, Tree
@@ -72,7 +72,7 @@ def source():
 
     def make(folder=None, **settings):
         chosen = Settings({"language": "both", **settings})
-        prompts = Prompts(folder_of("socialeval") / "prompts")
+        prompts = Prompts(FOLDER / "socialeval" / "prompts")
         return Source(chosen, prompts, official=folder is not None, folders=(folder,) if folder else ())
 
     return make

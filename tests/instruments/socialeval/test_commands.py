@@ -203,7 +203,7 @@ def test_a_builder_that_cannot_write_json_is_told_what_was_missing(cli, brief, t
     (tmp_path / "b.jsonl").write_text(json.dumps({"match": ".", "reply": "Once upon a time"}))
     code, out, _ = build(cli, brief, f"builder=scripted/{tmp_path / 'b.jsonl'}")
     assert code == 1
-    assert "the reply does not fit the form" in out
+    assert "the reply does not fit the schema" in out
     assert "nothing that could be read was given: write made/1-characters.json" in out
     assert not list((tmp_path / "made").glob("1-*"))
 

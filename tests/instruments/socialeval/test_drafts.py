@@ -8,11 +8,10 @@ import pytest
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.prompts import Prompts
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import FOLDER, load
 from sociometer.instruments.socialeval.build import BuildPart, inputs_of
 from sociometer.instruments.socialeval.drafts import (
     STAGES,
-    Asked,
     Brief,
     Characters,
     Dialogue,
@@ -20,6 +19,7 @@ from sociometer.instruments.socialeval.drafts import (
     DraftChoice,
     DraftLine,
     DraftNode,
+    Exchange,
     Scene,
     Skeleton,
     Translated,
@@ -59,7 +59,7 @@ def draft():
         whole,
         dialogue=dict.fromkeys(parts_of("dialogue", whole), said),
         choices={key: Utterances(("Row!", "Wait.")) for key in parts_of("choices", whole)},
-        distractors={key: Asked("Which?", ("a", "b", "c")) for key in parts_of("distractors", whole)},
+        distractors={key: Exchange("Which?", ("a", "b", "c")) for key in parts_of("distractors", whole)},
     )
 
 
@@ -109,8 +109,8 @@ def test_abilities_the_brief_wants_must_be_shown():
         ("dialogue", "0", Dialogue(()), "nothing is said"),
         ("choices", "0", Utterances(("Row!",)), "exactly 2 are needed"),
         ("choices", "0", Utterances(("Row!", "Row! ")), "two texts are the same"),
-        ("distractors", "0.1", Asked("Which?", ("a", "b", "Row!")), "two texts are the same"),
-        ("distractors", "0.1", Asked(" ", ("a", "b", "c")), "the question is empty"),
+        ("distractors", "0.1", Exchange("Which?", ("a", "b", "Row!")), "two texts are the same"),
+        ("distractors", "0.1", Exchange(" ", ("a", "b", "c")), "the question is empty"),
         ("translation", "10", Translated(("下雨了。",)), "exactly 2 are needed"),
         ("translation", "10", Translated(("下雨了。", "What now?")), "not Chinese: 'What now?'"),
     ],
@@ -141,7 +141,7 @@ def test_every_stage_has_a_closed_schema(stage):
 def test_every_prompt_shows_what_its_part_is_written_from(draft, stage, language):
     key = parts_of(stage, draft)[0]
     shown = inputs_of(stage, key, draft)
-    prompt = Prompts(folder_of("socialeval") / "prompts").render(f"build/{stage}", language, **shown)
+    prompt = Prompts(FOLDER / "socialeval" / "prompts").render(f"build/{stage}", language, **shown)
     assert all(str(value) in prompt for value in shown.values())
 
 
@@ -168,8 +168,7 @@ class Builder:
 
 def write(builder, attempts=3):
     part = BuildPart(id="x", stage="skeleton", key="all", draft=Draft(BRIEF, PEOPLE, Scene("A pier.")))
-    folder = folder_of("socialeval")
-    show = Rehearsal(load_folder("socialeval"), folder, {"builder": builder}, {"attempts": attempts})
+    show = Rehearsal(load("socialeval"), {"builder": builder}, {"attempts": attempts})
     return asyncio.run(show.play("build", part)).episode
 
 
@@ -185,7 +184,7 @@ def test_a_fault_is_sent_back_with_its_sentence_and_the_mended_part_is_taken():
     assert (episode.outcome.attempts, episode.outcome.problems) == (3, ())
     assert msgspec.json.decode(episode.outcome.text, type=Skeleton) == skeleton()
     assert episode.score.values["accepted"] == 1.0
-    assert "does not fit the form" in builder.seen[1][-1].content
+    assert "does not fit the schema" in builder.seen[1][-1].content
     assert "every walk reaches the goal" in builder.seen[2][-1].content
 
 

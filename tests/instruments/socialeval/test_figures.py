@@ -6,14 +6,14 @@ import pytest
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.socialeval.figures import beside, figures, parameters
 from sociometer.models.registry import ModelOptions, resolve
 
 
 def rehearsal(subject):
     player = resolve(f"baseline/{subject}", ModelOptions())
-    return Rehearsal(load_folder("socialeval"), folder_of("socialeval"), {"subject": player})
+    return Rehearsal(load("socialeval"), {"subject": player})
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.core.conversation import Identity, Reply
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.socialeval.items import TreeItem
 from sociometer.instruments.socialeval.play import Vote, cosine, settle
 from sociometer.instruments.socialeval.solution import solve
@@ -37,16 +37,15 @@ class Player:
 
 def picking(text):
     """Picks the option that holds this text, wherever it stands."""
-    return lambda request: request.form.labels[
-        next((i for i, option in enumerate(request.form.options) if text in option), 0)
+    return lambda request: request.answer_format.labels[
+        next((i for i, option in enumerate(request.answer_format.options) if text in option), 0)
     ]
 
 
-def rehearse(subject, data=(), seed=0, **settings):
+def rehearse(subject, data=None, seed=0, **settings):
     player = resolve(subject, ModelOptions()) if isinstance(subject, str) else subject
     players = {"subject": player, "embedder": player}
-    folder = folder_of("socialeval")
-    return Rehearsal(load_folder("socialeval"), folder, players, settings, seed=seed, data=data)
+    return Rehearsal(load("socialeval"), players, settings, seed=seed, data=data)
 
 
 def play(rehearsal, task, item, repeat=0):
@@ -99,7 +98,7 @@ def test_the_prompt_shows_own_secrets_and_only_public_sides_of_others(bundled):
 
 def test_later_prompts_hold_the_story_so_far(bundled):
     tree = next(tree for tree in bundled if tree.id == "cooperation-night-market-zh")
-    player = Player(lambda request: request.form.labels[request.form.key])
+    player = Player(lambda request: request.answer_format.labels[request.answer_format.key])
     play(rehearse(player), "goals", item_of(tree))
     last = player.seen[-1].messages[0].content
     assert "文绮: " + tree.root.choices[0].text in last or "文绮: " + tree.root.choices[1].text in last
@@ -107,7 +106,7 @@ def test_later_prompts_hold_the_story_so_far(bundled):
 
 
 def test_the_oracle_reaches_the_best_value_of_every_official_tree(official_folder):
-    run = rehearse("baseline/oracle", data=(official_folder,)).play_all("goals")
+    run = rehearse("baseline/oracle", data=official_folder).play_all("goals")
     for item, outcome, score in run.scored():
         assert outcome.level == solve(item.tree).best, item.id
         assert score.values["regret"] == score.values["left"] == 0.0
@@ -128,7 +127,7 @@ def test_the_guesser_matches_the_exact_random_value():
 
 
 def test_the_guesser_matches_the_exact_random_value_of_the_official_trees(official_folder):
-    guessed_equals_exact(rehearse("baseline/random", data=(official_folder,)), repeats=4)
+    guessed_equals_exact(rehearse("baseline/random", data=official_folder), repeats=4)
 
 
 def test_always_picking_the_first_letter_gains_nothing():
@@ -155,7 +154,7 @@ def test_three_votes_settle_by_majority_and_ties_by_the_first():
 
 
 def test_one_speaks_first_and_then_picks_the_nearest_or_not():
-    show = rehearse(Player(lambda request: "abc" if not hasattr(request.form, "labels") else "A"))
+    show = rehearse(Player(lambda request: "abc" if not hasattr(request.answer_format, "labels") else "A"))
     item = next(iter(show.instrument.task("utterances").items(show.source())))
     rehearsed = play(show, "utterances", item)
     outcome = rehearsed.episode.outcome

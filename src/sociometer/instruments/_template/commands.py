@@ -2,15 +2,16 @@
 
 from collections import Counter
 
+from sociometer.core.command import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.core.workbench import Result, Workbench
+from sociometer.engine.command_context import CommandContext
 from sociometer.instruments._template import items
 
 
-def lint(bench: Workbench, options: Settings) -> Result:
+def lint(context: CommandContext, options: Settings) -> Result:
     """Counts the positions of right answers; fails on a duplicate id."""
-    questions = list(items.questions(bench.source()))
+    questions = list(items.questions(context.source()))
     positions = Counter("ABCD"[question.answer] for question in questions)
     duplicates = [name for name, count in Counter(question.id for question in questions).items() if count > 1]
     table = Table("positions", "Positions of right answers", ("position", "items"), tuple(sorted(positions.items())))

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Sampling, user
-from sociometer.core.forms import Choice
 from sociometer.core.task import Session
 from sociometer.elicit import majority, read_choice, render_options, shuffled
 from sociometer.instruments._template.items import Question
@@ -33,14 +33,14 @@ async def ask_question(item: Question, session: Session) -> Answer:
 
 async def _vote(item: Question, session: Session, *, shuffle: bool) -> Vote:
     order = shuffled(len(item.options), session.rng) if shuffle else tuple(range(len(item.options)))
-    form = Choice(tuple(item.options[index] for index in order), key=order.index(item.answer))
+    choice = Choice(tuple(item.options[index] for index in order), key=order.index(item.answer))
     prompt = session.prompts.render(
         "question",
         moment=item.moment,
         question=item.question,
-        options=render_options(form.options, form.labels),
+        options=render_options(choice.options, choice.labels),
     )
-    reply = await session.ask("subject", [user(prompt)], form, sampling=Sampling(temperature=0, max_tokens=200))
-    reading = read_choice(reply.text, form.options, form.labels)
+    reply = await session.ask("subject", [user(prompt)], choice, sampling=Sampling(temperature=0, max_tokens=200))
+    reading = read_choice(reply.text, choice.options, choice.labels)
     session.note("read", rule=reading.rule)
     return Vote(order, None if reading.index is None else order[reading.index], reading.rule)

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from sociometer.core.command import Result
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.core.workbench import Result, Workbench
+from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial import building, items
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train
 from sociometer.instruments.egosocial.scene import Scene
@@ -20,15 +21,15 @@ from sociometer.instruments.egosocial.stories.tomi import read_archive
 __all__ = ["babysitting", "build", "characters", "grade", "lint", "train"]
 
 
-def build(bench: Workbench, options: Settings) -> Result:
+def build(context: CommandContext, options: Settings) -> Result:
     """Converts ToMBench with the builder, checks every conversion, and writes the usable ones and a review sheet."""
     out = Path(options.text("out"))
-    run = bench.play("convert")
+    run = context.play("convert")
     drafts = building.drafts_of(run.view("convert"))
     verdicts = building.read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
     usable = list(building.accepted(drafts, verdicts))
     sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
-    wrote = [bench.write(out, building.lines(usable)), bench.write(sheet, building.sheet(drafts))]
+    wrote = [context.write(out, building.lines(usable)), context.write(sheet, building.sheet(drafts))]
     counts = (
         ("converted", len(drafts)),
         ("passed every check", sum(not draft.conversion.failed for draft in drafts)),
@@ -51,9 +52,9 @@ def _sheet_given(options: Settings) -> Path:
     return path
 
 
-def lint(bench: Workbench, options: Settings) -> Result:
+def lint(context: CommandContext, options: Settings) -> Result:
     """Checks the bundled and generated scenes, and the official ToMi file where it is at hand."""
-    source = bench.source()
+    source = context.source()
     scenes = {
         "generated": list(items.generated(source)),
         "counterfactual": list(items.counterfactual(source)),
@@ -61,7 +62,7 @@ def lint(bench: Workbench, options: Settings) -> Result:
     }
     archive = source.find(items.TOMI)
     if archive is not None:
-        scenes["tomi"] = list(items.tomi(bench.source(selection="all")))
+        scenes["tomi"] = list(items.tomi(context.source(selection="all")))
     faults = [f"{name}: {fault}" for name, found in scenes.items() for fault in _faults(found)]
     tables = [_positions(name, found) for name, found in scenes.items()]
     wrote: list[str] = []
@@ -69,7 +70,7 @@ def lint(bench: Workbench, options: Settings) -> Result:
         questions = list(read_archive(archive, source.settings.text("split")))
         tables.append(agreement_table(questions))
         if options.text("out"):
-            wrote.append(bench.write(Path(options.text("out")), _csv(disagreements(questions))))
+            wrote.append(context.write(Path(options.text("out")), _csv(disagreements(questions))))
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults))
 
 

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Sampling, system, user
-from sociometer.core.forms import Choice
 from sociometer.core.task import Session
 from sociometer.elicit import read_choice, render_options
 from sociometer.instruments.egosocial.scene import Scene, Telling
@@ -38,17 +38,17 @@ async def ask_scene(item: Scene, session: Session) -> Picks:
 
 
 async def _pick(item: Scene, telling: Telling, session: Session) -> Pick:
-    form = Choice(telling.options, key=telling.answer)
+    answer_format = Choice(telling.options, key=telling.answer)
     prompts, language = session.prompts, item.language
     question = prompts.render(
         telling.prompt,
         language,
         story=telling.story,
         question=telling.question,
-        options=render_options(form.options, form.labels),
+        options=render_options(answer_format.options, answer_format.labels),
     )
     opening = prompts.render(f"system_{telling.name}", language)
-    reply = await session.ask("subject", [system(opening), user(question)], form, sampling=SAMPLING)
-    reading = read_choice(reply.text, form.options, form.labels)
+    reply = await session.ask("subject", [system(opening), user(question)], answer_format, sampling=SAMPLING)
+    reading = read_choice(reply.text, answer_format.options, answer_format.labels)
     session.note("read", telling=telling.name, rule=reading.rule)
     return Pick(telling.name, reading.index, reading.rule)

@@ -10,9 +10,9 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, Sampling, assistant, system, user
 from sociometer.core.errors import DataError, MachineryError
-from sociometer.core.forms import Schema
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.elicit import read_json
@@ -225,13 +225,13 @@ def mean_likeness(scenarios: list[Scenario]) -> float | None:
 
 async def _step(session: Session, item: Brief, prompt: str, kind: type[StepT]) -> StepT:
     _, parts = msgspec.json.schema_components([kind])
-    form: dict[str, Any] = dict(parts[kind.__name__])
+    answer_format: dict[str, Any] = dict(parts[kind.__name__])
     messages: list[Message] = [system(session.prompts.render("build/builder", item.language)), user(prompt)]
     said = list(messages)
     most = session.settings.whole("rereads")
     reason = ""
     for _ in range(most + 1):
-        reply = await session.ask("builder", said, Schema(form, kind.__name__), sampling=_SAMPLING)
+        reply = await session.ask("builder", said, Schema(answer_format, kind.__name__), sampling=_SAMPLING)
         reading = read_json(reply.text, kind)
         if reading.value is not None:
             return reading.value

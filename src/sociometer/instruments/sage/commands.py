@@ -6,13 +6,14 @@ from pathlib import Path
 
 import msgspec
 
+from sociometer.core.command import FinishedEpisode, Result
 from sociometer.core.conversation import Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Item, SummarisedRun
-from sociometer.core.transcript import Asked, Event, Noted
-from sociometer.core.workbench import FinishedEpisode, Result, StoredRun, Workbench
+from sociometer.core.transcript import Event, Exchange, Noted
+from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import annotation, build, comparisons, samples
 from sociometer.instruments.sage.analyses import whatif
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
@@ -24,12 +25,13 @@ from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.levels import correlate, points_of
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
+from sociometer.store.stored_run import StoredRun
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
 _RELEASED_LANGUAGE = "zh"
 
 
-def import_dialogues(bench: Workbench, options: Settings) -> Result:
+def import_dialogues(context: CommandContext, options: Settings) -> Result:
     """Stores released dialogue files as runs; each is checked against the emotion protocol first."""
     rows: list[tuple[Cell, ...]] = []
     for name in options.texts("files"):
@@ -45,7 +47,7 @@ def import_dialogues(bench: Workbench, options: Settings) -> Result:
         if not episodes:
             raise DataError("holds no dialogue; give released dialogue files (JSON lines)", path)
         settings = {"language": _RELEASED_LANGUAGE}
-        run = bench.keep("dialogue", subject, episodes, settings=settings, roles={"simulator": simulator})
+        run = context.keep("dialogue", subject, episodes, settings=settings, roles={"simulator": simulator})
         summary = run.summary("dialogue")
         figures = [_value(summary, each) for each in ("sentient", "success", "failure")]
         rows.append((run.id, subject, simulator, len(episodes), *figures))
@@ -53,24 +55,24 @@ def import_dialogues(bench: Workbench, options: Settings) -> Result:
     return Result(tables=(Table("imported", "Imported dialogues", columns, tuple(rows)),))
 
 
-def analyse(bench: Workbench, options: Settings) -> Result:
+def analyse(context: CommandContext, options: Settings) -> Result:
     """Plays the analyses of stored dialogues; the same command again sends nothing new."""
     # What a judge by cues must refuse comes first, so that it refuses before anything is played.
     wanted = sorted(options.texts("what") or _USUAL_ANALYSES, key=lambda what: what in JUDGED_BY_CUES)
     count = _limit(options)
-    runs = [bench.run(reference) for reference in options.texts("runs")]
+    runs = [context.run(reference) for reference in options.texts("runs")]
     names = _told_apart(runs)
     tables: list[Table] = []
     notes = [f"{name}: {note}" for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
     for what in wanted:
         played: list[StoredRun] = []
         for run in runs:
-            dialogues = samples.some_dialogues(run, count, bench.seed)
+            dialogues = samples.some_dialogues(run, count, context.seed)
             items: Sequence[Item] = dialogues
             if what == "stability":
-                items = samples.some_contexts(dialogues, options.whole("contexts"), None, bench.seed)
+                items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
             with seated_for(what):
-                played.append(bench.play(what, subject=run.subject, items=items))
+                played.append(context.play(what, subject=run.subject, items=items))
         tables.append(_measures_table(what, played, names))
         for name, run in zip(names, played, strict=True):
             notes.append(f"{what} of {name}: run {run.id}{_asked_of(what, run)}")
@@ -82,24 +84,24 @@ def analyse(bench: Workbench, options: Settings) -> Result:
     return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
 
 
-def what_if(bench: Workbench, options: Settings) -> Result:
+def what_if(context: CommandContext, options: Settings) -> Result:
     """Forks stored dialogues, replaces a reply, plays on, and gives the effect with its interval."""
-    run = bench.run(options.text("run"))
+    run = context.run(options.text("run"))
     turn, times = options.whole("turn"), options.whole("times")
     arms = [*options.texts("strategy"), *([whatif.WRITER] if options.flag("by-writer") else [])]
     if not arms:
         raise UsageError("nothing to put in place of the reply; give --strategy CODE or --by-writer.")
     named = options.texts("item")
-    stored = [each for each in samples.some_dialogues(run, None, bench.seed) if not named or each.id in named]
+    stored = [each for each in samples.some_dialogues(run, None, context.seed) if not named or each.id in named]
     missing = set(named) - {each.id for each in stored}
     if missing:
         raise UsageError(f"run {run.id} has no dialogue '{sorted(missing)[0]}'; 'sociometer show {run.id}' lists them.")
     able = [each for each in stored if turn <= len(each.dialogue.turns) and each.dialogue.turns[turn - 1].judgement]
     if not able:
         raise UsageError(f"no dialogue of run {run.id} has a judged turn {turn}; try a smaller --turn.")
-    able = samples.drawn(able, _limit(options), bench.seed)
+    able = samples.drawn(able, _limit(options), context.seed)
     forks = [whatif.fork(each, turn, arm) for each in able for arm in (whatif.STORED, *arms)]
-    played = bench.play("what-if", items=forks, repeats=times)
+    played = context.play("what-if", items=forks, repeats=times)
     rows = [
         (effect.arm, {"change": "at the fork", "emotion": "at the end"}[effect.measure], effect.difference,
          *_ends(effect.interval), effect.interval.method, effect.forks, effect.replays)
@@ -121,11 +123,11 @@ def what_if(bench: Workbench, options: Settings) -> Result:
     return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
 
 
-def simulators(bench: Workbench, options: Settings) -> Result:
+def simulators(context: CommandContext, options: Settings) -> Result:
     """Rank agreement, leniency, and scores brought to one simulator's scale."""
     by_simulator: dict[str, dict[str, dict[str, float]]] = {}
     for reference in options.texts("runs"):
-        run = bench.run(reference)
+        run = context.run(reference)
         name = _simulator(run)
         if run.subject in by_simulator.setdefault(name, {}):
             raise UsageError(f"two runs of '{run.subject}' under '{name}'; give one of each.")
@@ -148,9 +150,9 @@ def simulators(bench: Workbench, options: Settings) -> Result:
     return Result(tables=(ranks, gaps, brought))
 
 
-def contrast(bench: Workbench, options: Settings) -> Result:
+def contrast(context: CommandContext, options: Settings) -> Result:
     """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
-    runs = [bench.run(reference) for reference in options.texts("runs")]
+    runs = [context.run(reference) for reference in options.texts("runs")]
     _refuse_other_scales(runs)
     _refuse_one_subject_twice(runs)
     finals = {run.subject: _finals(run) for run in runs}
@@ -171,13 +173,16 @@ def contrast(bench: Workbench, options: Settings) -> Result:
     return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
 
 
-def sheet(bench: Workbench, options: Settings) -> Result:
+def sheet(context: CommandContext, options: Settings) -> Result:
     """Writes the sheet of directions and, beside it, the sheet of reasoning."""
-    dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(bench.run(name))]
-    chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), bench.seed)
+    dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
+    chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("out"))
     beside = out.with_name(f"{out.stem}-reasoning{out.suffix}")
-    wrote = (bench.write(out, annotation.write_sheet(chosen)), bench.write(beside, annotation.write_reasoning(chosen)))
+    wrote = (
+        context.write(out, annotation.write_sheet(chosen)),
+        context.write(beside, annotation.write_reasoning(chosen)),
+    )
     note = (
         f"Give every annotator a copy of {out.name} named after them: column 'direction' is up, same or down. "
         f"Afterwards a copy of {beside.name}: column 'reasonable' is yes or no."
@@ -185,9 +190,9 @@ def sheet(bench: Workbench, options: Settings) -> Result:
     return Result(wrote=wrote, notes=(note,))
 
 
-def annotations(bench: Workbench, options: Settings) -> Result:
+def annotations(context: CommandContext, options: Settings) -> Result:
     """Holds filled-in sheets against the simulator's own judgements, beside the paper's figures."""
-    runs = [bench.run(name) for name in options.texts("runs")]
+    runs = [context.run(name) for name in options.texts("runs")]
     known = {
         annotation.context_key(context): context
         for run in runs
@@ -210,20 +215,20 @@ def annotations(bench: Workbench, options: Settings) -> Result:
     return Result(tables=(table,))
 
 
-def build_scenarios(bench: Workbench, options: Settings) -> Result:
+def build_scenarios(context: CommandContext, options: Settings) -> Result:
     """Builds scenarios and writes them to a file that `run sage --scenarios FILE` plays."""
     if _limit(options) is not None:
         raise UsageError("--limit: there is no list of scenarios to take a part of; say how many to build by --count.")
-    language = bench.source().settings.text("language")
+    language = context.source().settings.text("language")
     if language == "all":
         raise UsageError("--language all: scenarios are built in one language at a time; allowed: en, zh.")
     schema = build.read_schema(_path(options, "schema"), language)
     seeds = build.read_seeds(_path(options, "seeds"), language)
-    briefs = list(build.briefs(options.whole("count"), language, schema, seeds, bench.seed))
-    run = bench.play("build", items=briefs)
+    briefs = list(build.briefs(options.whole("count"), language, schema, seeds, context.seed))
+    run = context.play("build", items=briefs)
     built = [outcome for _, outcome, _ in run.view("build").scored() if isinstance(outcome, Built)]
     lines = "".join(msgspec.json.encode(each.scenario).decode() + "\n" for each in built)
-    wrote = (bench.write(Path(options.text("out")), lines),) if built else ()
+    wrote = (context.write(Path(options.text("out")), lines),) if built else ()
     notes = [
         *run.summary("build").notes,
         *(f"first words of {b.scenario.id} give it away ({b.leak})" for b in built if b.leak),
@@ -288,7 +293,7 @@ def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event
     events: list[Event] = []
     said = [user(scenario.first_words)]
     for number, turn in enumerate(dialogue.turns, 1):
-        events.append(Asked("subject", subject, tuple(said), Reply(turn.reply)))
+        events.append(Exchange("subject", subject, tuple(said), Reply(turn.reply)))
         judged = turn.judgement
         if judged is not None:
             facts = {"turn": number, "before": judged.before, "change": judged.change, "after": judged.after}

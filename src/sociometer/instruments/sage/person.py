@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, Sampling, assistant, system, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.core.prompts import Prompts
 from sociometer.core.task import Session
 from sociometer.elicit import find_json, read_json
@@ -73,8 +73,8 @@ async def feel(
     """The first hop: how the last reply of the talk moves the person; and how often it had to be asked again."""
     prompt = _prompt("emotion", scenario, talk, before, session)
     view = _view("emotion", scenario, talk, before)
-    form = Schema(EMOTION_SCHEMA, "emotion")
-    read, again = await _ask(session, scenario, prompt, form, EmotionReply, view, lambda reply: "", sampling)
+    answer_format = Schema(EMOTION_SCHEMA, "emotion")
+    read, again = await _ask(session, scenario, prompt, answer_format, EmotionReply, view, lambda reply: "", sampling)
     after = protocol.update(before, read.change)
     judged = Judgement(read.said, read.serves, read.activity, read.feeling, read.change, before, after)
     return judged, again
@@ -88,12 +88,12 @@ async def answer(
         "reply", scenario, talk, judgement.after, session, activity=judgement.activity, feeling=judgement.feeling
     )
     view = _view("reply", scenario, talk, judgement.after, judgement.moved)
-    form = Schema(REPLY_SCHEMA, "reply")
+    answer_format = Schema(REPLY_SCHEMA, "reply")
 
     def lacks(reply: SpokenReply) -> str:
         return "" if reply.words.strip() else "no words"
 
-    read, again = await _ask(session, scenario, prompt, form, SpokenReply, view, lacks, sampling)
+    read, again = await _ask(session, scenario, prompt, answer_format, SpokenReply, view, lacks, sampling)
     return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again
 
 
@@ -142,7 +142,7 @@ async def _ask(
     session: Session,
     scenario: Scenario,
     messages: list[Message],
-    form: Schema,
+    answer_format: Schema,
     kind: type[ReplyT],
     view: PersonView,
     lacks: Callable[[ReplyT], str],
@@ -153,7 +153,7 @@ async def _ask(
     said = list(messages)
     reason = ""
     for again in range(most + 1):
-        reply = await session.ask("simulator", said, form, sampling=sampling, view=view)
+        reply = await session.ask("simulator", said, answer_format, sampling=sampling, view=view)
         reading = read_json(reply.text, kind)
         reason = reading.rule
         if reading.value is not None:
@@ -161,7 +161,7 @@ async def _ask(
             if not reason:
                 return reading.value, again
         session.note("unreadable", hop=view.hop, reason=reason)
-        reminder = session.prompts.render("again", scenario.language, keys=", ".join(form.schema["required"]))
+        reminder = session.prompts.render("again", scenario.language, keys=", ".join(answer_format.schema["required"]))
         said = [*messages, assistant(reply.text or "…"), user(reminder)]
     raise MachineryError(
         f"the simulator's {view.hop} stayed unreadable after {most + 1} answers ({reason})", "unreadable simulator"

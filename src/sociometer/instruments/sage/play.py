@@ -1,7 +1,7 @@
 """The conversation: the person opens, the subject replies, the person feels and answers, until it is over."""
 
+from sociometer.core.answer_format import Free
 from sociometer.core.conversation import Message, Sampling, assistant, system, user
-from sociometer.core.forms import Free
 from sociometer.core.settings import Settings
 from sociometer.core.task import Session
 from sociometer.instruments.sage import person
@@ -58,8 +58,8 @@ def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], s
 
 
 async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
-    form = Free(key=ideal_reply(scenario, len(turns) + 1), hint="your next reply in the conversation")
-    reply = await session.ask("subject", subject_messages(scenario, turns, session), form, sampling=REPLY_SAMPLING)
+    wanted = Free(key=ideal_reply(scenario, len(turns) + 1), hint="your next reply in the conversation")
+    reply = await session.ask("subject", subject_messages(scenario, turns, session), wanted, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
 
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from random import Random
 
 from sociometer.core.errors import UsageError
-from sociometer.core.workbench import StoredRun
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.items import Scenario
+from sociometer.store.stored_run import StoredRun
 
 _WITH_DIALOGUES = ("dialogue", "rejudge")
 

@@ -7,26 +7,28 @@ import msgspec
 import numpy as np
 
 from sociometer.analysis.candidates import plays_the_subject
+from sociometer.core.command import Result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.core.workbench import Result, StoredRun, Workbench
+from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.seceu import contrasts
 from sociometer.instruments.seceu.norm import Norm, read_norm
 from sociometer.instruments.seceu.norming import Norming, build_norm
 from sociometer.instruments.seceu.responses import Person, read_people, write_people
+from sociometer.store.stored_run import StoredRun
 
 TASK = "feelings"
 PERSON = "human"
 
 
-def norms(bench: Workbench, options: Settings) -> Result:
+def norms(context: CommandContext, options: Settings) -> Result:
     """Build a norm from people's answers, show one, or add people who ran the test here to a file of answers."""
     match options.text("action"):
         case "build":
-            return _build(bench, options)
+            return _build(context, options)
         case "add":
-            return _add(bench, options)
+            return _add(context, options)
         case _:
             if not options.text("file"):
                 raise UsageError("norms show needs --file NORM.json.")
@@ -34,9 +36,9 @@ def norms(bench: Workbench, options: Settings) -> Result:
             return Result(tables=(_norm_table(norm),), data=msgspec.to_builtins(norm))
 
 
-def analyse(bench: Workbench, options: Settings) -> Result:
+def analyse(context: CommandContext, options: Settings) -> Result:
     """Reliability over distinct subjects, and contrasts between kinds of models."""
-    runs = [bench.run(reference) for reference in options.texts("runs")]
+    runs = [context.run(reference) for reference in options.texts("runs")]
     if not runs and not options.flag("published"):
         raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
     subjects = [contrasts.subject_of(run) for run in runs]
@@ -52,12 +54,12 @@ def _no_models(runs: Sequence[StoredRun]) -> list[str]:
     return [f"{subject} is a {what}, not a model to be measured." for subject, what in played.items()]
 
 
-def _build(bench: Workbench, options: Settings) -> Result:
+def _build(context: CommandContext, options: Settings) -> Result:
     scenarios: tuple[str, ...] = ()
     people: list[Person] = []
     if options.text("responses"):
         scenarios, people = read_people(Path(options.text("responses")))
-    scenarios, people = _with_runs(bench, options, scenarios, people)
+    scenarios, people = _with_runs(context, options, scenarios, people)
     if not people:
         raise UsageError("norms build needs --responses PEOPLE.csv, or --run RUN of people who took the test here.")
     made = build_norm(
@@ -70,7 +72,7 @@ def _build(bench: Workbench, options: Settings) -> Result:
     )
     target = Path(options.text("to") or "norm.json")
     text = msgspec.json.format(msgspec.json.encode(made.norm), indent=1).decode()
-    wrote = bench.write(target, text + "\n")
+    wrote = context.write(target, text + "\n")
     return Result(
         tables=tuple(norming_tables(made)),
         notes=_notes(made, target, options.number("most-missing")),
@@ -79,22 +81,22 @@ def _build(bench: Workbench, options: Settings) -> Result:
     )
 
 
-def _add(bench: Workbench, options: Settings) -> Result:
+def _add(context: CommandContext, options: Settings) -> Result:
     if not options.text("to") or not options.texts("run"):
         raise UsageError("norms add needs --to PEOPLE.csv and --run RUN of a person who took the test here.")
     target = Path(options.text("to"))
     scenarios, people = read_people(target) if target.exists() else ((), [])
-    scenarios, people = _with_runs(bench, options, scenarios, people)
-    wrote = bench.write(target, write_people(scenarios, people))
+    scenarios, people = _with_runs(context, options, scenarios, people)
+    wrote = context.write(target, write_people(scenarios, people))
     return Result(notes=(f"{len(people)} people stand in {target}.",), wrote=(wrote,))
 
 
 def _with_runs(
-    bench: Workbench, options: Settings, scenarios: tuple[str, ...], people: list[Person]
+    context: CommandContext, options: Settings, scenarios: tuple[str, ...], people: list[Person]
 ) -> tuple[tuple[str, ...], list[Person]]:
     """The people of a file and those of the runs given; nobody counts twice, and all answer the same scenarios."""
     found = list(people)
-    for run in (bench.run(reference) for reference in options.texts("run")):
+    for run in (context.run(reference) for reference in options.texts("run")):
         person = person_of(run)
         if any(person.name == other.name for other in found):
             raise UsageError(f"person '{person.name}' already stands among the people; a norm counts each person once.")

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Allocation
 from sociometer.core.conversation import Sampling, user
-from sociometer.core.forms import Allocation
 from sociometer.core.task import Session
 from sociometer.elicit import arrange, read_allocation, repair, shuffled, undo
 from sociometer.instruments.seceu.items import TOTAL, Scenario
@@ -34,9 +34,9 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
     prompt = session.prompts.render(
         item.prompting, item.language, story=item.story, options=listed(options, item.language)
     )
-    form = Allocation(options, TOTAL, arrange(item.standard, order))
+    answer_format = Allocation(options, TOTAL, arrange(item.standard, order))
     sampling = DIRECT if item.prompting.startswith("direct") else PROMPTED
-    reply = await session.ask("subject", [user(prompt)], form, sampling=sampling)
+    reply = await session.ask("subject", [user(prompt)], answer_format, sampling=sampling)
     reading = read_allocation(reply.text, options, TOTAL)
     repaired = repair(reading.values, count, TOTAL)
     session.note("read", rule=reading.rule, repair=repaired.repair)

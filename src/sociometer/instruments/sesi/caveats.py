@@ -6,7 +6,7 @@ from typing import Any
 from sociometer.analysis.candidates import beside_the_subject, plays_the_subject
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
-from sociometer.core.workbench import StoredRun
+from sociometer.store.stored_run import StoredRun
 
 _TEST = "questions"
 

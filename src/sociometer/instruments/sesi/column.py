@@ -9,9 +9,9 @@ from sociometer.analysis.candidates import ItemValue, SharedItems, item_values, 
 from sociometer.analysis.reliability import cronbach_alpha
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
-from sociometer.core.workbench import StoredRun
 from sociometer.instruments.sesi.caveats import stand_in_notes, view_of_test
 from sociometer.instruments.sesi.conditions import CONTROL
+from sociometer.store.stored_run import StoredRun
 
 
 class Column(Struct, frozen=True):

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from sociometer.core.command import Result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.workbench import Result, Workbench
+from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sesi import academic, caveats, errors, items, probing, readings
 from sociometer.instruments.sesi.column import column
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, of_factors
@@ -15,12 +16,12 @@ from sociometer.instruments.sesi.construction import building
 from sociometer.instruments.sesi.scoring import length_baseline
 
 
-def lint(bench: Workbench, options: Settings) -> Result:
+def lint(context: CommandContext, options: Settings) -> Result:
     """Counts and checks the items; fails on a contradiction or a duplicate id, not on an unconverted item."""
-    found = list(items.questions(bench.source()))
+    found = list(items.questions(context.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
-    conversions = items.in_second_person(found, bench.source().settings.text("readings"))
+    conversions = items.in_second_person(found, context.source().settings.text("readings"))
     counts = Counter((str(item.ability), item.answer) for item in found)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
@@ -51,24 +52,24 @@ def lint(bench: Workbench, options: Settings) -> Result:
     if options.text("sheet"):
         texts = {item.id: item.texts for item in found}
         sheet = readings.sheet({name: (texts[name], why) for name, why in conversions.doubts.items()})
-        wrote.append(bench.write(Path(options.text("sheet")), sheet))
+        wrote.append(context.write(Path(options.text("sheet")), sheet))
         if doubts:
             notes.append("write into 'becomes' what stands there ('-': nothing; '?': open); give it as --readings.")
     return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs))
 
 
-def probe(bench: Workbench, options: Settings) -> Result:
+def probe(context: CommandContext, options: Settings) -> Result:
     """Plays the control and every condition of the factors for every subject, and compares on the same items."""
-    if not bench.subjects:
+    if not context.subjects:
         raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
-    notes = _second_person_notes(bench, wanted)
+    notes = _second_person_notes(context, wanted)
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
     families = {model: family for family, models in given.items() for model in models}
     probes, stand_ins = [], []
-    for subject in bench.subjects:
+    for subject in context.subjects:
         runs = {
-            name: bench.play("questions", subject=subject, settings={"condition": name}).view("questions")
+            name: context.play("questions", subject=subject, settings={"condition": name}).view("questions")
             for name in (*wanted, CONTROL)
         }
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
@@ -87,11 +88,11 @@ def probe(bench: Workbench, options: Settings) -> Result:
     )
 
 
-def _second_person_notes(bench: Workbench, wanted: list[str]) -> list[str]:
+def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str]:
     """What to say of the second person; it is left out of several conditions where no item can be put into it."""
     if SECOND_PERSON not in wanted:
         return []
-    source = bench.source(condition=CONTROL)
+    source = context.source(condition=CONTROL)
     found = items.in_second_person(items.questions(source), source.settings.text("readings"))
     if not found.converted and len(wanted) > 1:
         wanted.remove(SECOND_PERSON)
@@ -101,20 +102,20 @@ def _second_person_notes(bench: Workbench, wanted: list[str]) -> list[str]:
     ]
 
 
-def analyse(bench: Workbench, options: Settings) -> Result:
+def analyse(context: CommandContext, options: Settings) -> Result:
     """Has a judge name the causes of a sample of wrong answers, or prepares and imports the same for people."""
-    found = [bench.run(reference, "questions") for reference in options.texts("run") or ("last",)]
+    found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
     runs = {run.id: caveats.view_of_test(run) for run in found}
-    sample = errors.sample_runs(runs, options.whole("sample"), bench.seed)
+    sample = errors.sample_runs(runs, options.whole("sample"), context.seed)
     if not sample:
         raise UsageError("there is no readable wrong answer in these runs: nothing to explain.")
     if options.text("sheet"):
-        wrote = bench.write(Path(options.text("sheet")), errors.write_sheet(sample))
+        wrote = context.write(Path(options.text("sheet")), errors.write_sheet(sample))
         return Result(
             notes=(f"{len(sample)} wrong answers; fill in the column cause with one of: {', '.join(errors.CAUSES)}.",),
             wrote=(wrote,),
         )
-    judged = bench.play("errors", items=sample)
+    judged = context.play("errors", items=sample)
     summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
     tables = [errors.cause_table(summary, subjects)]
@@ -127,11 +128,11 @@ def analyse(bench: Workbench, options: Settings) -> Result:
     return Result(tuple(tables), tuple(notes))
 
 
-def correlate(bench: Workbench, options: Settings) -> Result:
+def correlate(context: CommandContext, options: Settings) -> Result:
     """Joins SESI accuracies of stored runs with academic scores and correlates all of them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
     renamed = {model: names[-1] for model, names in _pairs(options.texts("as"), "as", "MODEL=NAME").items()}
-    social = column([bench.run(reference) for reference in options.texts("run")], renamed)
+    social = column([context.run(reference) for reference in options.texts("run")], renamed)
     notes = [*scores.notes, *social.notes, *academic.join(scores, social.accuracies)]
     known = {name: float(values[-1]) for name, values in _numbers(options.texts("reliability")).items()}
     if social.reliability is not None and academic.SOCIAL not in known:
@@ -146,9 +147,9 @@ def correlate(bench: Workbench, options: Settings) -> Result:
     return Result(tables, tuple(notes), (academic.matrix_figure(results, scores.benchmarks()),))
 
 
-def build(bench: Workbench, options: Settings) -> Result:
+def build(context: CommandContext, options: Settings) -> Result:
     """Makes items from posts; see `construction.building`."""
-    return building.build(bench, options)
+    return building.build(context, options)
 
 
 def _pairs(given: Sequence[str], name: str, shape: str) -> dict[str, list[str]]:

@@ -14,9 +14,9 @@ from msgspec import Struct
 from sociometer.analysis.agreement import Agreement, cohen_kappa
 from sociometer.analysis.grouped import mean_measure
 from sociometer.analysis.grouped import rows as value_rows
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Sampling, user
 from sociometer.core.errors import DataError, unknown
-from sociometer.core.forms import Schema
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.elicit import read_json

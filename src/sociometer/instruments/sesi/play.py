@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Sampling, user
-from sociometer.core.forms import Choice
 from sociometer.core.task import Session
 from sociometer.elicit import balanced, majority, read_choice, render_options
 from sociometer.instruments.sesi import conditions
@@ -52,16 +52,18 @@ async def ask_question(item: Question, session: Session) -> Answer:
 
 
 async def _vote(item: Question, session: Session, order: tuple[int, ...]) -> Vote:
-    form = Choice(tuple(item.options[index] for index in order), key=order.index(item.answer))
+    choice = Choice(tuple(item.options[index] for index in order), key=order.index(item.answer))
     prompt = session.prompts.render(
         "question",
         situation=item.situation,
         question=item.question,
-        options=render_options(form.options, form.labels),
+        options=render_options(choice.options, choice.labels),
     )
     before = condition_words(session)
-    reply = await session.ask("subject", [user(f"{before}\n\n{prompt}" if before else prompt)], form, sampling=SAMPLING)
-    reading = read_choice(reply.text, form.options, form.labels)
+    reply = await session.ask(
+        "subject", [user(f"{before}\n\n{prompt}" if before else prompt)], choice, sampling=SAMPLING
+    )
+    reading = read_choice(reply.text, choice.options, choice.labels)
     session.note("read", rule=reading.rule)
     return Vote(order, None if reading.index is None else order[reading.index], reading.rule)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, Sampling, assistant, user
-from sociometer.core.forms import Schema
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.elicit import read_json
@@ -57,14 +57,14 @@ async def write_part(item: BuildPart, session: Session) -> Built:
     """Asks for a part, checks it, and asks again with the problems named, as often as the setting allows."""
     most = session.settings.whole("attempts")
     count = expected_texts(item)
-    form = Schema(schema_of(item.stage, count), name=item.stage)
+    answer_format = Schema(schema_of(item.stage, count), name=item.stage)
     messages: list[Message] = [user(prompt_for(item, session))]
-    kept, found = "", ["nothing that fits the form was given"]
+    kept, found = "", ["nothing that fits the schema was given"]
     for attempt in range(1, most + 1):
-        reply = await session.ask("builder", messages, form, sampling=WRITING)
+        reply = await session.ask("builder", messages, answer_format, sampling=WRITING)
         reading = read_json(reply.text, PART_TYPES[item.stage])
         if reading.value is None:
-            found = [f"the reply does not fit the form ({reading.rule})"]
+            found = [f"the reply does not fit the schema ({reading.rule})"]
         else:
             kept = msgspec.json.encode(reading.value).decode()
             found = problems(item.stage, item.key, reading.value, item.draft)

@@ -8,10 +8,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sociometer.core.command import Result
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
-from sociometer.core.workbench import Result, Workbench
+from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.assembly import documents
 from sociometer.instruments.socialeval.drafts import STAGES, Draft, StageName, read_brief
@@ -47,10 +48,10 @@ from sociometer.instruments.socialeval.worldtree import Tree
 _NAMED = 6
 
 
-def lint(bench: Workbench, options: Settings) -> Result:
+def lint(context: CommandContext, options: Settings) -> Result:
     """Every finding with file and node, and a count by kind; the exit code says whether there were any."""
     files = options.texts("files")
-    trees = _given_trees(files) if files else items.trees(bench.source())
+    trees = _given_trees(files) if files else items.trees(context.source())
     wanted = options.texts("kind")
     for kind in wanted:
         if kind not in MEANINGS:
@@ -93,13 +94,13 @@ def _values(trees: list[Tree]) -> Table:
     return Table("values", "Every tree solved exactly", columns, tuple(rows))
 
 
-def draw(bench: Workbench, options: Settings) -> Result:
+def draw(context: CommandContext, options: Settings) -> Result:
     """Draws one tree into a page; with a run, the walks of its subject are drawn on it."""
-    tree, others = _one_tree(bench, options.text("tree"))
-    taken = _taken(bench, options.text("run"), tree) if options.text("run") else None
+    tree, others = _one_tree(context, options.text("tree"))
+    taken = _taken(context, options.text("run"), tree) if options.text("run") else None
     svg = draw_tree(tree, taken)
     out = Path(options.text("out") or f"{tree.id}.html")
-    wrote = bench.write(out, page(tree, svg))
+    wrote = context.write(out, page(tree, svg))
     solution = solve(tree)
     notes = [f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}"]
     if others:
@@ -107,14 +108,14 @@ def draw(bench: Workbench, options: Settings) -> Result:
     return Result(notes=tuple(notes), figures=(Figure("tree", tree.id, svg=svg),), wrote=(wrote,))
 
 
-def _one_tree(bench: Workbench, name: str) -> tuple[Tree, list[Tree]]:
+def _one_tree(context: CommandContext, name: str) -> tuple[Tree, list[Tree]]:
     """The tree of that name, and the others that it might mean: FILE, FILE#NAME, or NAME (or its beginning)."""
     file, _, inner = (name, "", "") if Path(name).is_file() else name.partition("#")
     if Path(file).is_file():
-        trees = [tree for tree in read_tree_file(Path(file)) if items.wanted(tree.language, bench.source())]
+        trees = [tree for tree in read_tree_file(Path(file)) if items.wanted(tree.language, context.source())]
         wanted, source = inner, f"{Path(file).name}#{inner}"
     else:
-        trees, wanted, source = items.trees(bench.source()), name, name
+        trees, wanted, source = items.trees(context.source()), name, name
     exact = [tree for tree in trees if tree.id == wanted or tree.source == source]
     twins = [tree for tree in trees if tree.twin == wanted]
     found = exact or twins or [tree for tree in trees if tree.id.startswith(wanted)]
@@ -131,9 +132,9 @@ def _also_meant(tree: Tree, others: list[Tree]) -> str:
     )
 
 
-def _taken(bench: Workbench, reference: str, tree: Tree) -> dict[tuple[int, int], int]:
+def _taken(context: CommandContext, reference: str, tree: Tree) -> dict[tuple[int, int], int]:
     counts: Counter[tuple[int, int]] = Counter()
-    for item, outcome, _ in bench.run(reference).view("goals").scored():
+    for item, outcome, _ in context.run(reference).view("goals").scored():
         if item.id == tree.id:
             counts.update((step.node, step.picked) for step in outcome.steps)
     if not counts:
@@ -152,7 +153,7 @@ class _Step(Struct, frozen=True):
     wrote: tuple[str, ...] = ()
 
 
-def build(bench: Workbench, options: Settings) -> Result:
+def build(context: CommandContext, options: Settings) -> Result:
     """Takes a brief through the stages; what a stage gave is kept in a file, which an author may edit."""
     brief = read_brief(Path(options.text("brief")))
     folder = Path(options.text("out") or brief.name)
@@ -161,7 +162,7 @@ def build(bench: Workbench, options: Settings) -> Result:
     notes, wrote = list[str](), list[str]()
     last = options.text("until")
     for stage in STAGES:
-        step = _work_on(bench, stage, draft, origins, folder, options.text("outdated"))
+        step = _work_on(context, stage, draft, origins, folder, options.text("outdated"))
         draft, origins = step.draft, step.origins
         notes += step.notes
         wrote += step.wrote
@@ -171,11 +172,11 @@ def build(bench: Workbench, options: Settings) -> Result:
         if stage == last and stage != STAGES[-1]:
             notes.append(f"stopped after '{stage}'; edit {stage_file(folder, stage)} and run again without --until.")
             return Result(notes=tuple(notes), wrote=tuple(dict.fromkeys(wrote)))
-    return _finish(bench, draft, folder, notes, wrote)
+    return _finish(context, draft, folder, notes, wrote)
 
 
 def _work_on(
-    bench: Workbench, stage: StageName, draft: Draft, origins: Origins, folder: Path, when_outdated: str
+    context: CommandContext, stage: StageName, draft: Draft, origins: Origins, folder: Path, when_outdated: str
 ) -> _Step:
     """One stage: checks what is there, has the rest written, and keeps the files."""
     old = outdated(stage, draft, origins)
@@ -192,16 +193,16 @@ def _work_on(
     if problems:
         return _Step(draft, origins, notes, tuple(problems), f"mend {path} and run the same command again.")
     missing = missing_parts(stage, draft)
-    accepted = accept(stage, draft, bench.play("build", items=missing).view("build")) if missing else None
+    accepted = accept(stage, draft, context.play("build", items=missing).view("build")) if missing else None
     draft = accepted.draft if accepted else draft
     wrote: list[str] = []
     if (accepted or (when_outdated == "rewrite" and old)) and stage_parts(stage, draft):
-        wrote.append(bench.write(path, stage_text(stage_parts(stage, draft))))
+        wrote.append(context.write(path, stage_text(stage_parts(stage, draft))))
     now = in_step(stage, draft, origins)
     if now != origins:
-        wrote.append(bench.write(origins_file(folder), origins_text(now)))
+        wrote.append(context.write(origins_file(folder), origins_text(now)))
     if accepted and accepted.problems:
-        return _refused(bench, stage, folder, _Step(draft, now, notes, accepted.problems, "", tuple(wrote)), accepted)
+        return _refused(context, stage, folder, _Step(draft, now, notes, accepted.problems, "", tuple(wrote)), accepted)
     refused_file(folder, stage).unlink(missing_ok=True)
     return _Step(draft, now, notes, wrote=tuple(wrote))
 
@@ -216,21 +217,21 @@ def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:
     return _Step(draft, origins, problems=(problem,), advice=advice)
 
 
-def _refused(bench: Workbench, stage: StageName, folder: Path, step: _Step, accepted: Accepted) -> _Step:
+def _refused(context: CommandContext, stage: StageName, folder: Path, step: _Step, accepted: Accepted) -> _Step:
     """Keeps what was written last for the parts that did not pass, where an author can mend it."""
     path, again = stage_file(folder, stage), "(or use another builder, or --fresh) and run the same command again."
     if not accepted.refused:
         advice = f"nothing that could be read was given: write {path} {again}"
         return replace(step, advice=advice)
-    kept = bench.write(refused_file(folder, stage), stage_text(accepted.refused))
+    kept = context.write(refused_file(folder, stage), stage_text(accepted.refused))
     whole = "save it as" if not stage_parts(stage, step.draft) else "move its parts into"
     return replace(step, advice=f"mend {kept}, {whole} {path} {again}", wrote=(*step.wrote, kept))
 
 
-def _finish(bench: Workbench, draft: Draft, folder: Path, notes: list[str], wrote: list[str]) -> Result:
+def _finish(context: CommandContext, draft: Draft, folder: Path, notes: list[str], wrote: list[str]) -> Result:
     trees: list[Tree] = []
     for name, text in documents(draft).items():
-        wrote.append(bench.write(folder / name, text))
+        wrote.append(context.write(folder / name, text))
         trees += read_tree_file(folder / name)
     found = lint_trees(trees)
     rows = tuple(_row(finding) for finding in found)

@@ -109,7 +109,7 @@ class Utterances(msgspec.Struct, frozen=True):
     texts: tuple[str, ...]
 
 
-class Asked(msgspec.Struct, frozen=True):
+class Exchange(msgspec.Struct, frozen=True):
     """The ability question of one choice and its distractors."""
 
     question: str
@@ -122,14 +122,14 @@ class Translated(msgspec.Struct, frozen=True):
     texts: tuple[str, ...]
 
 
-Part = Characters | Scene | Skeleton | Dialogue | Utterances | Asked | Translated
+Part = Characters | Scene | Skeleton | Dialogue | Utterances | Exchange | Translated
 PART_TYPES: dict[StageName, type[Any]] = {
     "characters": Characters,
     "scene": Scene,
     "skeleton": Skeleton,
     "dialogue": Dialogue,
     "choices": Utterances,
-    "distractors": Asked,
+    "distractors": Exchange,
     "translation": Translated,
 }
 
@@ -143,7 +143,7 @@ class Draft(msgspec.Struct, frozen=True):
     skeleton: Skeleton | None = None
     dialogue: dict[str, Dialogue] = {}
     choices: dict[str, Utterances] = {}
-    distractors: dict[str, Asked] = {}
+    distractors: dict[str, Exchange] = {}
     translation: dict[str, Translated] = {}
 
     @property
@@ -246,7 +246,7 @@ def problems(stage: StageName, key: str, part: Part, draft: Draft) -> list[str]:
             return list(_dialogue(part, draft))
         case Utterances():
             return list(_texts(part.texts, len(node_of(draft, key).choices), "utterances"))
-        case Asked():
+        case Exchange():
             own = utterance(draft, key)
             found = list(_texts((own, *part.distractors), DISTRACTORS + 1, "utterances with the right one"))
             return found if part.question.strip() else ["the question is empty", *found]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Choice as ChoiceFormat
+from sociometer.core.answer_format import Free
 from sociometer.core.conversation import Sampling, user
-from sociometer.core.forms import Choice as ChoiceForm
-from sociometer.core.forms import Free
 from sociometer.core.task import Session
 from sociometer.elicit import arrange, read_choice, render_options, shuffled
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
@@ -168,11 +168,11 @@ async def _vote(
     **values: str,
 ) -> Vote:
     order = shuffled(len(texts), session.rng)
-    form = ChoiceForm(arrange(tuple(texts), order), key=order.index(key))
-    options = render_options(form.options, form.labels)
-    words = session.prompts.render(prompt, language, options=options, letters="/".join(form.labels), **values)
-    reply = await session.ask("subject", [user(words)], form, sampling=sampling)
-    reading = read_choice(reply.text, form.options, form.labels)
+    answer_format = ChoiceFormat(arrange(tuple(texts), order), key=order.index(key))
+    options = render_options(answer_format.options, answer_format.labels)
+    words = session.prompts.render(prompt, language, options=options, letters="/".join(answer_format.labels), **values)
+    reply = await session.ask("subject", [user(words)], answer_format, sampling=sampling)
+    reading = read_choice(reply.text, answer_format.options, answer_format.labels)
     session.note("read", rule=reading.rule)
     return Vote(order, None if reading.index is None else order[reading.index], reading.rule)
 

@@ -6,7 +6,7 @@ import pytest
 
 from sociometer.core.conversation import Identity, Reply
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.players import SteadyOpponent
 from sociometer.models.registry import ModelOptions, resolve
 
@@ -47,7 +47,7 @@ def baseline():
 def rehearsal():
     def rehearse(subject, opponent=None, seed=0, **settings):
         seated = {"subject": subject, "opponent": opponent or SteadyOpponent()}
-        return Rehearsal(load_folder("egosocial"), folder_of("egosocial"), seated, settings, seed=seed)
+        return Rehearsal(load("egosocial"), seated, settings, seed=seed)
 
     return rehearse
 

@@ -1,4 +1,4 @@
-"""What the games offer on the command line, on a bench without a store."""
+"""What the games offer on the command line, on a context without a store."""
 
 import asyncio
 import shutil
@@ -24,7 +24,7 @@ class Kept:
     def view(self, task=""):
         return self._views[task or self.tasks[0]]
 
-    def transcript(self, task, item, repeat=0):
+    def transcript(self, item, task="", repeat=0):
         return self._shows[task][item]
 
 
@@ -33,7 +33,7 @@ async def _all(show, task):
     return {item.id: (await show.play(task, item)).events for item in items}
 
 
-class Bench:
+class FakeContext:
     """A workbench that opens kept runs and writes nothing."""
 
     def __init__(self, **runs):
@@ -53,7 +53,7 @@ def test_babysitting_sets_the_same_items_side_by_side(rehearsal, baseline, scrip
     steady = Kept(rehearsal(baseline("random"), **few), ("numbers", "holdem"), "someone")
     weak = script('{"prediction": 1, "choice": 100, "action": "fold"}', name="weak")
     seated = Kept(rehearsal(baseline("random"), weak, **few), ("numbers", "holdem"), "someone")
-    found = commands.babysitting(Bench(a=steady, b=seated), Settings({"steady": "a", "seated": "b"}))
+    found = commands.babysitting(FakeContext(a=steady, b=seated), Settings({"steady": "a", "seated": "b"}))
     (table,) = found.tables
     assert "weak" in table.title
     rows = {(row[0], row[1]): row for row in table.rows}
@@ -72,7 +72,7 @@ def test_one_match_against_a_model_under_eight_names_shows_no_significance(rehea
     seated = Kept(
         rehearsal(subject, script('{"prediction": 1, "choice": 9}', name="other"), **names), ("numbers",), "someone"
     )
-    (table,) = commands.babysitting(Bench(a=steady, b=seated), Settings({"steady": "a", "seated": "b"})).tables
+    (table,) = commands.babysitting(FakeContext(a=steady, b=seated), Settings({"steady": "a", "seated": "b"})).tables
     (error,) = [row for row in table.rows if row[1] == "absolute error"]
     assert error[3] == 31
     assert error[5:] == (None, None, None, 1)
@@ -83,35 +83,35 @@ def test_babysitting_refuses_swapped_runs_and_one_given_twice(rehearsal, baselin
     steady = Kept(rehearsal(baseline("random"), **few), ("numbers",), "someone")
     other = script('{"prediction": 1, "choice": 9}', name="other")
     seated = Kept(rehearsal(baseline("random"), other, **few), ("numbers",), "someone")
-    bench = Bench(a=steady, b=seated)
+    context = FakeContext(a=steady, b=seated)
     with pytest.raises(UsageError, match="against other, not the steady opponent"):
-        commands.babysitting(bench, Settings({"steady": "b", "seated": "a"}))
+        commands.babysitting(context, Settings({"steady": "b", "seated": "a"}))
     with pytest.raises(UsageError, match="--seated needs one with --role"):
-        commands.babysitting(bench, Settings({"steady": "a", "seated": "a"}))
+        commands.babysitting(context, Settings({"steady": "a", "seated": "a"}))
 
 
 def test_babysitting_refuses_runs_of_which_nothing_was_scored(rehearsal, baseline):
     empty = Kept(rehearsal(baseline("random"), opponents=()), ("numbers",), "someone")
     with pytest.raises(UsageError, match="nothing to compare"):
-        commands.babysitting(Bench(a=empty, b=empty), Settings({"steady": "a", "seated": "b"}))
+        commands.babysitting(FakeContext(a=empty, b=empty), Settings({"steady": "a", "seated": "b"}))
 
 
 def test_babysitting_refuses_two_different_subjects_and_runs_without_a_game(rehearsal, baseline):
     numbers = Kept(rehearsal(baseline("random"), opponents=("level-1",)), ("numbers",), "one")
     other = Kept(rehearsal(baseline("random"), opponents=("level-1",)), ("numbers",), "two")
     cards = Kept(rehearsal(baseline("random"), deals=1), ("blackjack",), "one")
-    bench = Bench(a=numbers, b=other, c=cards)
+    context = FakeContext(a=numbers, b=other, c=cards)
     with pytest.raises(UsageError, match="different subjects"):
-        commands.babysitting(bench, Settings({"steady": "a", "seated": "b"}))
+        commands.babysitting(context, Settings({"steady": "a", "seated": "b"}))
     with pytest.raises(UsageError, match="share no game"):
-        commands.babysitting(bench, Settings({"steady": "a", "seated": "c"}))
+        commands.babysitting(context, Settings({"steady": "a", "seated": "c"}))
 
 
 def test_grading_writes_a_sheet_and_says_how_to_read_it_back(rehearsal, baseline):
-    bench = Bench(r=Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one"))
-    found = commands.grade(bench, Settings({"run": "r", "out": "sheet.csv", "graded": None}))
+    context = FakeContext(r=Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one"))
+    found = commands.grade(context, Settings({"run": "r", "out": "sheet.csv", "graded": None}))
     assert found.wrote == ("sheet.csv",)
-    assert bench.written["sheet.csv"].count("blackjack-0-00") >= 3
+    assert context.written["sheet.csv"].count("blackjack-0-00") >= 3
     assert "--graded sheet.csv" in found.notes[0]
 
 
@@ -120,36 +120,36 @@ def out_of_order(request):
 
 
 def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, script):
-    bench = Bench(
+    context = FakeContext(
         n=Kept(rehearsal(baseline("random"), opponents=("level-1",), rounds=1), ("numbers",), "one"),
         e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
     )
     with pytest.raises(UsageError, match="run kept played numbers and no blackjack"):
-        commands.grade(bench, Settings({"run": "n", "out": "sheet.csv", "graded": None}))
+        commands.grade(context, Settings({"run": "n", "out": "sheet.csv", "graded": None}))
     with pytest.raises(UsageError, match="nothing to grade"):
-        commands.grade(bench, Settings({"run": "e", "out": "sheet.csv", "graded": None}))
-    assert bench.written == {}
+        commands.grade(context, Settings({"run": "e", "out": "sheet.csv", "graded": None}))
+    assert context.written == {}
 
 
 def test_characters_need_enough_hands_to_mean_something():
     with pytest.raises(UsageError, match="100 or more"):
-        commands.characters(Bench(), Settings({"over": 5, "weights": None}))
-    (table,) = commands.characters(Bench(), Settings({"over": 200, "weights": None})).tables
+        commands.characters(FakeContext(), Settings({"over": 5, "weights": None}))
+    (table,) = commands.characters(FakeContext(), Settings({"over": 200, "weights": None})).tables
     assert len(table.rows) == 12
 
 
 def test_characters_of_ones_own_opponents_are_measured_too(tmp_path):
     for style in ("aggressive", "conservative"):
         shutil.copy(WEIGHTS / f"{style}-1.npz", tmp_path / f"{style}-7.npz")
-    (table,) = commands.characters(Bench(), Settings({"over": 200, "weights": str(tmp_path)})).tables
+    (table,) = commands.characters(FakeContext(), Settings({"over": 200, "weights": str(tmp_path)})).tables
     assert {row[1] for row in table.rows} == {7}
     with pytest.raises(UsageError, match="no seed for both styles"):
-        commands.characters(Bench(), Settings({"over": 200, "weights": str(tmp_path / "none")}))
+        commands.characters(FakeContext(), Settings({"over": 200, "weights": str(tmp_path / "none")}))
 
 
 def test_only_holdem_has_opponents_to_train():
     with pytest.raises(UsageError, match="only 'holdem'"):
-        commands.train(Bench(), Settings({"game": "chess"}))
+        commands.train(FakeContext(), Settings({"game": "chess"}))
 
 
 def test_training_without_torch_says_which_extra_brings_it_and_leaves_no_folder(tmp_path, monkeypatch):
@@ -157,13 +157,13 @@ def test_training_without_torch_says_which_extra_brings_it_and_leaves_no_folder(
     out = tmp_path / "opponents"
     options = {"game": "holdem", "style": "aggressive", "seed": 4, "training-rounds": 2, "out": str(out)}
     with pytest.raises(UsageError, match=r"sociometer\[train\]"):
-        commands.train(Bench(), Settings(options))
+        commands.train(FakeContext(), Settings(options))
     assert not out.exists()
 
 
 def test_training_shows_its_curve_and_leaves_no_checkpoint(tmp_path):
     pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
     options = {"game": "holdem", "style": "aggressive", "seed": 4, "training-rounds": 2, "out": str(tmp_path)}
-    found = commands.train(Bench(), Settings(options))
+    found = commands.train(FakeContext(), Settings(options))
     assert [row[0] for row in found.tables[0].rows] == [2]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["aggressive-4.json", "aggressive-4.npz"]

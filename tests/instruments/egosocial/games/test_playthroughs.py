@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sociometer.core.transcript import Asked
+from sociometer.core.transcript import Exchange
 from sociometer.instruments.egosocial.games.replay import as_text, replay
 
 FOLDER = Path(__file__).with_name("playthroughs")
@@ -46,7 +46,7 @@ def written(events, figure):
     """A transcript as text: what was newly said to whom, what came back, what was noted, and the replay."""
     lines, told = [], set()
     for event in events:
-        if isinstance(event, Asked):
+        if isinstance(event, Exchange):
             new = [message for message in event.messages if (event.role, message) not in told]
             lines += [f"[{message.role} to {event.role}] {message.content}" for message in new]
             told |= {(event.role, message) for message in new}

@@ -6,7 +6,7 @@ import pytest
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import DataError
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.egosocial.tombench.characters import naming
 from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.convert import read_conversions
@@ -169,7 +169,7 @@ class Builder:
 
 def play(text):
     builder = Builder(text)
-    show = Rehearsal(load_folder("egosocial"), folder_of("egosocial"), {"builder": builder})
+    show = Rehearsal(load("egosocial"), {"builder": builder})
     return builder, asyncio.run(show.play("convert", ORDER)).episode
 
 

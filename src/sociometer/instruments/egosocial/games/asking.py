@@ -5,8 +5,8 @@ from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import AnswerFormat
 from sociometer.core.conversation import Message, Sampling, assistant, user
-from sociometer.core.forms import Form
 from sociometer.core.task import Session
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ async def ask_move(
     session: Session,
     role: str,
     messages: Sequence[Message],
-    form: Form,
+    answer_format: AnswerFormat,
     read: Callable[[str], Read[T]],
     *,
     legal: str,
@@ -57,7 +57,7 @@ async def ask_move(
     said = list(messages)
     faults = Faults()
     for attempt in (1, 2):
-        reply = await session.ask(role, said, form, sampling=SAMPLING, view=view)
+        reply = await session.ask(role, said, answer_format, sampling=SAMPLING, view=view)
         reading = read(reply.text)
         if reading.move is not None:
             return reading.move, faults, reply.text

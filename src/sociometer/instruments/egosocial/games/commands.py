@@ -4,18 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.analysis.paired import paired_difference
+from sociometer.core.command import Result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.transcript import Asked
-from sociometer.core.workbench import Result, StoredRun, Workbench
+from sociometer.core.transcript import Exchange
+from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial.games.blackjack import sheet
 from sociometer.instruments.egosocial.games.holdem import character, curves, net
 from sociometer.instruments.egosocial.games.holdem.training import Plan, Trainer
 from sociometer.instruments.egosocial.games.players import is_steady
+from sociometer.store.stored_run import StoredRun
 
 
-def train(bench: Workbench, options: Settings) -> Result:
+def train(context: CommandContext, options: Settings) -> Result:
     """Trains an opponent; stopped at any point, the same command goes on from the last checkpoint."""
     if options.text("game") != "holdem":
         raise UsageError(f"unknown game '{options.text('game')}' to train; only 'holdem' has trained opponents.")
@@ -43,7 +45,7 @@ def train(bench: Workbench, options: Settings) -> Result:
     )
 
 
-def characters(bench: Workbench, options: Settings) -> Result:
+def characters(context: CommandContext, options: Settings) -> Result:
     """Measures every opponent, shipped or trained by the user, over many hands."""
     hands = options.whole("over")
     if hands < 100:
@@ -52,11 +54,11 @@ def characters(bench: Workbench, options: Settings) -> Result:
     return Result(tables=(character.table(character.characters(hands, folder=folder)),), notes=(character.HOW,))
 
 
-def grade(bench: Workbench, options: Settings) -> Result:
+def grade(context: CommandContext, options: Settings) -> Result:
     """Writes a sheet of a run's blackjack decisions for people to grade, or holds a filled sheet against the rule."""
     if not options.text("run"):
         raise UsageError("grade needs --run RUN, and --out FILE to write a sheet or --graded FILE to read one back.")
-    run = bench.run(options.text("run"))
+    run = context.run(options.text("run"))
     if "blackjack" not in run.tasks:
         raise UsageError(
             f"run {run.id} played {', '.join(run.tasks)} and no blackjack; there is nothing to grade. Play some with:"
@@ -66,7 +68,7 @@ def grade(bench: Workbench, options: Settings) -> Result:
         return Result(tables=sheet.agreement(Path(options.text("graded")), run.view("blackjack")))
     out = Path(options.text("out") or "blackjack-grading.csv")
     note = f"Fill in the last two columns with y or n, then: sociometer grade egosocial --run {run.id} --graded {out}"
-    return Result(notes=(note,), wrote=(bench.write(out, sheet.write(run.view("blackjack"))),))
+    return Result(notes=(note,), wrote=(context.write(out, sheet.write(run.view("blackjack"))),))
 
 
 _Values = dict[tuple[str, int], dict[str, float]]
@@ -88,9 +90,9 @@ _COMPARED = {
 }
 
 
-def babysitting(bench: Workbench, options: Settings) -> Result:
+def babysitting(context: CommandContext, options: Settings) -> Result:
     """Sets the subject's replies against another model beside its replies to the steady opponent, item by item."""
-    steady, seated = bench.run(options.text("steady")), bench.run(options.text("seated"))
+    steady, seated = context.run(options.text("steady")), context.run(options.text("seated"))
     if steady.subject != seated.subject:
         raise UsageError(
             f"the runs have different subjects ({steady.subject}, {seated.subject}); compare one subject with itself."
@@ -172,8 +174,8 @@ def _values(task: str, run: StoredRun) -> _Values:
             values = dict(episode.score.values)
             replies = [
                 event.reply.text
-                for event in run.transcript(task, episode.item.id, episode.repeat)
-                if isinstance(event, Asked) and event.role == "subject"
+                for event in run.transcript(episode.item.id, task, episode.repeat)
+                if isinstance(event, Exchange) and event.role == "subject"
             ]
             if replies:
                 values["words"] = sum(len(text.split()) for text in replies) / len(replies)

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Sampling, user
 from sociometer.core.errors import DataError
-from sociometer.core.forms import Schema
 from sociometer.core.task import Session
 from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.tombench.checks import failures
@@ -45,8 +45,8 @@ async def convert(item: Order, session: Session) -> Conversion:
         options="\n".join(f"{number}. {option}" for number, option in enumerate(item.third.options, 1)),
         count=len(item.third.options),
     )
-    form = Schema(_schema(len(item.third.options)), name="conversion")
-    reply = await session.ask("builder", [user(prompt)], form, sampling=Sampling(temperature=0, max_tokens=2000))
+    schema = Schema(_schema(len(item.third.options)), name="conversion")
+    reply = await session.ask("builder", [user(prompt)], schema, sampling=Sampling(temperature=0, max_tokens=2000))
     first = read_json(reply.text, Wording).value
     return Conversion(first, ("unreadable",) if first is None else tuple(failures(item, first)))
 

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Sampling, assistant, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.forms import Schema
 from sociometer.core.task import RunView, Session
 from sociometer.elicit import read_json
 from sociometer.instruments.sage.analyses.views import JudgeView

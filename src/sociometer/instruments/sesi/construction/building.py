@@ -5,17 +5,18 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
+from sociometer.core.command import Result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.core.workbench import Result, Workbench
+from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sesi.caveats import stand_in_notes
 from sociometer.instruments.sesi.construction import assembly, checks, entailment, live, posts, review, statistics
 from sociometer.instruments.sesi.construction.posts import RawPost, Rejection
 from sociometer.instruments.sesi.items import Question
 
 
-def build(bench: Workbench, options: Settings) -> Result:
+def build(context: CommandContext, options: Settings) -> Result:
     """Makes items from posts: every reply is journaled, so the same command again asks nothing and writes the same."""
     out = Path(options.text("out"))
     found, rejected = posts.kept(_raw_posts(options), options.whole("min-comments"))
@@ -24,7 +25,7 @@ def build(bench: Workbench, options: Settings) -> Result:
     if not found:
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
     local = entailment.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
-    run = bench.play("construction", settings={"entailment": "local" if local else "builder"}, items=found)
+    run = context.play("construction", settings={"entailment": "local" if local else "builder"}, items=found)
     view = run.view("construction")
     drafts = [(post, draft) for post, draft, _ in view.scored()]
     if local:
@@ -33,20 +34,20 @@ def build(bench: Workbench, options: Settings) -> Result:
     built, dropped = assembly.assemble(
         drafts,
         builder=view.roles.get("builder", ""),
-        prompts=bench.source().prompts.digest,
+        prompts=context.source().prompts.digest,
         entailment=f"local NLI model {Path(options.text('nli')).name}" if local else "asked of the builder",
-        seed=bench.seed,
+        seed=context.seed,
     )
     rejected += dropped
     notes = [
         f"{count} posts have no draft: {kind}; the same command again tries them anew"
         for kind, count in view.failures().items()
     ]
-    return _write(bench, options, out, built, rejected, [*notes, *stand_in_notes([view])])
+    return _write(context, options, out, built, rejected, [*notes, *stand_in_notes([view])])
 
 
 def _write(
-    bench: Workbench,
+    context: CommandContext,
     options: Settings,
     out: Path,
     built: Sequence[assembly.Built],
@@ -72,10 +73,10 @@ def _write(
         tables.append(checks.tone_table(items, checks.read_lexicon(Path(options.text("lexicon")))))
     if not options.text("review"):
         notes += _not_applied(out, sheet, {item.id for item in items})
-    wrote = _files(bench, out, items, built, tables)
+    wrote = _files(context, out, items, built, tables)
     target = out / "review.csv"
     if not options.text("review") and not _changed(target, sheet):
-        wrote.append(bench.write(target, sheet))
+        wrote.append(context.write(target, sheet))
     notes.append(f"items: {len(items)}; play them with: sociometer run sesi --data {out} --model MODEL")
     return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
 
@@ -102,15 +103,19 @@ def _changed(target: Path, sheet: str) -> bool:
 
 
 def _files(
-    bench: Workbench, out: Path, items: Sequence[Question], built: Sequence[assembly.Built], tables: Sequence[Table]
+    context: CommandContext,
+    out: Path,
+    items: Sequence[Question],
+    built: Sequence[assembly.Built],
+    tables: Sequence[Table],
 ) -> list[str]:
     """Writes everything but the review sheet."""
     return [
-        bench.write(out / "sesi.csv", assembly.official_csv(items)),
-        bench.write(out / "provenance.jsonl", assembly.provenance_lines(built)),
-        bench.write(out / "rejected.csv", _csv(tables[0])),
-        bench.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
-        bench.write(out / "statistics.html", statistics.page(items, tables[1:], "Statistics of the set")),
+        context.write(out / "sesi.csv", assembly.official_csv(items)),
+        context.write(out / "provenance.jsonl", assembly.provenance_lines(built)),
+        context.write(out / "rejected.csv", _csv(tables[0])),
+        context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
+        context.write(out / "statistics.html", statistics.page(items, tables[1:], "Statistics of the set")),
     ]
 
 

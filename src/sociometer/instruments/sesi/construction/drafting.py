@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.analysis.grouped import grouped_measures
+from sociometer.core.answer_format import Choice, Free, Schema
 from sociometer.core.conversation import Message, Sampling, user
-from sociometer.core.forms import Choice, Free, Schema
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score, Session
 from sociometer.elicit import read_choice, read_json, render_options
@@ -104,11 +104,11 @@ async def _told(post: Post, session: Session) -> _Told | None:
 
 
 async def _ability(made: Draft, session: Session) -> str | None:
-    form = Choice(tuple(ABILITY_MEANINGS[ability] for ability in ABILITIES))
-    options = render_options(form.options, form.labels)
+    answer_format = Choice(tuple(ABILITY_MEANINGS[ability] for ability in ABILITIES))
+    options = render_options(answer_format.options, answer_format.labels)
     messages = _ask(session, "ability", situation=made.situation, question=made.question, options=options)
-    reply = await session.ask("builder", messages, form, sampling=_SAMPLING)
-    index = read_choice(reply.text, form.options, form.labels).index
+    reply = await session.ask("builder", messages, answer_format, sampling=_SAMPLING)
+    index = read_choice(reply.text, answer_format.options, answer_format.labels).index
     return None if index is None else ABILITIES[index]
 
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.core.source import Source
 from sociometer.core.task import Item
 
 DEMO = Path(__file__).parent.parent / "data" / "posts.jsonl"
@@ -57,7 +58,7 @@ class RawPost(Struct, frozen=True):
     comments: tuple[Comment, ...]
 
 
-def demo() -> list[Post]:
+def demo_posts(source: Source) -> list[Post]:
     """The bundled posts that pass the filters."""
     return kept(read_posts([DEMO]))[0]
 

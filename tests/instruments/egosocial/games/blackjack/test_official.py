@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.engine.rehearsal import Rehearsal
-from sociometer.instruments import folder_of, load_folder
+from sociometer.instruments import load
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.official import read
 from sociometer.instruments.egosocial.games.replay import as_text, replay
@@ -74,7 +74,7 @@ BELIEFS = "Self-Belief: My total is 11. External-Belief: The dealer's open card 
 def official_show(tmp_path, script):
     def show(reply):
         lines(tmp_path, ELEVEN)
-        return Rehearsal(load_folder("egosocial"), folder_of("egosocial"), {"subject": script(reply)}, data=(tmp_path,))
+        return Rehearsal(load("egosocial"), {"subject": script(reply)}, data=tmp_path)
 
     return show
 
@@ -112,6 +112,6 @@ def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, ba
 
 def test_official_deals_without_their_file_are_refused_not_dealt_from_the_seed(tmp_path, baseline):
     players = {"subject": baseline("oracle")}
-    show = Rehearsal(load_folder("egosocial"), folder_of("egosocial"), players, data=(tmp_path,))
+    show = Rehearsal(load("egosocial"), players, data=tmp_path)
     with pytest.raises(DataError, match=r"blackjack\.jsonl' not found.*--task tomi"):
         list(show.instrument.task("blackjack").items(show.source()))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, system, user
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.forms import Schema
 from sociometer.core.source import Source
 from sociometer.core.task import Item, Session
 from sociometer.instruments.egosocial.games import cards

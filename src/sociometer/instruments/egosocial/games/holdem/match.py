@@ -7,9 +7,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Message, system, user
 from sociometer.core.errors import UsageError
-from sociometer.core.forms import Choice
 from sociometer.core.source import Source
 from sociometer.core.task import Item, Session
 from sociometer.elicit import read_choice, read_json, render_options
@@ -154,12 +154,12 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
     seen = observe(state)
     # The oracle knows only how to name the style; for a move it has the one that never gives up a free card.
     stay = next(index for index, word in enumerate(seen.legal) if word in ("check", "call"))
-    form = Choice(seen.legal, labels=seen.legal, key=stay)
+    answer_format = Choice(seen.legal, labels=seen.legal, key=stay)
     action, faults, _ = await ask_move(
         session,
         ROLES[seen.seat],
         _action_messages(seen, before, session),
-        form,
+        answer_format,
         lambda text: read_action(text, seen.legal),
         legal=", ".join(seen.legal),
         default=default_action(seen.legal),
@@ -222,7 +222,7 @@ def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
 
 
 async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> Naming:
-    form = Choice(STYLE_WORDS, key=STYLES.index(item.style))
+    answer_format = Choice(STYLE_WORDS, key=STYLES.index(item.style))
     shown = [
         session.prompts.render(
             "games/holdem-shown",
@@ -239,12 +239,20 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         system(session.prompts.render("games/holdem-system", seat=SUBJECT, blinds="1, 2")),
         user(
             session.prompts.render(
-                "games/holdem-style", hands="\n\n".join(shown), options=render_options(form.options, form.labels)
+                "games/holdem-style",
+                hands="\n\n".join(shown),
+                options=render_options(answer_format.options, answer_format.labels),
             )
         ),
     ]
     style, faults, _ = await ask_move(
-        session, "subject", messages, form, lambda text: read_style(text, form), legal="A, B", default=None
+        session,
+        "subject",
+        messages,
+        answer_format,
+        lambda text: read_style(text, answer_format),
+        legal="A, B",
+        default=None,
     )
     session.note("style named", after=len(hands), named=style or "unreadable", true=item.style)
     return Naming(len(hands), style, faults)
@@ -256,7 +264,7 @@ def open_board(hand: PlayedHand) -> tuple[int, ...]:
     return hand.deal.board[: BOARD_SIZES[STREETS.index(last)]]
 
 
-def read_style(text: str, form: Choice) -> Read[str]:
+def read_style(text: str, answer_format: Choice) -> Read[str]:
     """Return the style a reply names."""
-    reading = read_choice(text, form.options, form.labels)
+    reading = read_choice(text, answer_format.options, answer_format.labels)
     return Read(None, "unreadable") if reading.index is None else Read(STYLES[reading.index])

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, system, user
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.forms import Schema
 from sociometer.core.source import Source
 from sociometer.core.task import Item, Session
 from sociometer.elicit import read_json
@@ -129,10 +129,17 @@ def _default(session: Session, role: str, rounds: Sequence[Round]) -> float:
 async def _ask(
     session: Session, role: str, rounds: tuple[Round, ...], item: NumberMatch, key: Guess | None
 ) -> tuple[Guess | None, Faults]:
-    form = Schema(SCHEMA, "guess", {"prediction": key.prediction, "choice": key.choice} if key else None)
+    answer_format = Schema(SCHEMA, "guess", {"prediction": key.prediction, "choice": key.choice} if key else None)
     view = RuleView(item.opponent, rounds) if role == "opponent" else None
     guess, faults, _ = await ask_move(
-        session, role, _messages(session, rounds, item.rounds), form, read_guess, legal=LEGAL, default=None, view=view
+        session,
+        role,
+        _messages(session, rounds, item.rounds),
+        answer_format,
+        read_guess,
+        legal=LEGAL,
+        default=None,
+        view=view,
     )
     return guess, faults
 

@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from sociometer.models.turn import Turns
+from sociometer.models.serial_thread import SerialThread
 
 
 def test_calls_run_one_at_a_time_in_order_and_off_the_loop():
-    turns, running, most, order = Turns("test"), [0], [0], []
+    turns, running, most, order = SerialThread("test"), [0], [0], []
 
     def call(number):
         running[0] += 1
@@ -28,7 +28,7 @@ def test_calls_run_one_at_a_time_in_order_and_off_the_loop():
 
 
 def test_an_error_reaches_whoever_asked():
-    turns = Turns("test")
+    turns = SerialThread("test")
     with pytest.raises(KeyError):
         asyncio.run(turns.run(lambda: {}["missing"]))
     assert asyncio.run(turns.run(lambda: "still here")) == "still here"
@@ -36,7 +36,7 @@ def test_an_error_reaches_whoever_asked():
 
 
 def test_a_call_that_was_cancelled_while_waiting_is_not_made():
-    turns, made = Turns("test"), []
+    turns, made = SerialThread("test"), []
 
     async def cancel_the_second():
         first = asyncio.create_task(turns.run(lambda: time.sleep(0.05)))

@@ -1,17 +1,42 @@
-"""Which items are played: all, or a sample that is the same for every subject."""
+"""The items of a task: all, chosen ones, or a sample that is the same for every subject."""
 
 import hashlib
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
 
+_HELD = 10_000
 AnyItem = TypeVar("AnyItem", bound=Item)
 
 
-def select(
+class ItemList:
+    """The items of a task, read through once before anything is sent, so that a bad row is met before the run begins.
+
+    It holds the items where they are few, and reads them again where they are many.
+    """
+
+    def __init__(self, task: str, read: Callable[[], Iterator[Item]]) -> None:
+        self._read = read
+        held: list[Item] = []
+        rest = read()
+        for item in rest:
+            held.append(item)
+            if len(held) == _HELD:
+                break
+        more = sum(1 for _ in rest)
+        self.count = len(held) + more
+        self._held = held if not more else None
+        if not self.count:
+            raise DataError(f"task {task} has no items under these settings; nothing was played.")
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._held) if self._held is not None else self._read()
+
+
+def sample(
     items: Iterable[AnyItem], limit: int | None, seed: int, *, whole_clusters: bool = False
 ) -> Iterable[AnyItem]:
     """The items, or those of `limit` ids drawn by a seeded order, in the order they came.
@@ -44,10 +69,10 @@ def _rank(name: str, seed: int) -> int:
 
 
 def unique(items: Iterable[AnyItem], task: str) -> Iterator[AnyItem]:
-    """The items, refusing an id that stands twice."""
+    """The items; an id that appears twice is an error."""
     seen: set[str] = set()
     for item in items:
         if item.id in seen:
-            raise DataError(f"item id '{item.id}' stands twice in task {task}; ids must be unique.")
+            raise DataError(f"item id '{item.id}' appears twice in task {task}; ids must be unique.")
         seen.add(item.id)
         yield item

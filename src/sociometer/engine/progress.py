@@ -5,10 +5,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from sociometer.engine.budget import Budget
+from sociometer.store.records import RunStatus
 
 
 @dataclass
-class Tally:
+class Progress:
     """Counters that the runner moves and the progress display reads."""
 
     label: str
@@ -27,12 +28,12 @@ class Tally:
     in_flight: int = 0
     retries: int = 0
     started: float = field(default_factory=time.monotonic)
-    state: str = "playing"
+    status: RunStatus = RunStatus.PLAYING
 
     _wait_until: float = 0.0
 
     def wait(self, seconds: float) -> None:
-        """A server asked for this much patience from now on."""
+        """A server asked to wait this long."""
         self._wait_until = max(self._wait_until, time.monotonic() + seconds)
 
     @property

@@ -11,26 +11,27 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
-from sociometer.core.errors import UNREACHABLE, LimitReached, MachineryError, Stopped
+from sociometer.core.errors import UNREACHABLE, MachineryError, Stopped
 from sociometer.engine.budget import Budget, Settled
 from sociometer.engine.draw import Draw, journal_key
 from sociometer.engine.prices import Price
-from sociometer.engine.session import Seat
-from sociometer.engine.tally import Tally
+from sociometer.engine.progress import Progress
+from sociometer.engine.roles import RoleBinding
+from sociometer.engine.session import Vectors
 from sociometer.engine.throttle import Throttle
 from sociometer.store.journal import Journal
 from sociometer.store.records import JournalEntry
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_reply = msgspec.msgpack.Decoder(Reply).decode
-_decode_vectors = msgspec.msgpack.Decoder(tuple[tuple[float, ...], ...]).decode
+_decode_vectors = msgspec.msgpack.Decoder(Vectors).decode
 _LONGEST_WAIT_SECONDS = 60.0
 _MOST_TOKENS = 10**9
 _TRIES_BEFORE_THE_FIRST_ANSWER = 2
 Answer = TypeVar("Answer")
 
 
-class Patience(Struct, frozen=True):
+class RetryPolicy(Struct, frozen=True):
     """How often and how long a request is tried again."""
 
     retries: int = 8
@@ -42,8 +43,8 @@ class Patience(Struct, frozen=True):
         return (retry_after_seconds or 0.0) + random.uniform(0.0, backoff)
 
 
-class JournalDesk:
-    """The desk of one run."""
+class JournalReplies:
+    """The reply source of one run; see `engine.session.ReplySource`."""
 
     def __init__(
         self,
@@ -54,8 +55,8 @@ class JournalDesk:
         throttles: dict[str, Throttle],
         prices: dict[str, Price | None],
         budget: Budget,
-        tally: Tally,
-        patience: Patience = Patience(),  # noqa: B008 - frozen
+        progress: Progress,
+        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
     ) -> None:
         """`scope_of` gives the run's id for models whose replies only this run may reuse, else an empty string."""
         self._journal = journal
@@ -64,16 +65,18 @@ class JournalDesk:
         self._throttles = throttles
         self._prices = prices
         self._budget = budget
-        self._tally = tally
-        self._patience = patience
+        self._progress = progress
+        self._retry_policy = retry_policy
         self._known: dict[Identity, bool] = {}
         self._reached: set[str] = set()
         self.stopping: Stopped | None = None
         self._stop = asyncio.Event()
 
-    async def reply(self, seat: Seat, request: Request, draw: Draw, nth: int, digest: bytes) -> tuple[Reply, bytes]:
+    async def reply(
+        self, binding: RoleBinding, request: Request, draw: Draw, nth: int, digest: bytes
+    ) -> tuple[Reply, bytes]:
         """The reply and its journal key (empty for players whose replies follow from the request)."""
-        player = seat.player
+        player = binding.player
         if not player.journaled:
             return await player.answer(request), b""
         key = journal_key(digest, draw, nth, self._scope_of(player.identity))
@@ -82,16 +85,16 @@ class JournalDesk:
             return _decode_reply(kept), key
 
         def keep(reply: Reply, settled: Settled) -> Awaitable[bytes | None]:
-            return self._keep(key, seat, request.messages, _encode(reply), _countable(reply.usage), settled)
+            return self._keep(key, binding, request.messages, _encode(reply), _countable(reply.usage), settled)
 
-        reply, other = await self._send(seat, request, lambda: player.answer(request), keep)
+        reply, other = await self._send(binding, request, lambda: player.answer(request), keep)
         return (reply if other is None else _decode_reply(other)), key
 
     async def vectors(
-        self, seat: Seat, texts: tuple[str, ...], draw: Draw, nth: int, digest: bytes
-    ) -> tuple[tuple[float, ...], ...]:
+        self, binding: RoleBinding, texts: tuple[str, ...], draw: Draw, nth: int, digest: bytes
+    ) -> Vectors:
         """The embeddings of texts, journaled like a reply."""
-        player = seat.player
+        player = binding.player
         if not player.journaled:
             return await player.embed(texts)
         key = journal_key(digest, draw, nth, self._scope_of(player.identity))
@@ -100,10 +103,10 @@ class JournalDesk:
             return _decode_vectors(kept)
         messages = tuple(Message("user", text) for text in texts)
 
-        def keep(vectors: tuple[tuple[float, ...], ...], settled: Settled) -> Awaitable[bytes | None]:
-            return self._keep(key, seat, messages, _encode(vectors), Usage(), settled)
+        def keep(vectors: Vectors, settled: Settled) -> Awaitable[bytes | None]:
+            return self._keep(key, binding, messages, _encode(vectors), Usage(), settled)
 
-        vectors, other = await self._send(seat, Request("embed", messages), lambda: player.embed(texts), keep)
+        vectors, other = await self._send(binding, Request("embed", messages), lambda: player.embed(texts), keep)
         return vectors if other is None else _decode_vectors(other)
 
     def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
@@ -112,15 +115,21 @@ class JournalDesk:
             known = self._known[identity] = self._journal.knows(identity)
         kept = self._journal.lookup(key) if known else None
         if kept is not None:
-            self._tally.from_journal += 1
+            self._progress.from_journal += 1
         return kept
 
     async def _keep(
-        self, key: bytes, seat: Seat, messages: tuple[Message, ...], reply: bytes, usage: Usage, settled: Settled
+        self,
+        key: bytes,
+        binding: RoleBinding,
+        messages: tuple[Message, ...],
+        reply: bytes,
+        usage: Usage,
+        settled: Settled,
     ) -> bytes | None:
         entry = JournalEntry(
             key,
-            seat.player.identity,
+            binding.player.identity,
             self._run,
             messages,
             reply,
@@ -135,17 +144,17 @@ class JournalDesk:
 
     async def _send(
         self,
-        seat: Seat,
+        binding: RoleBinding,
         request: Request,
         attempt: Callable[[], Awaitable[Answer]],
         keep: Callable[[Answer, Settled], Awaitable[bytes | None]],
     ) -> tuple[Answer, bytes | None]:
-        endpoint = seat.player.identity.endpoint
+        endpoint = binding.player.identity.endpoint
         throttle = self._throttles[endpoint]
         for tried in itertools.count():
             async with throttle.slot() as slot:
                 try:
-                    answer, settled = await self._attempt(seat, request, attempt)
+                    answer, settled = await self._attempt(binding, request, attempt)
                     self._reached.add(endpoint)
                     throttle.recover()
                     # The place in flight is given back only when the reply is on disk: a process that is killed
@@ -156,30 +165,30 @@ class JournalDesk:
                     if failure.slow_down:
                         # Before the slot is given back: the next in line must find the gate closed.
                         throttle.slow_down(slot.epoch, failure.retry_after_seconds)
-                        self._tally.wait(failure.retry_after_seconds or 0.0)
-            last = not failure.retryable or tried >= self._patience.retries
+                        self._progress.wait(failure.retry_after_seconds or 0.0)
+            last = not failure.retryable or tried >= self._retry_policy.retries
             never = failure.kind == UNREACHABLE and endpoint not in self._reached
             if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
                 raise MachineryError(str(failure), failure.kind, fatal=True)
             if last:
                 raise failure
-            self._tally.retries += 1
-            await self._pause(self._patience.wait_seconds(tried, failure.retry_after_seconds))
+            self._progress.retries += 1
+            await self._pause(self._retry_policy.wait_seconds(tried, failure.retry_after_seconds))
         raise AssertionError("unreachable")
 
     async def _attempt(
-        self, seat: Seat, request: Request, attempt: Callable[[], Awaitable[Answer]]
+        self, binding: RoleBinding, request: Request, attempt: Callable[[], Awaitable[Answer]]
     ) -> tuple[Answer, Settled]:
         if self.stopping is not None:
             raise self.stopping
-        price = self._prices.get(seat.label)
+        price = self._prices.get(binding.spec)
         try:
             reservation = await self._budget.reserve(price, request.messages, request.sampling)
-        except LimitReached as limit:
+        except Stopped as limit:
             self.stop(limit)
             raise
-        self._tally.sent += 1
-        self._tally.in_flight += 1
+        self._progress.sent += 1
+        self._progress.in_flight += 1
         usage: Usage | None = None
         answered = False
         try:
@@ -190,12 +199,12 @@ class JournalDesk:
             usage = None if error.tokens is None else _countable(Usage(*error.tokens))
             raise
         finally:
-            self._tally.in_flight -= 1
+            self._progress.in_flight -= 1
             settled = self._budget.settle(reservation, usage, price)
             if not answered:
                 charged = settled.charged_tokens, settled.charged_cost
                 self._journal.count_attempt(self._run, usage, settled.cost, charged)
-        self._tally.answered += 1
+        self._progress.answered += 1
         return answer, settled
 
     def stop(self, reason: Stopped) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 ValueT = TypeVar("ValueT")
 
 
-class Turns:
+class SerialThread:
     """Runs calls one after another in a single daemon thread; others may wait for their turn in the event loop.
 
     A pool's threads would be joined when the interpreter ends, and a person who does not answer would block it.

@@ -1,6 +1,6 @@
 """What kind of answer is wanted: read by baselines, oracles, people and grammars.
 
-A form's `key` is the ideal answer. Only the oracle reads it; no model ever sees it.
+The `key` of a format is the ideal answer. Only the oracle reads it; no model ever sees it.
 """
 
 from string import ascii_uppercase
@@ -47,4 +47,4 @@ class Free(Struct, frozen=True, tag="free"):
     hint: str = ""
 
 
-Form = Choice | Allocation | Schema | Free
+AnswerFormat = Choice | Allocation | Schema | Free

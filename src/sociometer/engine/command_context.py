@@ -1,0 +1,139 @@
+"""What an instrument's own commands are handed: the user's choices, the engine and the store."""
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from sociometer.core.command import FinishedEpisode
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import Identity
+from sociometer.core.errors import MachineryError, Stopped, UsageError
+from sociometer.core.settings import Settings, SettingValue
+from sociometer.core.source import Source
+from sociometer.core.task import Episode, Instrument, Item, Task
+from sociometer.engine.engine import Engine
+from sociometer.engine.plan import make_plan, make_source
+from sociometer.engine.roles import SUBJECT
+from sociometer.store.records import RoleRecord, RunStatus
+from sociometer.store.stored_run import StoredRun
+
+
+class CommandContext:
+    """One instrument, the user's choices, and the engine."""
+
+    def __init__(
+        self, engine: Engine, instrument: Instrument, config: RunConfig, subjects: tuple[str, ...] = ()
+    ) -> None:
+        """`subjects` are the models given by `--model`; `config` holds everything else that the user chose."""
+        self.instrument = instrument
+        self.subjects = subjects
+        self._engine = engine
+        self._config = config
+        self.failures: Counter[str] = Counter()
+
+    @property
+    def seed(self) -> int:
+        return self._config.seed
+
+    def source(self, **settings: SettingValue) -> Source:
+        """Where items come from under the user's settings, with some replaced."""
+        chosen = {**self._config.settings, **{name.replace("_", "-"): value for name, value in settings.items()}}
+        prompts = self.instrument.prompts(self._config.prompts_folder)
+        declared = self.instrument.card.setting
+        return make_source(self._config, self.instrument, Settings.chosen(declared, chosen), prompts)
+
+    def play(
+        self,
+        task: str | Task[Any, Any],
+        *,
+        subject: str = "",
+        settings: Mapping[str, SettingValue] | None = None,
+        items: Iterable[Item] | None = None,
+        repeats: int | None = None,
+    ) -> StoredRun:
+        """Plays a task to the end, journaled, within the caps, with progress; the same call again sends nothing new.
+
+        Without `items` the task's own `items` are played. A task that asks no subject needs none.
+        """
+        config = structs.replace(
+            self._config,
+            subject=subject or (self.subjects[0] if self.subjects else ""),
+            tasks=(task if isinstance(task, str) else task.name,),
+            settings={**self._config.settings, **(settings or {})},
+            repeats=repeats or self._config.repeats,
+        )
+        played = self._engine.run(config, items, continue_unfinished=True)
+        self.failures.update(played.progress.failed)
+        if played.ending.status is RunStatus.STOPPED:
+            raise Stopped(f"{played.ending.reason}; the same command again plays on.")
+        if played.ending.status is RunStatus.FAILED:
+            raise MachineryError(played.ending.reason)
+        return played.run
+
+    def run(self, reference: str, task: str = "") -> StoredRun:
+        """The stored run of that id, name or unique beginning; `last` is this instrument's newest (with that task)."""
+        stored = self._engine.stored(self._last(task) if reference == "last" else reference)
+        if stored.instrument != self.instrument.card.name:
+            raise UsageError(f"run {stored.id} is of {stored.instrument}, not of {self.instrument.card.name}.")
+        return stored
+
+    def _last(self, task: str) -> str:
+        """The id of the newest run of this instrument and task; the newest of all where there is none."""
+        store = self._engine.store
+        every = store.runs.all() if store.path.exists() else ()
+        mine = [run for run in every if run.instrument == self.instrument.card.name]
+        found = [run for run in mine if not task or task in run.manifest.config.tasks]
+        return max(found, key=lambda run: run.created).id if found else "last"
+
+    def keep(
+        self,
+        task: str,
+        subject: str,
+        episodes: Iterable[FinishedEpisode],
+        *,
+        settings: Mapping[str, SettingValue] | None = None,
+        roles: Mapping[str, str] | None = None,
+    ) -> StoredRun:
+        """Stores episodes that were played elsewhere as a run like any other, scored and summarised."""
+        store, found = self._engine.store, self.instrument.task(task)
+        config = RunConfig(
+            instrument=self.instrument.card.name, subject=subject, tasks=(task,), settings=dict(settings or {})
+        )
+        plan = make_plan(config, self.instrument, bindings={})
+        who = {**(roles or {}), SUBJECT: subject}
+        imported = {role: RoleRecord(name, Identity("imported", name), name) for role, name in who.items()}
+        manifest = structs.replace(plan.manifest(), roles=imported, imported=True)
+        run = store.runs.create(manifest, plan.config_hash(manifest)).id
+        for position, finished in enumerate(episodes):
+            store.runs.add_item(run, task, position, finished.item)
+            score = found.score(finished.item, finished.outcome)
+            episode: Episode[Any, Any] = Episode(finished.item, finished.repeat, finished.outcome, score, None)
+            store.episodes.add(run, task, episode, finished.events)
+        store.runs.set_status(run, RunStatus.FINISHED)
+        store.flush()
+        stored = self._engine.stored(run)
+        stored.summarise(task)
+        return stored
+
+    def write(self, path: Path, text: str) -> str:
+        """Writes a file whole or not at all; gives its path for `Result.wrote`."""
+        return write_whole(path, text)
+
+
+def write_whole(path: Path, text: str) -> str:
+    """Writes a file whole or not at all; gives its path."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(partial).chmod(0o644)
+        Path(partial).replace(path)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
+    return str(path)

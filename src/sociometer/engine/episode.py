@@ -1,0 +1,63 @@
+"""Plays one item once: the one path that runs, rehearsals and estimates take."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from sociometer.core.errors import MachineryError, SociometerError, Stopped, StoreError
+from sociometer.core.task import Episode, Failure, Item, Task
+from sociometer.core.transcript import Event
+from sociometer.engine.draw import Draw
+from sociometer.engine.plan import Plan
+from sociometer.engine.session import DirectReplies, PlaySession, ReplySource
+from sociometer.store.stored_run import score_safely
+
+
+class PlayedEpisode(Struct, frozen=True):
+    """An episode with its transcript; `error` is what ended it where it has no outcome."""
+
+    episode: Episode[Any, Any]
+    events: tuple[Event, ...]
+    error: Exception | None = None
+
+
+async def play_episode(
+    plan: Plan, task: Task[Any, Any], item: Item, repeat: int = 0, replies: ReplySource | None = None
+) -> PlayedEpisode:
+    """Plays an item and scores it; without `replies` the players are asked directly and nothing is kept.
+
+    What an item cannot survive is its failure. A stop and a broken store concern the whole run and are raised.
+    """
+    card = plan.instrument.card
+    draw = Draw(card.name, card.version, task.name, item.id, repeat, plan.config.seed)
+    session = PlaySession(replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts)
+    try:
+        outcome = await task.play(item, session)
+    except Exception as raised:
+        error = _cause(raised)
+        if isinstance(error, Stopped | StoreError):
+            raise error from None
+        return PlayedEpisode(failed(item, repeat, error), tuple(session.events), error)
+    scored = score_safely(task, item, outcome)
+    if isinstance(scored, Failure):
+        return PlayedEpisode(Episode(item, repeat, outcome, None, scored), tuple(session.events))
+    return PlayedEpisode(Episode(item, repeat, outcome, scored, None), tuple(session.events))
+
+
+def failed(item: Item, repeat: int, error: Exception) -> Episode[Any, Any]:
+    """The episode that an error ended."""
+    kind = error.kind if isinstance(error, MachineryError) else "instrument error"
+    message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
+    return Episode(item, repeat, None, None, Failure(kind, message.encode("utf-8", "replace").decode()))
+
+
+def _cause(raised: Exception) -> Exception:
+    """The error that counts among those of concurrent branches: a broken store, then a stop, then the first."""
+    if not isinstance(raised, ExceptionGroup):
+        return raised
+    causes = [_cause(error) for error in raised.exceptions]
+    for kind in (StoreError, Stopped):
+        for cause in causes:
+            if isinstance(cause, kind):
+                return cause
+    return causes[0]

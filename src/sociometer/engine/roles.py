@@ -1,0 +1,88 @@
+"""Binds every role to whoever plays it, before anything is sent."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct
+
+from sociometer.core.config import RunConfig, model_label
+from sociometer.core.conversation import Player, Sampling
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.task import Instrument
+from sociometer.models.options import ModelOptions
+from sociometer.models.registry import resolve
+from sociometer.models.replay import RecordedReplies
+
+SUBJECT = "subject"
+
+
+class RoleBinding(Struct, frozen=True):
+    """Who plays a role, under which name, and the sampling parameters that the user set for it."""
+
+    player: Player
+    spec: str
+    label: str
+    sampling: Sampling = Sampling()
+    lacks: frozenset[str] = frozenset()
+    """The sampling parameters that the player does not support; an instrument's wish for one is left out."""
+
+
+def bind_roles(
+    instrument: Instrument,
+    tasks: Iterable[str],
+    config: RunConfig,
+    *,
+    recorded: RecordedReplies | None = None,
+    players: Mapping[str, Player] | None = None,
+    sends: bool = True,
+) -> dict[str, RoleBinding]:
+    """A player for every role that the tasks ask; a role without a model and without a default is an error.
+
+    `players` gives the player of a specification that only the caller can make (a Python function).
+    """
+    card = instrument.card
+    needed = {role.name: role for task in tasks for role in card.roles_of(task)}
+    known = {role.name for role in card.role}
+    for name in config.roles:
+        if name not in known:
+            raise unknown(f"role of {card.name}", name, known)
+    bindings: dict[str, RoleBinding] = {}
+    for name, role in needed.items():
+        spec = config.subject if name == SUBJECT else config.roles.get(name, role.default)
+        if not spec:
+            option = "--model MODEL" if name == SUBJECT else f"--role {name}=MODEL"
+            raise UsageError(
+                f"nobody plays the role '{name}' ({role.help}); give {option}. 'sociometer models' lists the models."
+            )
+        label = config.label if name == SUBJECT and config.label else model_label(spec)
+        own = spec.removeprefix(f"{card.name}/")
+        if own in instrument.players:
+            bindings[name] = RoleBinding(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}")
+            continue
+        player = (players or {}).get(spec) or resolve_player(spec, name, config, recorded, sends=sends)
+        bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
+    return bindings
+
+
+def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBinding:
+    lacks: frozenset[str] = getattr(player, "lacks", frozenset())
+    for name in sorted(lacks):
+        if (value := getattr(sampling, name)) is not None:
+            raise UsageError(f"{spec} does not support '{name}' (given: {value}); leave it out.")
+    return RoleBinding(player, spec, label, sampling, lacks)
+
+
+def resolve_player(
+    spec: str, role: str, config: RunConfig, recorded: RecordedReplies | None = None, *, sends: bool = True
+) -> Player:
+    """The player a specification names; `provider/name@URL#REVISION` gives it a base URL and weights of its own."""
+    name, at, address = spec.partition("@http")
+    address, _, revision = address.partition("#")
+    subject = role == SUBJECT
+    options = ModelOptions(
+        base_url="http" + address if at else config.base_url if subject else "",
+        revision=revision or (config.revision if subject else ""),
+        key_variable=config.key_variable if subject else "",
+        timeout_seconds=config.timeout_seconds,
+        sends=sends,
+    )
+    return resolve(name, options, recorded=recorded)

@@ -1,0 +1,172 @@
+"""A run in the store: its episodes, its numbers, which can be rebuilt from what was played, and its figures."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from html import escape
+from typing import Any
+
+from sociometer.core.errors import SociometerError, UsageError, unknown
+from sociometer.core.measure import Figure, Summary
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
+from sociometer.core.transcript import Event
+from sociometer.store.lock import is_played
+from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.store import Store
+
+
+class StoredRun:
+    """A run with the instrument that made it."""
+
+    def __init__(self, store: Store, record: RunRecord, instrument: Instrument) -> None:
+        self.record = record
+        self._store = store
+        self._instrument = instrument
+
+    def __repr__(self) -> str:
+        return f"<run {self.id}: {self.subject} on {self.instrument}, {self.status}>"
+
+    @property
+    def id(self) -> str:
+        return self.record.id
+
+    @property
+    def instrument(self) -> str:
+        return self.record.instrument
+
+    @property
+    def subject(self) -> str:
+        """What the subject is called in tables."""
+        return self.record.subject
+
+    @property
+    def manifest(self) -> Manifest:
+        """What makes the run repeatable."""
+        return self.record.manifest
+
+    @property
+    def revision(self) -> str:
+        """What names the subject's weights, or the person behind it; empty where nothing was given."""
+        role = self.manifest.roles.get("subject")
+        return role.identity.revision if role else ""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        return self.manifest.config.tasks
+
+    @property
+    def status(self) -> RunStatus:
+        """How far the run got; one whose process was killed is stopped."""
+        killed = self.record.status is RunStatus.PLAYING and not is_played(self._store.path, self.id)
+        return RunStatus.STOPPED if killed else self.record.status
+
+    @property
+    def settings(self) -> Settings:
+        """The settings the run was made with."""
+        return Settings(self.manifest.config.settings)
+
+    @property
+    def stand_ins(self) -> tuple[str, ...]:
+        """Players that are not the real thing; a baseline as the subject only represents itself."""
+        return tuple(
+            f"{name}: {role.label}"
+            for name, role in self.manifest.roles.items()
+            if role.identity.stand_in and not (name == "subject" and role.identity.wire == "baseline")
+        )
+
+    def view(self, task: str = "") -> RunView[Any, Any]:
+        """Items, outcomes and scores of a task (the only one where none is named), as `summarise` sees them."""
+        found = self._task(task)
+        return RunView(
+            lambda: self._store.episodes.walk(self.id, found),
+            self.settings,
+            subject=self.subject,
+            roles={name: role.label for name, role in self.manifest.roles.items()},
+            norm=self.manifest.norms.get(found.name),
+            run=self.id,
+            stand_ins=self.stand_ins,
+        )
+
+    def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
+        """The episodes in the order of items and repeats, of one item where it is named."""
+        return self._store.episodes.walk(self.id, self._task(task), item)
+
+    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
+        """What happened when an item was played, in order; the task is found where none is named."""
+        found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
+        return self._store.episodes.transcript(self.id, self._task(found).name, item, repeat)
+
+    def failures(self) -> dict[str, int]:
+        """How many episodes failed, by kind."""
+        return self._store.episodes.failures(self.id)
+
+    def summary(self, task: str = "") -> Summary:
+        """The table of the run; made from what is stored where there is none yet."""
+        name = self._task(task).name
+        return self._store.runs.summary(self.id, name) or self.rescore(name)
+
+    def summarised(self, task: str = "") -> SummarisedRun:
+        """The summary with what a figure must say about it."""
+        name = self._task(task).name
+        created = datetime.fromtimestamp(self.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        settings = self.manifest.config.settings
+        return SummarisedRun(self.id, name, self.subject, settings, self.summary(name), self.stand_ins, created)
+
+    def figures(self) -> tuple[Figure, ...]:
+        """What the instrument draws of this run."""
+        draw = self._instrument.figures
+        return tuple(draw([self.summarised(task) for task in self.tasks])) if draw else ()
+
+    def figure(self, name: str) -> Figure:
+        """The figure of that name."""
+        drawn = {figure.name: figure for figure in self.figures()}
+        if name not in drawn:
+            raise unknown(f"figure of {self.instrument}", name, drawn)
+        return drawn[name]
+
+    def rescore(self, task: str = "") -> Summary:
+        """Scores every stored outcome again and rebuilds the summary; needs no model and no data files."""
+        found = self._task(task)
+        scores: dict[tuple[str, int], Score | Failure] = {}
+        for episode in self._store.episodes.walk(self.id, found):
+            if episode.outcome is not None:
+                scores[episode.item.id, episode.repeat] = score_safely(found, episode.item, episode.outcome)
+        self._store.episodes.replace_scores(self.id, found.name, scores)
+        self._store.flush()
+        return self.summarise(found.name)
+
+    def summarise(self, task: str = "") -> Summary:
+        """Makes the summary from the stored scores, and keeps it."""
+        found = self._task(task)
+        try:
+            summary = found.summarise(self.view(found.name))
+        except SociometerError:
+            raise
+        except Exception as error:
+            raise SociometerError(
+                f"the summary of run {self.id} ({found.name}) could not be made: {type(error).__name__}: {error}."
+                f" All that was played is stored; after fixing this, run 'sociometer rescore {self.id}'."
+            ) from error
+        self._store.runs.set_summary(self.id, found.name, summary)
+        self._store.flush()
+        return summary
+
+    def _task(self, name: str) -> Task[Any, Any]:
+        if not name:
+            if len(self.tasks) > 1:
+                raise UsageError(f"run {self.id} has several tasks ({', '.join(self.tasks)}); name one.")
+            name = self.tasks[0]
+        return self._instrument.task(name)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the run: its measures with their intervals and caveats."""
+        head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
+        return head + "".join(f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+
+
+def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:
+    """The score, or the failure that replaces it where scoring itself broke."""
+    try:
+        return task.score(item, outcome)
+    except Exception as error:
+        return Failure("scoring error", f"{type(error).__name__}: {error}")
