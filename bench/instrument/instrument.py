@@ -11,8 +11,7 @@ from sociometer.core.answer_format import Choice
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Message, Sampling, assistant, user
 from sociometer.core.measure import Summary
-from sociometer.core.source import Source
-from sociometer.core.task import Instrument, Item, RunView, Score, Session, Task
+from sociometer.core.task import Instrument, Item, RunView, Score, Session, Source, Task
 from sociometer.elicit import read_choice, render_options
 
 _DRAWN = Sampling(temperature=0, max_tokens=200)

@@ -7,11 +7,11 @@ import math
 import msgspec
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.answer_format import Schema
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import FOLDER, load
 from sociometer.models.registry import ModelOptions, resolve
 

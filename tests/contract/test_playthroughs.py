@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.cli.show import transcript_lines
 from sociometer.core.card import read_card
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import FOLDER, load
 from sociometer.models.registry import resolve
 

@@ -48,23 +48,23 @@ def test_cost_never_passes_the_cap():
             budget.settle(held, Usage(100, 1000), PRICE)
             sent += 1
     assert sent == 4
-    assert budget.cost <= 0.01
+    assert budget.spent.cost <= 0.01
 
 
 def test_an_unreported_reply_counts_at_its_most_and_is_said_to_be_unmetered():
     budget = Budget(Caps(max_tokens=1000))
     budget.settle(reserve(budget, PRICE, ASKED, Sampling(max_tokens=100)), Usage(), PRICE)
-    assert budget.unmetered == 1
-    assert budget.unpriced == 1
+    assert budget.spent.unmetered == 1
+    assert budget.spent.unpriced == 1
     assert budget.since_start()[1] >= 100
 
 
 def test_a_request_without_a_reply_costs_nothing_but_is_counted():
     budget = Budget(Caps(max_tokens=1000))
     budget.settle(reserve(budget, PRICE, ASKED, Sampling(max_tokens=100)), None, PRICE)
-    assert budget.requests == 1
-    assert budget.output_tokens == 0
-    assert budget.cost == 0
+    assert budget.spent.requests == 1
+    assert budget.spent.output_tokens == 0
+    assert budget.spent.cost == 0
 
 
 def test_a_negative_cap_is_refused():

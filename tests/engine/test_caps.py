@@ -93,7 +93,7 @@ def test_absurd_usage_is_taken_for_unreported(store, tokens):
 
     played = engine_with(store, Boasting()).run(config())
     assert played.progress.done == 4
-    assert played.progress.budget.unmetered == 4
+    assert played.progress.budget.spent.unmetered == 4
 
 
 def test_max_cost_with_an_unknown_price_is_refused_not_taken_for_zero(store):

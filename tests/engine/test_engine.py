@@ -5,17 +5,15 @@ import pytest
 
 from servers.paid import Server, change_task, config, engine_with
 from sociometer.core.card import RoleCard
-from sociometer.core.command import FinishedEpisode
 from sociometer.core.config import Caps
-from sociometer.core.conversation import user
+from sociometer.core.conversation import Exchange, user
 from sociometer.core.errors import (
     DataError,
     Stopped,
     StoreError,
     UsageError,
 )
-from sociometer.core.task import Instrument
-from sociometer.core.transcript import Exchange
+from sociometer.core.task import FinishedEpisode, Instrument
 from sociometer.engine.command_context import CommandContext
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate

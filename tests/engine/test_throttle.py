@@ -4,9 +4,12 @@ from sociometer.engine.throttle import Throttle
 
 
 async def occupy(throttle, started, release):
-    async with throttle.slot():
+    await throttle.acquire()
+    try:
         started.append(throttle.in_flight)
         await release.wait()
+    finally:
+        throttle.release()
 
 
 def test_no_more_than_the_limit_are_in_flight():
@@ -27,15 +30,10 @@ def test_no_more_than_the_limit_are_in_flight():
 def test_one_burst_of_refusals_halves_once_and_the_next_burst_again():
     async def play():
         throttle = Throttle(16)
-        slots = [throttle.slot() for _ in range(4)]
-        for slot in slots:
-            await slot.__aenter__()
-        for slot in slots:
-            throttle.slow_down(slot.epoch)
+        for epoch in [await throttle.acquire() for _ in range(4)]:
+            throttle.slow_down(epoch)
         assert throttle.limit == 8
-        later = throttle.slot()
-        await later.__aenter__()
-        throttle.slow_down(later.epoch)
+        throttle.slow_down(await throttle.acquire())
         assert throttle.limit == 4
 
     asyncio.run(play())
@@ -60,8 +58,8 @@ def test_retry_after_holds_everybody_back():
         throttle.slow_down(0, retry_after_seconds=0.2)
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        async with throttle.slot():
-            return loop.time() - begun
+        await throttle.acquire()
+        return loop.time() - begun
 
     assert asyncio.run(play()) >= 0.19
 

@@ -2,9 +2,8 @@ import asyncio
 
 import pytest
 
-from sociometer.core.conversation import Reply, Request, user
+from sociometer.core.conversation import Exchange, Reply, Request, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.transcript import Exchange
 from sociometer.models.registry import resolve
 from sociometer.models.replay import Recording
 

@@ -11,11 +11,10 @@ from sociometer.analysis.charts.intervals import dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.grouped import grouped_measures
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
-from sociometer.core.conversation import Message, Reply
+from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
-from sociometer.core.transcript import Event, Exchange, Noted
 from sociometer.report.material import GivenRun
 
 HOSTILE = (

@@ -6,11 +6,10 @@ import msgspec
 import pytest
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Identity, Reply, Usage, assistant, system, user
+from sociometer.core.conversation import Exchange, Identity, Noted, Reply, Usage, assistant, system, user
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
-from sociometer.core.transcript import Exchange, Noted
 from sociometer.store.lock import RunLock
 from sociometer.store.records import JournalEntry, Manifest
 from sociometer.store.store import Store

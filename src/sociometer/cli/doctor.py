@@ -68,7 +68,7 @@ def _ground(path: Path) -> Iterator[Finding]:
     free = shutil.disk_usage(next(folder for folder in path.absolute().parents if folder.exists())).free
     yield Finding("disk", free > 1 << 28, f"{free / 1e9:.1f} GB free", "" if free > 1 << 28 else "free some space")
     try:
-        names = read_prices().names()
+        names = read_prices()
         own = "with your own" if user_file().exists() else "your own may stand"
         yield Finding("prices", True, f"{len(names)} models priced; {own} in {user_file()}")
     except SociometerError as error:

@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from sociometer.core.card import Card
-from sociometer.core.config import Caps, RunConfig
+from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
-from sociometer.engine.throttle import DEFAULT_IN_FLIGHT
 from sociometer.store.store import default_path
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import msgspec
 
 from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM, known_errors
-from sociometer.core.command import Result
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Cell, Interval, Measure, Table
+from sociometer.core.task import Result
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 

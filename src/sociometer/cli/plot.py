@@ -9,9 +9,9 @@ from sociometer.cli.chosen import EVERY, chosen_runs, given_runs, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
-from sociometer.core.command import Result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Table
+from sociometer.core.task import Result
 from sociometer.engine.engine import Engine
 from sociometer.report.material import gather
 from sociometer.report.plot import WIDTH, find_figure, plot

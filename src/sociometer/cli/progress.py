@@ -92,11 +92,11 @@ def line(progress: Progress) -> str:
         parts.append(f"waiting {_duration(progress.waiting_seconds)}, as the server asked")
     if progress.from_journal:
         parts.append(f"{progress.from_journal} replies from the journal")
-    budget = progress.budget
-    if budget.requests:
-        tokens = f"{budget.input_tokens + budget.output_tokens:,} tokens"
-        parts.append(tokens + (f" ({budget.unmetered} replies unmetered)" if budget.unmetered else ""))
-        parts.append(cost_in_words(budget.cost, budget.priced, budget.unpriced))
+    spent = progress.budget.spent
+    if spent.requests:
+        tokens = f"{spent.input_tokens + spent.output_tokens:,} tokens"
+        parts.append(tokens + (f" ({spent.unmetered} replies unmetered)" if spent.unmetered else ""))
+        parts.append(cost_in_words(spent.cost, spent.priced, spent.unpriced))
     parts.append(f"{progress.rate:.1f}/s")
     left = progress.seconds_left
     if left is not None and progress.status is RunStatus.PLAYING:

@@ -10,7 +10,7 @@ from sociometer.cli.chosen import chosen_runs, given_runs, runs_argument, terms,
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
-from sociometer.core.command import Result
+from sociometer.core.task import Result
 from sociometer.report.build import write_report
 
 

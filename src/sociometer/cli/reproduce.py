@@ -4,38 +4,36 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from msgspec import field
 
 from sociometer.analysis.reproduction import reproduced, reproduction_table
 from sociometer.cli.options import json_option
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
-from sociometer.core.source import Source
+from sociometer.core.task import Source
 from sociometer.engine.data import data_folders
 from sociometer.instruments import card_of, cards, load
 
 
-class _Searched(Source):
+class _Searched(Source, frozen=True):
     """A source that remembers which official files it was asked for and did not have."""
 
-    def __init__(self, settings: Settings, prompts: Prompts, *, instrument: str, folders: tuple[Path, ...]) -> None:
-        super().__init__(settings, prompts, instrument=instrument, official=True, folders=folders)
-        self._asked: dict[str, bool] = {}
+    asked: dict[str, bool] = field(default_factory=dict)
 
     def find(self, name: str) -> Path | None:
         """The official file or folder of that name, or None, which is remembered."""
         found = super().find(name)
-        self._asked[name] = found is not None
+        self.asked[name] = found is not None
         return found
 
     @property
     def missing(self) -> tuple[str, ...]:
         """What was asked for and found nowhere, once each: a file may have been looked for in several places."""
-        had = {Path(name).name for name, found in self._asked.items() if found}
+        had = {Path(name).name for name, found in self.asked.items() if found}
         places: dict[str, str] = {}
-        for name in self._asked:
+        for name in self.asked:
             places.setdefault(Path(name).name, name)
         return tuple(place for bare, place in places.items() if bare not in had)
 
@@ -49,7 +47,7 @@ def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, as_jso
         if instrument.reproduce is None:
             continue
         settings = Settings.chosen(instrument.card.setting, {})
-        source = _Searched(settings, instrument.prompts(), instrument=name, folders=data_folders(data))
+        source = _Searched(settings, instrument.prompts(), name, True, data_folders(data))
         found[name] = tuple(instrument.reproduce(source))
         missing[name] = source.missing
     good = reproduced(found)

@@ -12,9 +12,9 @@ from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.cli.summaries import run_json, summary_table
+from sociometer.core.conversation import Event, Exchange
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
-from sociometer.core.transcript import Event, Exchange
 from sociometer.instruments import load
 from sociometer.store.stored_run import StoredRun
 

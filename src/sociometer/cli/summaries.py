@@ -71,7 +71,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
 
 def played_json(played: PlayedRun) -> dict[str, Any]:
     """A run with its summaries and how its playing went."""
-    progress = played.progress
+    progress, spent = played.progress, played.progress.budget.spent
     return {
         **run_json(played.run),
         "ending": played.ending,
@@ -80,10 +80,10 @@ def played_json(played: PlayedRun) -> dict[str, Any]:
         "sent": progress.sent,
         "from_journal": progress.from_journal,
         "retries": progress.retries,
-        "input_tokens": progress.budget.input_tokens,
-        "output_tokens": progress.budget.output_tokens,
-        "cost": None if progress.budget.unpriced and not progress.budget.priced else progress.budget.cost,
-        "unpriced_replies": progress.budget.unpriced,
-        "unmetered_replies": progress.budget.unmetered,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cost": None if spent.unpriced and not spent.priced else spent.cost,
+        "unpriced_replies": spent.unpriced,
+        "unmetered_replies": spent.unmetered,
         "seconds": round(progress.elapsed_seconds, 3),
     }

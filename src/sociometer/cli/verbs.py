@@ -21,9 +21,9 @@ from sociometer.cli.options import (
 from sociometer.cli.output import print_result
 from sociometer.cli.progress import ProgressDisplay
 from sociometer.core.card import Card, CommandCard
-from sociometer.core.command import Result
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
+from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments import cards, load, load_command
 

@@ -31,8 +31,6 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     cluster: str = "item"
     limit: Literal["item", "cluster"] = "item"
     """What `--limit` counts: items, or clusters, all of whose items are then played."""
-    calls: float = 1
-    """Requests to the subject that one item usually takes, for the plan's estimate."""
 
 
 class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,8 +40,6 @@ class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
     help: str
     default: str = ""
     tasks: tuple[str, ...] = ()
-    calls: float = 0
-    """Requests to this role that one item usually takes."""
 
 
 class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError
@@ -27,13 +27,12 @@ class Caps(Struct, frozen=True, omit_defaults=True):
     max_tokens: int | None = None
 
     def __post_init__(self) -> None:
-        for name in self.__struct_fields__:
-            _check(f"--{name.replace('_', '-')}", getattr(self, name), 0)
+        for name, cap in structs.asdict(self).items():
+            _check(f"--{name.replace('_', '-')}", cap, 0)
 
     def or_else(self, other: "Caps") -> "Caps":
         """These caps, with `other`'s where none is set."""
-        own = {name: value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None}
-        return Caps(**{name: own.get(name, getattr(other, name)) for name in self.__struct_fields__})
+        return structs.replace(other, **{name: cap for name, cap in structs.asdict(self).items() if cap is not None})
 
 
 class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):

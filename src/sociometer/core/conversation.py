@@ -1,8 +1,8 @@
-"""What passes between a session and whoever answers: messages, requests, replies."""
+"""What passes between a session and whoever answers: messages, requests, replies, and the transcript of them."""
 
 from collections.abc import Sequence
 from random import Random
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field, structs
 
@@ -48,16 +48,9 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
 
     def overridden_by(self, other: "Sampling") -> "Sampling":
         """These parameters, with each one that `other` sets put in its place."""
-        base = Sampling() if other.server_default else self
-        return Sampling(
-            temperature=base.temperature if other.temperature is None else other.temperature,
-            top_p=base.top_p if other.top_p is None else other.top_p,
-            max_tokens=self.max_tokens if other.max_tokens is None else other.max_tokens,
-            seed=base.seed if other.seed is None else other.seed,
-            stop=other.stop or self.stop,
-            reasoning_effort=other.reasoning_effort or self.reasoning_effort,
-            logprobs=self.logprobs if other.logprobs is None else other.logprobs,
-        )
+        base = structs.replace(self, temperature=None, top_p=None, seed=None) if other.server_default else self
+        chosen = {name: value for name, value in structs.asdict(other).items() if value is not None and value != ()}
+        return structs.replace(base, **{**chosen, "server_default": False})
 
     def without(self, names: frozenset[str]) -> "Sampling":
         """These parameters less those of these names."""
@@ -141,3 +134,26 @@ class Player(Protocol):
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]: ...
 
     async def close(self) -> None: ...
+
+
+class Exchange(Struct, frozen=True, omit_defaults=True, tag="exchange"):
+    """One request and its reply."""
+
+    role: str
+    model: str
+    messages: tuple[Message, ...]
+    reply: Reply
+    branch: str = ""
+    key: bytes = b""
+    """Where the journal keeps the reply; empty for players whose replies follow from the request."""
+
+
+class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
+    """A fact the instrument added."""
+
+    kind: str
+    facts: dict[str, Any]
+    branch: str = ""
+
+
+Event = Exchange | Noted

@@ -27,10 +27,6 @@ class Interval(Struct, frozen=True, omit_defaults=True):
         """The distance between the bounds."""
         return None if self.low is None or self.high is None else self.high - self.low
 
-    def contains(self, value: float) -> bool:
-        """Whether the value lies inside; an absent interval excludes nothing."""
-        return self.low is None or self.high is None or self.low <= value <= self.high
-
     def scaled(self, factor: float, shift: float = 0.0) -> "Interval":
         """The interval of `factor × value + shift` (a rate in percent, an EQ from a distance)."""
         if self.low is None or self.high is None:

@@ -21,14 +21,15 @@ class Prompts:
 
     def render(self, name: str, language: str = "en", /, **values: object) -> str:
         """The prompt with each `{placeholder}` replaced once; text put in is never read again."""
-        text = self._texts[self._key(name, language)]
+        if (language, name) not in self._texts:
+            raise unknown(f"prompt ({language})", name, self.names(language))
 
         def put(match: re.Match[str]) -> str:
             if match[1] not in values:
                 raise DataError(f"unknown placeholder {{{match[1]}}}; known: {', '.join(sorted(values))}", f"{name}.md")
             return str(values[match[1]])
 
-        return _PLACEHOLDER.sub(put, text)
+        return _PLACEHOLDER.sub(put, self._texts[language, name])
 
     def names(self, language: str = "en") -> tuple[str, ...]:
         """The prompts there are in a language."""
@@ -48,11 +49,6 @@ class Prompts:
         if self._override is not None:
             texts.update(_read_folder(self._override))
         return texts
-
-    def _key(self, name: str, language: str) -> tuple[str, str]:
-        if (language, name) not in self._texts:
-            raise unknown(f"prompt ({language})", name, self.names(language))
-        return language, name
 
     def _refuse_strangers(self, override: Path) -> None:
         if not override.is_dir():

@@ -1,6 +1,6 @@
 """The settings of an instrument: declared in its card, chosen by the user, stored with the run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -53,11 +53,8 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
         return str(raw)
 
 
-class Settings(Mapping[str, SettingValue]):
+class Settings(dict[str, SettingValue]):
     """The chosen values, with a typed reader for each kind."""
-
-    def __init__(self, values: Mapping[str, SettingValue]) -> None:
-        self._values = dict(values)
 
     @classmethod
     def chosen(cls, declared: tuple[Setting, ...], given: Mapping[str, object]) -> "Settings":
@@ -68,58 +65,39 @@ class Settings(Mapping[str, SettingValue]):
                 raise unknown("setting", f"--{name}", (f"--{known}" for known in names))
         return cls({s.name: s.parse(given.get(s.name, s.default)) for s in declared})
 
-    def __getitem__(self, name: str) -> SettingValue:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return f"Settings({self._values!r})"
-
     def text(self, name: str) -> str:
         """A text or choice; empty where none was given."""
-        value = self._values[name]
+        value = self[name]
         return "" if value is None else str(value)
 
     def whole(self, name: str) -> int:
         """A whole number."""
-        value = self._values[name]
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise UsageError(f"--{name} needs a whole number, not {value!r}.")
-        return int(value)
+        return int(self.number(name))
 
     def number(self, name: str) -> float:
         """A number."""
-        value = self._values[name]
+        value = self[name]
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise UsageError(f"--{name} needs a number, not {value!r}.")
         return float(value)
 
     def flag(self, name: str) -> bool:
         """A yes or no."""
-        return bool(self._values[name])
+        return bool(self[name])
 
     def texts(self, name: str) -> tuple[str, ...]:
         """The values of a setting that may be given several times."""
-        value = self._values[name]
+        value = self[name]
         if isinstance(value, tuple):
             return value
         return () if value is None else (str(value),)
 
 
 def _flag(name: str, raw: object) -> bool:
-    if isinstance(raw, bool):
-        return raw
-    text = str(raw).lower()
-    if text in ("true", "yes", "1", "on"):
-        return True
-    if text in ("false", "no", "0", "off"):
-        return False
-    raise UsageError(f"--{name} is yes or no, not '{raw}'.")
+    said = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
+    if (value := said.get(str(raw).lower())) is None:
+        raise UsageError(f"--{name} is yes or no, not '{raw}'.")
+    return value
 
 
 def _number(name: str, raw: object, *, whole: bool) -> int | float:

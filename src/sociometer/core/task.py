@@ -2,19 +2,17 @@
 
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from random import Random
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import AnswerFormat
 from sociometer.core.card import Card, read_card
-from sociometer.core.conversation import Message, Player, Reply, Sampling
-from sociometer.core.errors import unknown
-from sociometer.core.measure import Figure, PublishedFigure, Summary
+from sociometer.core.conversation import Event, Player
+from sociometer.core.errors import DataError, unknown
+from sociometer.core.measure import Figure, PublishedFigure, Summary, Table
 from sociometer.core.prompts import Prompts
+from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
-from sociometer.core.source import Source
 
 
 class Item(Struct, frozen=True, kw_only=True):
@@ -39,47 +37,30 @@ ItemT = TypeVar("ItemT", bound=Item)
 OutcomeT = TypeVar("OutcomeT", bound=Struct)
 
 
-class Session(Protocol):
-    """What an item sees of the world while it is played."""
+class Source(Struct, frozen=True):
+    """What `items` may draw on; `folders` are searched in order."""
 
-    @property
-    def rng(self) -> Random:
-        """The only randomness allowed in `play`; the same for every subject."""
-        ...
+    settings: Settings
+    prompts: Prompts
+    instrument: str = ""
+    official: bool = False
+    folders: tuple[Path, ...] = ()
+    seed: int = 0
 
-    @property
-    def settings(self) -> Settings: ...
+    def find(self, name: str) -> Path | None:
+        """The official file or folder of that name (such as `sesi/sesi.csv`), or None."""
+        places = (place for folder in self.folders for place in (folder / name, folder / Path(name).name))
+        return next((place for place in places if place.exists()), None)
 
-    @property
-    def prompts(self) -> Prompts: ...
-
-    async def ask(
-        self,
-        role: str,
-        messages: Sequence[Message],
-        answer_format: AnswerFormat | None = None,
-        *,
-        sampling: Sampling | None = None,
-        view: Struct | None = None,
-    ) -> Reply:
-        """The role's reply, kept in the journal before it is handed over."""
-        ...
-
-    async def embed(self, role: str, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text, journaled like a reply."""
-        ...
-
-    def note(self, kind: str, **facts: Any) -> None:
-        """Adds a fact to the transcript (a move, a feeling, a rule that fired)."""
-        ...
-
-    def branch(self, name: str) -> "Session":
-        """A session for one concurrent branch, with a random generator and draws of its own."""
-        ...
-
-    def identity_of(self, role: str) -> str:
-        """The name of whoever plays a role, for the outcome's record; never to decide what is asked."""
-        ...
+    def path(self, name: str) -> Path:
+        """The official file or folder of that name; a DataError says how to get it."""
+        if (found := self.find(name)) is not None:
+            return found
+        looked = ", ".join(map(str, self.folders)) or "nowhere"
+        raise DataError(
+            f"official file '{name}' not found (looked in {looked}); "
+            f"run 'sociometer data fetch {self.instrument}' or give --data DIR."
+        )
 
 
 class Failure(Struct, frozen=True):
@@ -99,43 +80,33 @@ class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
     failure: Failure | None
 
 
-class RunView(Generic[ItemT, OutcomeT]):
+class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """What `summarise` sees of a run: its episodes can be walked through again and again."""
 
-    def __init__(
-        self,
-        episodes: Callable[[], Iterator[Episode[ItemT, OutcomeT]]],
-        settings: Settings,
-        *,
-        subject: str = "",
-        roles: Mapping[str, str] | None = None,
-        norm: Any = None,
-        run: str = "",
-        stand_ins: Sequence[str] = (),
-    ) -> None:
-        """`norm` is what the task gave when the run was made; `stand_ins` names players that are not the real thing."""
-        self._episodes = episodes
-        self.settings = settings
-        self.subject = subject
-        self.roles = dict(roles or {})
-        self.norm = norm
-        self.run = run
-        self.stand_ins = tuple(stand_ins)
+    walk: Callable[[], Iterator[Episode[ItemT, OutcomeT]]]
+    settings: Settings
+    subject: str = ""
+    roles: dict[str, str] = {}
+    norm: Any = None
+    """What the task gave when the run was made."""
+    run: str = ""
+    stand_ins: tuple[str, ...] = ()
+    """Players that are not the real thing."""
 
     def episodes(self) -> Iterator[Episode[ItemT, OutcomeT]]:
         """All episodes, in the order of items and repeats, failures included."""
-        return self._episodes()
+        return self.walk()
 
     def scored(self) -> Iterator[tuple[ItemT, OutcomeT, Score]]:
         """The episodes that have a score."""
-        for episode in self._episodes():
+        for episode in self.walk():
             if episode.outcome is not None and episode.score is not None:
                 yield episode.item, episode.outcome, episode.score
 
     def failures(self) -> dict[str, int]:
         """How many episodes failed, by kind."""
         counts: dict[str, int] = {}
-        for episode in self._episodes():
+        for episode in self.walk():
             if episode.failure is not None:
                 counts[episode.failure.kind] = counts.get(episode.failure.kind, 0) + 1
         return counts
@@ -224,3 +195,26 @@ class Instrument:
     def prompts(self, override: str = "") -> Prompts:
         """Every word a model sees; files of the same name in the folder `override` replace ours."""
         return Prompts(self.folder / "prompts", Path(override) if override else None)
+
+
+class Result(Struct, frozen=True, omit_defaults=True):
+    """What a command shows: tables on the terminal, everything with `--json`.
+
+    `failed` makes the exit code 1 (a gate that did not hold, a lint that found something).
+    """
+
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    wrote: tuple[str, ...] = ()
+    data: dict[str, Any] = {}
+    failed: bool = False
+
+
+class FinishedEpisode(Struct, frozen=True):
+    """An episode that was played elsewhere and is now imported."""
+
+    item: Item
+    outcome: Struct
+    events: tuple[Event, ...] = ()
+    repeat: int = 0

@@ -1,7 +1,5 @@
 """What an instrument's own commands are handed: the user's choices, the engine and the store."""
 
-import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,15 +7,14 @@ from typing import Any
 
 from msgspec import structs
 
-from sociometer.core.command import FinishedEpisode
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.core.errors import MachineryError, Stopped, UsageError
-from sociometer.core.settings import Settings, SettingValue
-from sociometer.core.source import Source
-from sociometer.core.task import Episode, Instrument, Item, Task
+from sociometer.core.settings import SettingValue
+from sociometer.core.task import Episode, FinishedEpisode, Instrument, Item, Source, Task
 from sociometer.engine.engine import Engine
-from sociometer.engine.plan import make_plan, make_source
+from sociometer.engine.export import whole_file
+from sociometer.engine.plan import make_plan
 from sociometer.engine.roles import SUBJECT
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -43,9 +40,7 @@ class CommandContext:
     def source(self, **settings: SettingValue) -> Source:
         """Where items come from under the user's settings, with some replaced."""
         chosen = {**self._config.settings, **{name.replace("_", "-"): value for name, value in settings.items()}}
-        prompts = self.instrument.prompts(self._config.prompts_folder)
-        declared = self.instrument.card.setting
-        return make_source(self._config, self.instrument, Settings.chosen(declared, chosen), prompts)
+        return make_plan(structs.replace(self._config, settings=chosen), self.instrument, bindings={}).source()
 
     def play(
         self,
@@ -84,11 +79,10 @@ class CommandContext:
 
     def _last(self, task: str) -> str:
         """The id of the newest run of this instrument and task; the newest of all where there is none."""
-        store = self._engine.store
-        every = store.runs.all() if store.path.exists() else ()
-        mine = [run for run in every if run.instrument == self.instrument.card.name]
-        found = [run for run in mine if not task or task in run.manifest.config.tasks]
-        return max(found, key=lambda run: run.created).id if found else "last"
+        store, name = self._engine.store, self.instrument.card.name
+        every = (run for run in store.runs.all() if run.instrument == name) if store.path.exists() else ()
+        found = [run.id for run in every if not task or task in run.manifest.config.tasks]
+        return found[-1] if found else "last"
 
     def keep(
         self,
@@ -122,18 +116,6 @@ class CommandContext:
 
     def write(self, path: Path, text: str) -> str:
         """Writes a file whole or not at all; gives its path for `Result.wrote`."""
-        return write_whole(path, text)
-
-
-def write_whole(path: Path, text: str) -> str:
-    """Writes a file whole or not at all; gives its path."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(partial).chmod(0o644)
-        Path(partial).replace(path)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
-    return str(path)
+        with whole_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+        return str(path)

@@ -22,6 +22,7 @@ from sociometer.core.task import Instrument
 
 _HOME = "https://raw.githubusercontent.com"
 _RECORDED = "checksums.json"
+_FIRST = "nothing: checksum recorded now"
 _BLOCK = 1 << 16
 _STALL_SECONDS = 60.0
 
@@ -100,81 +101,79 @@ Told = Callable[[str, int, int | None], None]
 
 async def fetch_files(files: Iterable[FileCard], root: Path, told: Told) -> list[Fetched]:
     """Brings every file below `root`; one that is there with the right checksum is left alone."""
-    home = os.environ.get("SOCIOMETER_DATA_HOME", _HOME).rstrip("/")
     stall = float(os.environ.get("SOCIOMETER_DATA_STALL_SECONDS", _STALL_SECONDS))
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=stall, sock_read=stall)
     async with aiohttp.ClientSession(timeout=timeout) as http:
-        return [await _Fetch(file, root, home, told).bring(http) for file in files]
+        return [await _fetch(http, file, root, told) for file in files]
 
 
-class _Fetch:
-    def __init__(self, file: FileCard, root: Path, home: str, told: Told) -> None:
-        self._file = file
-        self._root = root
-        self._target = _inside(root, file.name)
-        self._partial = self._target.with_name(self._target.name + ".part")
-        self._url = f"{home}/{file.repository}/{file.commit}/{quote(file.path)}"
-        self._told = told
+async def _fetch(http: aiohttp.ClientSession, file: FileCard, root: Path, told: Told) -> Fetched:
+    target = _inside(root, file.name)
+    recorded = _read_recorded(root)
+    expected = file.sha256 or recorded.get(file.name, "")
+    against = "pinned checksum" if file.sha256 else "checksum of the first fetch" if expected else _FIRST
+    if target.exists() and (not expected or checksum(target) == expected):
+        return Fetched(file.name, str(target), "present", target.stat().st_size, against)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(target.name + ".part")
+    resumed = partial.exists()
+    home = os.environ.get("SOCIOMETER_DATA_HOME", _HOME).rstrip("/")
+    url = f"{home}/{file.repository}/{file.commit}/{quote(file.path)}"
+    await _download(http, url, partial, lambda done, total: told(file.name, done, total))
+    found = checksum(partial)
+    if expected and found != expected:
+        partial.unlink()
+        raise DataError(
+            f"the file at {url} is not the expected one (SHA-256 {found[:12]}…, expected {expected[:12]}…);"
+            " nothing was kept. Try again; if it stays so, the source has changed.",
+            file.name,
+        )
+    partial.replace(target)
+    if not file.sha256:
+        beside = root / f".{_RECORDED}"
+        beside.write_text(json.dumps({**recorded, file.name: found}, indent=1, sort_keys=True), encoding="utf-8")
+        beside.replace(root / _RECORDED)
+    size = target.stat().st_size
+    return Fetched(file.name, str(target), "resumed" if resumed else "fetched", size, against)
 
-    async def bring(self, http: aiohttp.ClientSession) -> Fetched:
-        expected, against = self._expected()
-        if self._target.exists() and (not expected or checksum(self._target) == expected):
-            return Fetched(self._file.name, str(self._target), "present", self._target.stat().st_size, against)
-        self._target.parent.mkdir(parents=True, exist_ok=True)
-        resumed = self._partial.exists()
-        await self._download(http)
-        found = checksum(self._partial)
-        if expected and found != expected:
-            self._partial.unlink()
-            raise DataError(
-                f"the file at {self._url} is not the expected one (SHA-256 {found[:12]}…, expected {expected[:12]}…);"
-                " nothing was kept. Try again; if it stays so, the source has changed.",
-                self._file.name,
-            )
-        self._partial.replace(self._target)
-        if not self._file.sha256:
-            self._record(found)
-        size = self._target.stat().st_size
-        return Fetched(self._file.name, str(self._target), "resumed" if resumed else "fetched", size, against)
 
-    async def _download(self, http: aiohttp.ClientSession) -> None:
-        have = self._partial.stat().st_size if self._partial.exists() else 0
-        # Unencoded, so that the bytes on disk are the ones a later Range counts.
-        headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
-        try:
-            async with http.get(self._url, headers=headers) as response:
-                if response.status == 416 and have:
-                    return
-                if response.status >= 400:
-                    raise MachineryError(f"{self._url} answered {response.status}; nothing was kept.", "download")
-                continues = response.status == 206
-                length = response.content_length
-                total = None if length is None else length + (have if continues else 0)
-                done = have if continues else 0
-                with self._partial.open("ab" if continues else "wb") as stream:
-                    async for block in response.content.iter_chunked(_BLOCK):
-                        stream.write(block)
-                        done += len(block)
-                        self._told(self._file.name, done, total)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise MachineryError(
-                f"{self._url} could not be fetched ({type(error).__name__}: {error}). What came is kept:"
-                " the same command continues it. Without a network, copy the files by hand"
-                " and give their folder with --data DIR.",
-                "download",
-            ) from None
+async def _download(
+    http: aiohttp.ClientSession, url: str, partial: Path, told: Callable[[int, int | None], None]
+) -> None:
+    have = _size(partial)
+    # Unencoded, so that the bytes on disk are the ones a later Range counts.
+    headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
+    try:
+        async with http.get(url, headers=headers) as response:
+            if response.status == 416 and have:
+                return
+            if response.status >= 400:
+                raise MachineryError(f"{url} answered {response.status}; nothing was kept.", "download")
+            continues = response.status == 206
+            done = have if continues else 0
+            total = None if response.content_length is None else response.content_length + done
+            with partial.open("ab" if continues else "wb") as stream:
+                async for block in response.content.iter_chunked(_BLOCK):
+                    stream.write(block)
+                    done += len(block)
+                    told(done, total)
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise MachineryError(
+            f"{url} could not be fetched ({type(error).__name__}: {error}). What came is kept: the same command"
+            " continues it. Without a network, copy the files by hand and give their folder with --data DIR.",
+            "download",
+        ) from None
 
-    def _expected(self) -> tuple[str, str]:
-        if self._file.sha256:
-            return self._file.sha256, "pinned checksum"
-        recorded = _read_recorded(self._root).get(self._file.name, "")
-        return recorded, "checksum of the first fetch" if recorded else "nothing: checksum recorded now"
 
-    def _record(self, found: str) -> None:
-        recorded = {**_read_recorded(self._root), self._file.name: found}
-        partial = self._root / f".{_RECORDED}"
-        partial.write_text(json.dumps(recorded, indent=1, sort_keys=True), encoding="utf-8")
-        partial.replace(self._root / _RECORDED)
+def _inside(root: Path, name: str) -> Path:
+    target = (root / name).resolve()
+    if not target.is_relative_to(root.resolve()):
+        raise DataError(f"'{name}' would lie outside the data folder", root)
+    return target
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _read_recorded(root: Path) -> dict[str, str]:
@@ -184,10 +183,3 @@ def _read_recorded(root: Path) -> dict[str, str]:
     except ValueError:
         raise DataError("is not JSON; delete it to record the checksums anew", path) from None
     return {str(name): str(value) for name, value in found.items()}
-
-
-def _inside(root: Path, name: str) -> Path:
-    target = (root / name).resolve()
-    if not target.is_relative_to(root.resolve()):
-        raise DataError(f"'{name}' would lie outside the data folder", root)
-    return target

@@ -11,10 +11,9 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import Player
+from sociometer.core.conversation import Exchange, Player
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.task import Instrument, Item
-from sociometer.core.transcript import Exchange
 from sociometer.engine.budget import Budget
 from sociometer.engine.items import ItemList
 from sociometer.engine.plan import Plan, make_plan
@@ -145,7 +144,7 @@ class Engine:
             ending = Ending(RunStatus.STOPPED, "ended by an error of the program")
             try:
                 ending = await Runner(plan, prepared.items, self.store, record.id, progress, budget).play()
-                answered = progress.answered or progress.done or budget.input_tokens
+                answered = progress.answered or progress.done or budget.spent.input_tokens
                 if prepared.new and ending.status is RunStatus.FAILED and not answered:
                     # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                     self.store.runs.delete(record.id)

@@ -4,12 +4,11 @@ from typing import Any
 
 from msgspec import Struct
 
+from sociometer.core.conversation import Event
 from sociometer.core.errors import MachineryError, SociometerError, Stopped, StoreError
+from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.task import Episode, Failure, Item, Task
-from sociometer.core.transcript import Event
-from sociometer.engine.draw import Draw
 from sociometer.engine.plan import Plan
-from sociometer.engine.session import DirectReplies, PlaySession, ReplySource
 from sociometer.store.stored_run import score_safely
 
 
@@ -30,7 +29,7 @@ async def play_episode(
     """
     card = plan.instrument.card
     draw = Draw(card.name, card.version, task.name, item.id, repeat, plan.config.seed)
-    session = PlaySession(replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts)
+    session = Session(replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts)
     try:
         outcome = await task.play(item, session)
     except Exception as raised:

@@ -1,16 +1,18 @@
 """The plan in numbers, before anything is sent: a few items are rehearsed with stand-ins to count calls and tokens."""
 
 import asyncio
-from random import Random
+from functools import partial
 
 from msgspec import Struct, structs
 
+from sociometer.core.conversation import Exchange
 from sociometer.core.errors import MachineryError
+from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item
-from sociometer.core.transcript import Exchange
 from sociometer.engine.episode import play_episode
+from sociometer.engine.items import ItemList, sample
 from sociometer.engine.plan import Plan
-from sociometer.engine.roles import RoleBinding
+from sociometer.engine.prices import price_of
 from sociometer.models.registry import resolve
 
 _REHEARSED = 12
@@ -37,28 +39,15 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
     """Calls, tokens and cost for each task and role."""
     rows: list[RoleEstimate] = []
     for task in plan.tasks:
-        count, sample = _sample(plan, task.name)
-        asked = asyncio.run(_rehearse(plan, task.name, sample))
+        items = ItemList(task.name, partial(plan.items, task))
+        rehearsed = list(sample(lambda items=items: items, _REHEARSED, 0))
+        asked = asyncio.run(_rehearse(plan, task.name, rehearsed))
         for role, binding in plan.bindings.items():
             mine = [exchange for exchange in asked if exchange.role == role]
-            if mine and sample:
-                scale = count * plan.repeats(task.name) / len(sample)
-                rows.append(_row(plan, task.name, role, binding, count, mine, scale))
+            if mine:
+                scale = items.count * plan.repeats(task.name) / len(rehearsed)
+                rows.append(_row(plan, task.name, role, binding, items.count, mine, scale))
     return rows
-
-
-def _sample(plan: Plan, task: str) -> tuple[int, list[Item]]:
-    """The number of items, and a few of them drawn evenly."""
-    rng = Random(0)
-    count = 0
-    kept: list[Item] = []
-    for item in plan.items(plan.instrument.task(task)):
-        count += 1
-        if len(kept) < _REHEARSED:
-            kept.append(item)
-        elif (place := rng.randrange(count)) < _REHEARSED:
-            kept[place] = item
-    return count, kept
 
 
 async def _rehearse(plan: Plan, task: str, items: list[Item]) -> list[Exchange]:
@@ -83,7 +72,7 @@ def _row(
 ) -> RoleEstimate:
     read = sum(_tokens(message.content) for exchange in asked for message in exchange.messages)
     written = len(asked) * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
-    price = plan.prices.of(binding.player.identity, binding.spec)
+    price = price_of(plan.prices, binding.player.identity, binding.spec)
     input_tokens, output_tokens = round(read * scale), round(written * scale)
     return RoleEstimate(
         task=task,

@@ -4,6 +4,7 @@ import csv
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,16 +23,26 @@ def export_run(run: StoredRun, to: Path) -> int:
         raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)}.")
     if not to.parent.is_dir():
         raise UsageError(f"there is no folder '{to.parent}'; make it first.")
-    handle, partial = tempfile.mkstemp(dir=to.parent, prefix=f".{to.name}.")
-    os.close(handle)
+    with whole_file(to) as partial:
+        return writers[to.suffix](run, partial)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A file to write in place of `path`, which it replaces once all of it is written."""
     try:
-        rows = writers[to.suffix](run, Path(partial))
-        Path(partial).chmod(0o644)
-        Path(partial).replace(to)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
-    return rows
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
+        partial = Path(name)
+        try:
+            yield partial
+            partial.chmod(0o644)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
 
 
 def arrow_table(run: StoredRun, task: str = "") -> Any:

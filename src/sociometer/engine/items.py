@@ -3,13 +3,11 @@
 import hashlib
 import heapq
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
 
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
 
 _HELD = 10_000
-AnyItem = TypeVar("AnyItem", bound=Item)
 
 
 class ItemList:
@@ -37,38 +35,26 @@ class ItemList:
 
 
 def sample(
-    items: Iterable[AnyItem], limit: int | None, seed: int, *, whole_clusters: bool = False
-) -> Iterable[AnyItem]:
+    read: Callable[[], Iterable[Item]], limit: int | None, seed: int, *, whole_clusters: bool = False
+) -> Iterable[Item]:
     """The items, or those of `limit` ids drawn by a seeded order, in the order they came.
 
-    With `whole_clusters` it is clusters that are counted and drawn, each with all its items. Holds no more at once
-    than it gives back.
+    With `whole_clusters` it is clusters that are counted and drawn, each with all its items.
     """
     if limit is None:
-        return items
-    drawn: dict[str, list[tuple[int, AnyItem]]] = {}
-    ranks: list[tuple[int, str]] = []
-    for position, item in enumerate(items):
-        name = item.cluster if whole_clusters and item.cluster else item.id
-        if name in drawn:
-            drawn[name].append((position, item))
-            continue
-        entry = (-_rank(name, seed), name)
-        if len(ranks) < limit:
-            heapq.heappush(ranks, entry)
-        elif entry > ranks[0]:
-            del drawn[heapq.heapreplace(ranks, entry)[1]]
-        else:
-            continue
-        drawn[name] = [(position, item)]
-    return [item for _, item in sorted((pair for pairs in drawn.values() for pair in pairs), key=lambda pair: pair[0])]
+        return read()
+
+    def name_of(item: Item) -> str:
+        return item.cluster if whole_clusters and item.cluster else item.id
+
+    def rank(name: str) -> bytes:
+        return hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
+
+    drawn = set(heapq.nsmallest(limit, {name_of(item) for item in read()}, key=rank))
+    return (item for item in read() if name_of(item) in drawn)
 
 
-def _rank(name: str, seed: int) -> int:
-    return int.from_bytes(hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest(), "big")
-
-
-def unique(items: Iterable[AnyItem], task: str) -> Iterator[AnyItem]:
+def unique(items: Iterable[Item], task: str) -> Iterator[Item]:
     """The items; an id that appears twice is an error."""
     seen: set[str] = set()
     for item in items:

@@ -15,13 +15,13 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Player
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.prompts import Prompts
+from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings
-from sociometer.core.source import Source
-from sociometer.core.task import Instrument, Item, Task
+from sociometer.core.task import Instrument, Item, Source, Task
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.items import ItemList, sample, unique
-from sociometer.engine.prices import Prices, read_prices
-from sociometer.engine.roles import RoleBinding, bind_roles
+from sociometer.engine.prices import Prices, price_of, read_prices
+from sociometer.engine.roles import bind_roles
 from sociometer.models.replay import RecordedReplies
 from sociometer.store.records import Manifest, RoleRecord
 
@@ -44,7 +44,8 @@ class Plan(Struct, frozen=True):
 
     def source(self) -> Source:
         """Where items come from."""
-        return make_source(self.config, self.instrument, self.settings, self.prompts)
+        folders, config = data_folders(self.config.data_folder), self.config
+        return Source(self.settings, self.prompts, config.instrument, config.official, folders, config.seed)
 
     def repeats(self, task: str) -> int:
         """How often each item of a task is played."""
@@ -55,9 +56,12 @@ class Plan(Struct, frozen=True):
         if self.given is not None:
             return unique(self.given, task.name)
         config = self.config
-        wanted = (item for item in task.items(self.source()) if not config.items or item.id in config.items)
+
+        def read() -> Iterable[Item]:
+            return (item for item in task.items(self.source()) if not config.items or item.id in config.items)
+
         whole = self.instrument.card.task_card(task.name).limit == "cluster"
-        return unique(sample(wanted, config.limit, config.seed, whole_clusters=whole), task.name)
+        return unique(sample(read, config.limit, config.seed, whole_clusters=whole), task.name)
 
     def item_lists(self) -> dict[str, ItemList]:
         """The items of every task, read through; a bad row or an empty list is an error here."""
@@ -99,18 +103,6 @@ class Plan(Struct, frozen=True):
         return not self.config.fresh and all(one.certain and one.wire not in _UNREPEATABLE for one in identities)
 
 
-def make_source(config: RunConfig, instrument: Instrument, settings: Settings, prompts: Prompts) -> Source:
-    """Where items come from under a configuration."""
-    return Source(
-        settings,
-        prompts,
-        instrument=instrument.card.name,
-        official=config.official,
-        folders=data_folders(config.data_folder),
-        seed=config.seed,
-    )
-
-
 def make_plan(
     config: RunConfig,
     instrument: Instrument,
@@ -126,41 +118,43 @@ def make_plan(
     With `bindings` those are taken instead of the players that the configuration names.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
-    prompts = instrument.prompts(config.prompts_folder)
     names = tuple(config.tasks) or instrument.card.default_tasks()
-    if config.items and items is None:
-        names = _tasks_with(config, instrument, names, make_source(config, instrument, settings, prompts))
-    if bindings is None:
-        bindings = bind_roles(instrument, names, config, recorded=recorded, players=players, sends=sends)
-    prices = read_prices()
-    _refuse_unknown_prices(config, bindings, prices)
-    return Plan(
+    plan = Plan(
         structs.replace(config, tasks=names, settings=dict(settings)),
         instrument,
         tuple(instrument.task(name) for name in names),
-        bindings,
+        bindings or {},
         settings,
-        prompts,
-        prices,
+        instrument.prompts(config.prompts_folder),
+        read_prices(),
         None if items is None else tuple(items),
     )
+    if config.items and items is None:
+        plan = _with_chosen_items(plan)
+    if bindings is not None:
+        return plan
+    bindings = bind_roles(instrument, plan.config.tasks, config, recorded=recorded, players=players, sends=sends)
+    _refuse_unknown_prices(config, bindings, plan.prices)
+    return structs.replace(plan, bindings=bindings)
 
 
-def _tasks_with(config: RunConfig, instrument: Instrument, tasks: tuple[str, ...], source: Source) -> tuple[str, ...]:
-    """The tasks that have one of the items the user named; an id that none of them has is an error."""
-    ids = {name: {item.id for item in instrument.task(name).items(source)} for name in tasks}
+def _with_chosen_items(plan: Plan) -> Plan:
+    """The plan with only the tasks that have one of the items the user named; an id that none has is an error."""
+    ids = {task: {item.id for item in task.items(plan.source())} for task in plan.tasks}
     known = set[str]().union(*ids.values())
-    for item in config.items:
+    for item in plan.config.items:
         if item not in known:
-            raise unknown(f"item of {instrument.card.name}", item, known)
-    return tuple(name for name in tasks if not ids[name].isdisjoint(config.items))
+            raise unknown(f"item of {plan.instrument.card.name}", item, known)
+    tasks = tuple(task for task in plan.tasks if not ids[task].isdisjoint(plan.config.items))
+    config = structs.replace(plan.config, tasks=tuple(task.name for task in tasks))
+    return structs.replace(plan, config=config, tasks=tasks)
 
 
 def _refuse_unknown_prices(config: RunConfig, bindings: dict[str, RoleBinding], prices: Prices) -> None:
     if config.caps.max_cost is None:
         return
     for binding in bindings.values():
-        if prices.of(binding.player.identity, binding.spec) is None:
+        if price_of(prices, binding.player.identity, binding.spec) is None:
             raise UsageError(
                 f"the price of '{binding.label}' is unknown, so --max-cost cannot be held; add it to your price list"
                 " ('sociometer doctor' prints its place), or use --max-requests or --max-tokens."

@@ -31,40 +31,29 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1e6
 
 
-class Prices:
-    """The price list: the bundled one, with the user's own file over it."""
+_FREE = Price(0.0, 0.0, date(2026, 1, 1))
+Prices = dict[str, Price]
 
-    def __init__(self, prices: dict[str, Price]) -> None:
-        self._prices = prices
 
-    def of(self, identity: Identity, spec: str) -> Price | None:
-        """The price of a model as it was named (`openai/gpt-4o-mini`), or None where it is unknown."""
-        if not identity.base_url:
-            return Price(0.0, 0.0, date(2026, 1, 1))
-        return self._prices.get(spec)
-
-    def names(self) -> tuple[str, ...]:
-        """The models whose price is known."""
-        return tuple(sorted(self._prices))
+def price_of(prices: Prices, identity: Identity, spec: str) -> Price | None:
+    """The price of a model as it was named (`openai/gpt-4o-mini`), or None where it is unknown."""
+    return prices.get(spec) if identity.base_url else _FREE
 
 
 def user_file() -> Path:
-    """Where the user's own prices may stand."""
+    """The file with the user's own prices, which may not exist."""
     given = os.environ.get("SOCIOMETER_PRICES")
     return Path(given) if given else user_config_path("sociometer", appauthor=False) / "prices.toml"
 
 
 def read_prices() -> Prices:
     """The bundled prices with the user's own in place of those it names."""
-    prices = _read(_BUNDLED)
-    if user_file().exists():
-        prices.update(_read(user_file()))
-    return Prices(prices)
+    return {**_read(_BUNDLED), **(_read(user_file()) if user_file().exists() else {})}
 
 
-def _read(path: Path) -> dict[str, Price]:
+def _read(path: Path) -> Prices:
     try:
-        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, Price])
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Prices)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
         raise DataError(
             f'not a price list: {error}; each entry is ["provider/model"] with input, output and as_of', path

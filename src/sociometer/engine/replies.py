@@ -10,21 +10,17 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
+from sociometer.core.conversation import Identity, Reply, Usage
 from sociometer.core.errors import UNREACHABLE, MachineryError, Stopped
+from sociometer.core.session import DrawnRequest
 from sociometer.engine.budget import Budget, Settled
-from sociometer.engine.draw import Draw, journal_key
 from sociometer.engine.prices import Price
 from sociometer.engine.progress import Progress
-from sociometer.engine.roles import RoleBinding
-from sociometer.engine.session import Vectors
 from sociometer.engine.throttle import Throttle
 from sociometer.store.journal import Journal
 from sociometer.store.records import JournalEntry
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode_reply = msgspec.msgpack.Decoder(Reply).decode
-_decode_vectors = msgspec.msgpack.Decoder(Vectors).decode
 _LONGEST_WAIT_SECONDS = 60.0
 _MOST_TOKENS = 10**9
 _TRIES_BEFORE_THE_FIRST_ANSWER = 2
@@ -44,7 +40,7 @@ class RetryPolicy(Struct, frozen=True):
 
 
 class JournalReplies:
-    """The reply source of one run; see `engine.session.ReplySource`."""
+    """The reply source of one run; see `core.session.ReplySource`."""
 
     def __init__(
         self,
@@ -56,7 +52,7 @@ class JournalReplies:
         prices: dict[str, Price | None],
         budget: Budget,
         progress: Progress,
-        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008 - frozen
+        retry_policy: RetryPolicy,
     ) -> None:
         """`scope_of` gives the run's id for models whose replies only this run may reuse, else an empty string."""
         self._journal = journal
@@ -72,42 +68,28 @@ class JournalReplies:
         self.stopping: Stopped | None = None
         self._stop = asyncio.Event()
 
-    async def reply(
-        self, binding: RoleBinding, request: Request, draw: Draw, nth: int, digest: bytes
-    ) -> tuple[Reply, bytes]:
-        """The reply and its journal key (empty for players whose replies follow from the request)."""
-        player = binding.player
+    async def obtain(
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
+    ) -> tuple[Answer, bytes]:
+        """The answer and its journal key (empty for players whose replies follow from the request)."""
+        player = drawn.binding.player
         if not player.journaled:
-            return await player.answer(request), b""
-        key = journal_key(digest, draw, nth, self._scope_of(player.identity))
+            return await attempt(), b""
+        key = drawn.key(self._scope_of(player.identity))
         kept = self._lookup(player.identity, key)
-        if kept is not None:
-            return _decode_reply(kept), key
+        if kept is None:
+            answer, kept = await self._send(drawn, key, attempt)
+            if kept is None:
+                return answer, key
+        return msgspec.msgpack.decode(kept, type=kind), key
 
-        def keep(reply: Reply, settled: Settled) -> Awaitable[bytes | None]:
-            return self._keep(key, binding, request.messages, _encode(reply), _countable(reply.usage), settled)
-
-        reply, other = await self._send(binding, request, lambda: player.answer(request), keep)
-        return (reply if other is None else _decode_reply(other)), key
-
-    async def vectors(
-        self, binding: RoleBinding, texts: tuple[str, ...], draw: Draw, nth: int, digest: bytes
-    ) -> Vectors:
-        """The embeddings of texts, journaled like a reply."""
-        player = binding.player
-        if not player.journaled:
-            return await player.embed(texts)
-        key = journal_key(digest, draw, nth, self._scope_of(player.identity))
-        kept = self._lookup(player.identity, key)
-        if kept is not None:
-            return _decode_vectors(kept)
-        messages = tuple(Message("user", text) for text in texts)
-
-        def keep(vectors: Vectors, settled: Settled) -> Awaitable[bytes | None]:
-            return self._keep(key, binding, messages, _encode(vectors), Usage(), settled)
-
-        vectors, other = await self._send(binding, Request("embed", messages), lambda: player.embed(texts), keep)
-        return vectors if other is None else _decode_vectors(other)
+    def stop(self, reason: Stopped) -> None:
+        """Sends nothing more; what is in flight is still kept when it comes."""
+        if self.stopping is None:
+            self.stopping = reason
+        self._stop.set()
+        for throttle in self._throttles.values():
+            throttle.open()
 
     def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
         known = self._known.get(identity)
@@ -118,54 +100,29 @@ class JournalReplies:
             self._progress.from_journal += 1
         return kept
 
-    async def _keep(
-        self,
-        key: bytes,
-        binding: RoleBinding,
-        messages: tuple[Message, ...],
-        reply: bytes,
-        usage: Usage,
-        settled: Settled,
-    ) -> bytes | None:
-        entry = JournalEntry(
-            key,
-            binding.player.identity,
-            self._run,
-            messages,
-            reply,
-            usage.input_tokens,
-            usage.output_tokens,
-            settled.cost,
-            settled.charged_tokens,
-            settled.charged_cost,
-        )
-        # Shielded: a reply that was paid for is written even when the episode is being cancelled.
-        return await asyncio.shield(self._journal.keep(entry))
-
     async def _send(
-        self,
-        binding: RoleBinding,
-        request: Request,
-        attempt: Callable[[], Awaitable[Answer]],
-        keep: Callable[[Answer, Settled], Awaitable[bytes | None]],
+        self, drawn: DrawnRequest, key: bytes, attempt: Callable[[], Awaitable[Answer]]
     ) -> tuple[Answer, bytes | None]:
-        endpoint = binding.player.identity.endpoint
+        """The answer once it is on disk, and the one that another process had stored for this draw meanwhile."""
+        endpoint = drawn.binding.player.identity.endpoint
         throttle = self._throttles[endpoint]
         for tried in itertools.count():
-            async with throttle.slot() as slot:
-                try:
-                    answer, settled = await self._attempt(binding, request, attempt)
-                    self._reached.add(endpoint)
-                    throttle.recover()
-                    # The place in flight is given back only when the reply is on disk: a process that is killed
-                    # loses no more replies than it may have requests in flight.
-                    return answer, await keep(answer, settled)
-                except MachineryError as error:
-                    failure = error
-                    if failure.slow_down:
-                        # Before the slot is given back: the next in line must find the gate closed.
-                        throttle.slow_down(slot.epoch, failure.retry_after_seconds)
-                        self._progress.wait(failure.retry_after_seconds or 0.0)
+            epoch = await throttle.acquire()
+            try:
+                answer, usage, settled = await self._attempt(drawn, attempt)
+                self._reached.add(endpoint)
+                throttle.recover()
+                return answer, await self._keep(drawn, key, answer, usage, settled)
+            except MachineryError as error:
+                failure = error
+                if failure.slow_down:
+                    # Before the place is given back: the next in line must find the gate closed.
+                    throttle.slow_down(epoch, failure.retry_after_seconds)
+                    self._progress.wait(failure.retry_after_seconds or 0.0)
+            finally:
+                # The place in flight is given back only when the reply is on disk: a process that is killed
+                # loses no more replies than it may have requests in flight.
+                throttle.release()
             last = not failure.retryable or tried >= self._retry_policy.retries
             never = failure.kind == UNREACHABLE and endpoint not in self._reached
             if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
@@ -173,17 +130,19 @@ class JournalReplies:
             if last:
                 raise failure
             self._progress.retries += 1
-            await self._pause(self._retry_policy.wait_seconds(tried, failure.retry_after_seconds))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._retry_policy.wait_seconds(tried, failure.retry_after_seconds)):
+                    await self._stop.wait()
         raise AssertionError("unreachable")
 
     async def _attempt(
-        self, binding: RoleBinding, request: Request, attempt: Callable[[], Awaitable[Answer]]
-    ) -> tuple[Answer, Settled]:
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]]
+    ) -> tuple[Answer, Usage, Settled]:
         if self.stopping is not None:
             raise self.stopping
-        price = self._prices.get(binding.spec)
+        price = self._prices.get(drawn.binding.spec)
         try:
-            reservation = await self._budget.reserve(price, request.messages, request.sampling)
+            reservation = await self._budget.reserve(price, drawn.request.messages, drawn.request.sampling)
         except Stopped as limit:
             self.stop(limit)
             raise
@@ -205,27 +164,28 @@ class JournalReplies:
                 charged = settled.charged_tokens, settled.charged_cost
                 self._journal.count_attempt(self._run, usage, settled.cost, charged)
         self._progress.answered += 1
-        return answer, settled
+        return answer, usage, settled
 
-    def stop(self, reason: Stopped) -> None:
-        """Sends nothing more; what is in flight is still kept when it comes."""
-        if self.stopping is None:
-            self.stopping = reason
-        self._stop.set()
-        for throttle in self._throttles.values():
-            throttle.open()
-
-    async def _pause(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._stop.wait()
+    async def _keep(
+        self, drawn: DrawnRequest, key: bytes, answer: object, usage: Usage, settled: Settled
+    ) -> bytes | None:
+        entry = JournalEntry(
+            key,
+            drawn.binding.player.identity,
+            self._run,
+            drawn.request.messages,
+            _encode(answer),
+            usage.input_tokens,
+            usage.output_tokens,
+            settled.cost,
+            settled.charged_tokens,
+            settled.charged_cost,
+        )
+        # Shielded: a reply that was paid for is written even when the episode is being cancelled.
+        return await asyncio.shield(self._journal.keep(entry))
 
 
 def _countable(usage: Usage) -> Usage:
     """The usage, with numbers that no server can mean taken for unreported."""
-    return Usage(
-        *(
-            count if count is not None and 0 <= count < _MOST_TOKENS else None
-            for count in (usage.input_tokens, usage.output_tokens)
-        )
-    )
+    counts = (usage.input_tokens, usage.output_tokens)
+    return Usage(*(count if count is not None and 0 <= count < _MOST_TOKENS else None for count in counts))

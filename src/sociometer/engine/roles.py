@@ -2,28 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 
-from msgspec import Struct
-
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Player, Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.session import RoleBinding
 from sociometer.core.task import Instrument
 from sociometer.models.options import ModelOptions
 from sociometer.models.registry import resolve
 from sociometer.models.replay import RecordedReplies
 
 SUBJECT = "subject"
-
-
-class RoleBinding(Struct, frozen=True):
-    """Who plays a role, under which name, and the sampling parameters that the user set for it."""
-
-    player: Player
-    spec: str
-    label: str
-    sampling: Sampling = Sampling()
-    lacks: frozenset[str] = frozenset()
-    """The sampling parameters that the player does not support; an instrument's wish for one is left out."""
 
 
 def bind_roles(

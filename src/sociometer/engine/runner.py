@@ -1,7 +1,9 @@
 """Plays a plan: many items at once, each on its own; one that fails never stops the rest."""
 
 import asyncio
-from collections.abc import Iterator
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -10,9 +12,9 @@ from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreErro
 from sociometer.core.task import Item, Task
 from sociometer.engine.budget import Budget
 from sociometer.engine.episode import PlayedEpisode, failed, play_episode
-from sociometer.engine.interrupt import graceful_stop
 from sociometer.engine.items import ItemList
 from sociometer.engine.plan import Plan
+from sociometer.engine.prices import price_of
 from sociometer.engine.progress import Progress
 from sociometer.engine.replies import JournalReplies, RetryPolicy
 from sociometer.engine.throttle import Throttle
@@ -20,6 +22,7 @@ from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 
 _BACKLOG = 4_000
+GRACE_SECONDS = 10.0
 
 
 class Ending(Struct, frozen=True):
@@ -56,7 +59,7 @@ class Runner:
             run,
             scope_of=lambda identity: "" if identity.certain and not config.fresh else run,
             throttles=self._throttles,
-            prices={binding.spec: plan.prices.of(binding.player.identity, binding.spec) for binding in bindings},
+            prices={one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings},
             budget=budget,
             progress=progress,
             retry_policy=RetryPolicy() if config.retries is None else RetryPolicy(config.retries),
@@ -143,3 +146,32 @@ class Runner:
         if isinstance(error, UsageError) or (isinstance(error, MachineryError) and error.fatal):
             self._fatal = failure.message
             self._replies.stop(Stopped(failure.message))
+
+
+@contextlib.contextmanager
+def graceful_stop(stop: Callable[[], None], cancel: Callable[[], None]) -> Iterator[None]:
+    """On Ctrl-C or SIGTERM, calls `stop` the first signal, `cancel` on the second or when the grace has passed."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    timers: list[asyncio.TimerHandle] = []
+
+    def caught() -> None:
+        if timers:
+            cancel()
+            return
+        timers.append(loop.call_later(GRACE_SECONDS, cancel))
+        stop()
+
+    installed = []
+    for number in signals:
+        # Not the main thread, or a platform without signal handlers: then the default behaviour stays.
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, caught)
+            installed.append(number)
+    try:
+        yield
+    finally:
+        for number in installed:
+            loop.remove_signal_handler(number)
+        for timer in timers:
+            timer.cancel()

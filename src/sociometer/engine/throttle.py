@@ -2,9 +2,6 @@
 
 import asyncio
 from collections import deque
-from types import TracebackType
-
-DEFAULT_IN_FLIGHT = 32
 
 
 class Throttle:
@@ -14,7 +11,7 @@ class Throttle:
     again: one burst of 429s is one message from the server, not many.
     """
 
-    def __init__(self, ceiling: int = DEFAULT_IN_FLIGHT) -> None:
+    def __init__(self, ceiling: int) -> None:
         self.ceiling = ceiling
         self.limit = float(ceiling)
         self.in_flight = 0
@@ -24,9 +21,26 @@ class Throttle:
         self._open_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    def slot(self) -> "_Slot":
-        """One place in flight, held by `async with`."""
-        return _Slot(self)
+    async def acquire(self) -> int:
+        """Takes a place in flight, once there is one; gives what `slow_down` must be told. `release` gives it back."""
+        if self._may_send() and not self._waiters:
+            self.in_flight += 1
+            return self._epoch
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(future)
+        self._wake()
+        try:
+            await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled():
+                self.release()
+            raise
+        return self._epoch
+
+    def release(self) -> None:
+        """Gives a place back."""
+        self.in_flight -= 1
+        self._wake()
 
     def slow_down(self, sent_in: int, retry_after_seconds: float | None = None) -> None:
         """The server asked for less: halve, and send nothing before it said so."""
@@ -42,31 +56,8 @@ class Throttle:
             self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
 
     def open(self) -> None:
-        """Lets everybody through from now on: nothing more will be sent, and each is told so at the desk."""
+        """Lets everybody through from now on: nothing more will be sent, and each is told so."""
         self._opened = True
-        while self._waiters:
-            future = self._waiters.popleft()
-            if not future.done():
-                self.in_flight += 1
-                future.set_result(None)
-
-    async def _acquire(self) -> int:
-        if self._may_send() and not self._waiters:
-            self.in_flight += 1
-            return self._epoch
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.append(future)
-        self._wake()
-        try:
-            await future
-        except asyncio.CancelledError:
-            if future.done() and not future.cancelled():
-                self._release()
-            raise
-        return self._epoch
-
-    def _release(self) -> None:
-        self.in_flight -= 1
         self._wake()
 
     def _may_send(self) -> bool:
@@ -89,20 +80,3 @@ class Throttle:
     def _timer_fired(self) -> None:
         self._timer = None
         self._wake()
-
-
-class _Slot:
-    __slots__ = ("_throttle", "epoch")
-
-    def __init__(self, throttle: Throttle) -> None:
-        self._throttle = throttle
-        self.epoch = 0
-
-    async def __aenter__(self) -> "_Slot":
-        self.epoch = await self._throttle._acquire()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._throttle._release()

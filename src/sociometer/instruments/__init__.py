@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sociometer.core.card import Card, read_card
-from sociometer.core.command import Result
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.settings import Settings
-from sociometer.core.task import Instrument
+from sociometer.core.task import Instrument, Result
 
 if TYPE_CHECKING:
     from sociometer.engine.command_context import CommandContext

@@ -4,9 +4,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
-from sociometer.core.conversation import Identity, Message, Reply, Request
+from sociometer.core.conversation import Exchange, Identity, Message, Reply, Request
 from sociometer.core.errors import MachineryError
-from sociometer.core.transcript import Exchange
 from sociometer.models.rule import RulePlayer
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from sociometer.core.conversation import Event, Exchange
 from sociometer.core.measure import Figure
 from sociometer.core.task import Episode, Instrument
-from sociometer.core.transcript import Event, Exchange
 from sociometer.store.stored_run import StoredRun
 
 KINDS = ("best", "worst", "unreadable", "failed", "random")

@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.conversation import Reply
+from sociometer.core.conversation import Event, Exchange, Noted, Reply
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Episode, Failure, Item, Score, Task
-from sociometer.core.transcript import Event, Exchange, Noted
 from sociometer.store.database import storage_errors
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.texts import TextShelf, pack, unpack

@@ -74,18 +74,25 @@ class JournalEntry(Struct, frozen=True):
     charged_cost: float = 0.0
 
 
-class Spent(Struct, frozen=True):
+class Spent(Struct):
     """What a run has paid for so far; `unpriced` and `unmetered` count replies whose price or tokens are unknown.
 
-    An attempt to which nothing came back is a request, and neither priced nor unpriced.
+    An attempt to which nothing came back is a request, and neither priced nor unpriced. What is charged counts against
+    the caps beyond what was reported.
     """
 
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    unpriced: int
-    unmetered: int
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+    unmetered: int = 0
     charged_tokens: int = 0
     charged_cost: float = 0.0
     priced: int = 0
+
+    @property
+    def against_caps(self) -> tuple[int, int, float]:
+        """Requests, tokens and cost as caps count them."""
+        tokens = self.input_tokens + self.output_tokens + self.charged_tokens
+        return self.requests, tokens, self.cost + self.charged_cost

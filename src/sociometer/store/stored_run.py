@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from sociometer.core.conversation import Event
 from sociometer.core.errors import SociometerError, UsageError, unknown
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
-from sociometer.core.transcript import Event
 from sociometer.store.lock import is_played
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import DataError
 from sociometer.core.settings import Settings
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import building, commands
 from sociometer.instruments.egosocial.tombench.convert import read_conversions

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.errors import DataError, UsageError
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.models.registry import ModelOptions, resolve
 

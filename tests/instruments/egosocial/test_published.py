@@ -1,4 +1,4 @@
-from sociometer.engine.rehearsal import Rehearsal
+from rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.published.reproduce import data_volumes, granularity, published
 

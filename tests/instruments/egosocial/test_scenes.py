@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import SummarisedRun
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.scene import Scene, Telling, option_order
 from sociometer.models.registry import ModelOptions, resolve

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from sociometer.engine.rehearsal import Rehearsal
+from rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.sage.items import bundled
 

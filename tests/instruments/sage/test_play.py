@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from sociometer.core.transcript import Exchange, Noted
+from sociometer.core.conversation import Exchange, Noted
 from sociometer.instruments.sage.emotion import Protocol
 from sociometer.instruments.sage.fence import fenced, mark_of
 from sociometer.instruments.sage.play import protocol_of

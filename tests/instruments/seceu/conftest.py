@@ -3,8 +3,8 @@ from xml.sax.saxutils import escape
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.models.registry import ModelOptions, resolve
 

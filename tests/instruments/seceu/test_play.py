@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from sociometer.core.transcript import Noted
+from sociometer.core.conversation import Noted
 from sociometer.instruments.seceu import items
 
 

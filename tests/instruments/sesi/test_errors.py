@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.sesi import errors, items
 from sociometer.models.registry import ModelOptions, resolve

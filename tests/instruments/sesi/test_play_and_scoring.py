@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.errors import UsageError
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.conditions import conditions

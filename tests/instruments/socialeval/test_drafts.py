@@ -5,9 +5,9 @@ import asyncio
 import msgspec
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.prompts import Prompts
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import FOLDER, load
 from sociometer.instruments.socialeval.build import BuildPart, inputs_of
 from sociometer.instruments.socialeval.drafts import (

@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import SummarisedRun
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.figures import beside, figures, parameters
 from sociometer.models.registry import ModelOptions, resolve

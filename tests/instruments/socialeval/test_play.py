@@ -5,8 +5,8 @@ import math
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.items import TreeItem
 from sociometer.instruments.socialeval.play import Vote, cosine, settle

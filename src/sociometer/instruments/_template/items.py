@@ -6,8 +6,7 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.errors import DataError
-from sociometer.core.source import Source
-from sociometer.core.task import Item
+from sociometer.core.task import Item, Source
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
 

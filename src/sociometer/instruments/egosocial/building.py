@@ -12,8 +12,7 @@ from msgspec import Struct
 from sociometer.analysis.grouped import grouped_measures
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary, Table
-from sociometer.core.source import Source
-from sociometer.core.task import RunView, Score
+from sociometer.core.task import RunView, Score, Source
 from sociometer.instruments.egosocial.filled_sheet import read_rows
 from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted

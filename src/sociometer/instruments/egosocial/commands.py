@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sociometer.core.command import Result
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
+from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial import building, items
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train

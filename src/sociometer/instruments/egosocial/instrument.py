@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from sociometer.core.measure import Summary
-from sociometer.core.source import Source
-from sociometer.core.task import Instrument, Task
+from sociometer.core.task import Instrument, Source, Task
 from sociometer.instruments.egosocial import building, figures, items, play, scoring
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.tasks import BLACKJACK, HOLDEM, NUMBERS

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import msgspec
 
-from sociometer.core.command import FinishedEpisode, Result
-from sociometer.core.conversation import Reply, assistant, user
+from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Interval, Summary, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Item, SummarisedRun
-from sociometer.core.transcript import Event, Exchange, Noted
+from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import annotation, build, comparisons, samples
 from sociometer.instruments.sage.analyses import whatif

@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.source import Source
-from sociometer.core.task import Item
+from sociometer.core.task import Item, Source
 from sociometer.instruments.sage.intentions import INTENTIONS, intention_of_task
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios"

@@ -7,10 +7,10 @@ import msgspec
 import numpy as np
 
 from sociometer.analysis.candidates import plays_the_subject
-from sociometer.core.command import Result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
+from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.seceu import contrasts
 from sociometer.instruments.seceu.norm import Norm, read_norm

@@ -14,9 +14,9 @@ from scipy import stats
 from sociometer.analysis.agreement import spearman
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.analysis.reliability import cronbach_alpha
-from sociometer.core.command import Result
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.task import Result
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.instruments.seceu.ways import stands_for
 from sociometer.store.stored_run import StoredRun

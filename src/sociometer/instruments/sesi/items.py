@@ -10,8 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.source import Source
-from sociometer.core.task import Item
+from sociometer.core.task import Item, Source
 from sociometer.instruments.sesi import conditions, readings
 from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.person import Doubt, to_second_person

@@ -8,10 +8,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sociometer.core.command import Result
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
+from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.assembly import documents

@@ -8,8 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.source import Source
-from sociometer.core.task import Item
+from sociometer.core.task import Item, Source
 from sociometer.instruments.socialeval.abilities import canonical_all
 from sociometer.instruments.socialeval.layout import is_tree_file, read_json, read_tree_file
 from sociometer.instruments.socialeval.lint import is_utterance, pair_twins

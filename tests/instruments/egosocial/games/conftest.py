@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.players import SteadyOpponent
 from sociometer.models.registry import ModelOptions, resolve

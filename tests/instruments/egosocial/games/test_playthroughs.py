@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sociometer.core.transcript import Exchange
+from sociometer.core.conversation import Exchange
 from sociometer.instruments.egosocial.games.replay import as_text, replay
 
 FOLDER = Path(__file__).with_name("playthroughs")

@@ -3,9 +3,9 @@ import json
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import DataError
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.tombench.characters import naming
 from sociometer.instruments.egosocial.tombench.checks import failures

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.analysis.paired import paired_difference
-from sociometer.core.command import Result
+from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.transcript import Exchange
+from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial.games.blackjack import sheet
 from sociometer.instruments.egosocial.games.holdem import character, curves, net

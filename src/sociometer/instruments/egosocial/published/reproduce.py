@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.source import Source
+from sociometer.core.task import Source
 from sociometer.instruments.egosocial.games.numbers import published as number_guessing
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.release import read_folder

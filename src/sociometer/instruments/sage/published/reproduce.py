@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.source import Source
+from sociometer.core.task import Source
 from sociometer.instruments.sage.items import PROFILES, read_profiles
 from sociometer.instruments.sage.transcripts import read_dialogues
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 from sociometer.analysis.curves import MonotoneCurve
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.source import Source
+from sociometer.core.task import Source
 from sociometer.instruments.seceu import official
 from sociometer.instruments.seceu.norm import Norm, published_norm, published_pairs, published_people, published_rows
 

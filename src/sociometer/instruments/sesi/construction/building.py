@@ -5,10 +5,10 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from sociometer.core.command import Result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
+from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sesi.caveats import stand_in_notes
 from sociometer.instruments.sesi.construction import assembly, checks, entailment, live, posts, review, statistics

@@ -9,8 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.source import Source
-from sociometer.core.task import Item
+from sociometer.core.task import Item, Source
 
 DEMO = Path(__file__).parent.parent / "data" / "posts.jsonl"
 TOP = 5

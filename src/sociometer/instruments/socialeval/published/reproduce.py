@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sociometer.core.errors import DataError
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.source import Source
+from sociometer.core.task import Source
 from sociometer.instruments.socialeval.items import tree_files_in
 from sociometer.instruments.socialeval.layout import read_tree_file
 from sociometer.instruments.socialeval.lint import lint_tree

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.errors import DataError
-from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.official import read

@@ -9,8 +9,7 @@ from msgspec import Struct
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, system, user
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.source import Source
-from sociometer.core.task import Item, Session
+from sociometer.core.task import Item, Session, Source
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.blackjack import official

@@ -10,8 +10,7 @@ from msgspec import Struct
 from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Message, system, user
 from sociometer.core.errors import UsageError
-from sociometer.core.source import Source
-from sociometer.core.task import Item, Session
+from sociometer.core.task import Item, Session, Source
 from sociometer.elicit import read_choice, read_json, render_options
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move

@@ -8,8 +8,7 @@ from msgspec import Struct
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, system, user
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.source import Source
-from sociometer.core.task import Item, Session
+from sociometer.core.task import Item, Session, Source
 from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS, SEATED

@@ -1,0 +1,177 @@
+"""What an item sees of the world while it is played: it asks roles, draws lots and notes facts."""
+
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from random import Random
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+from msgspec import Struct, structs
+
+from sociometer.core.answer_format import AnswerFormat, Free, Schema
+from sociometer.core.conversation import Event, Exchange, Message, Noted, Player, Reply, Request, Sampling, user
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.prompts import Prompts
+from sociometer.core.settings import Settings
+
+Vectors = tuple[tuple[float, ...], ...]
+Answer = TypeVar("Answer")
+_encode = msgspec.msgpack.Encoder().encode
+_DEFAULT = Sampling()
+_NO_RANDOMNESS = Random(0)
+
+
+class Draw(Struct, frozen=True):
+    """One playing of one item, the same for every subject."""
+
+    instrument: str
+    version: str
+    task: str
+    item: str
+    repeat: int = 0
+    seed: int = 0
+    branch: str = ""
+
+    def rng(self, purpose: str = "") -> Random:
+        """A generator seeded by what the draw is, never by who plays."""
+        parts = (self.instrument, self.version, self.task, self.item, self.repeat, self.seed, self.branch, purpose)
+        return Random("\x1f".join(map(str, parts)))
+
+
+class RoleBinding(Struct, frozen=True):
+    """Who plays a role, under which name, and the sampling parameters that the user set for it."""
+
+    player: Player
+    spec: str
+    label: str
+    sampling: Sampling = Sampling()
+    lacks: frozenset[str] = frozenset()
+    """The sampling parameters that the player does not support; an instrument's wish for one is left out."""
+
+
+class DrawnRequest(Struct, frozen=True):
+    """A request to a role, with what tells it from all others: what is sent, and which draw of it this is."""
+
+    binding: RoleBinding
+    request: Request
+    draw: Draw
+    nth: int
+    digest: bytes
+
+    def key(self, scope: str) -> bytes:
+        """The journal's key; `scope` is empty where a reply may serve any run, else the run's id."""
+        draw = self.draw
+        place = (draw.instrument, draw.task, draw.item, draw.repeat, draw.seed, draw.branch, self.nth, scope)
+        return hashlib.blake2b(_encode(place), digest_size=16, key=self.digest).digest()
+
+
+def request_digest(player: Player, *sent: object) -> bytes:
+    """What was asked of whom: all that is sent, and nothing that is not."""
+    who = player.identity
+    body = _encode(((who.wire, who.base_url, who.name, who.revision), *sent))
+    return hashlib.blake2b(body, digest_size=16).digest()
+
+
+class ReplySource(Protocol):
+    """Gets the answer to a request, with its journal key: from the journal, or from the player within all bounds."""
+
+    async def obtain(
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
+    ) -> tuple[Answer, bytes]: ...
+
+
+class DirectReplies:
+    """Asks the player itself and keeps nothing."""
+
+    async def obtain(
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
+    ) -> tuple[Answer, bytes]:
+        return await attempt(), b""
+
+
+class Session:
+    """The session of one episode, or of one concurrent branch of it; keeps the transcript in `events`."""
+
+    __slots__ = ("_asked", "_bindings", "_draw", "_replies", "_rng", "events", "prompts", "settings")
+
+    def __init__(
+        self,
+        replies: ReplySource,
+        bindings: Mapping[str, RoleBinding],
+        draw: Draw,
+        settings: Settings,
+        prompts: Prompts,
+        events: list[Event] | None = None,
+    ) -> None:
+        self._replies = replies
+        self._bindings = bindings
+        self._draw = draw
+        self._rng: Random | None = None
+        self._asked: dict[bytes | str, int] = {}
+        self.settings = settings
+        self.prompts = prompts
+        self.events: list[Event] = [] if events is None else events
+
+    @property
+    def rng(self) -> Random:
+        """The only randomness allowed in `play`; the same for every subject."""
+        if self._rng is None:
+            self._rng = self._draw.rng()
+        return self._rng
+
+    async def ask(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        answer_format: AnswerFormat | None = None,
+        *,
+        sampling: Sampling | None = None,
+        view: Struct | None = None,
+    ) -> Reply:
+        """The role's reply, kept in the journal before it is handed over."""
+        binding = self._binding(role)
+        player, said = binding.player, tuple(messages)
+        wanted = answer_format or Free()
+        drawn = (sampling or _DEFAULT).without(binding.lacks).overridden_by(binding.sampling)
+        digest = request_digest(player, drawn, said, wanted.schema if isinstance(wanted, Schema) else None)
+        nth = self._count(digest)
+        rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
+        request = Request(role, said, wanted, drawn, view, rng)
+        numbered = DrawnRequest(binding, request, self._draw, nth, digest)
+        reply, key = await self._replies.obtain(numbered, lambda: player.answer(request), Reply)
+        self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key))
+        return reply
+
+    async def embed(self, role: str, texts: Sequence[str]) -> Vectors:
+        """A vector for each text, journaled like a reply."""
+        binding = self._binding(role)
+        wanted = tuple(texts)
+        digest = request_digest(binding.player, "embed", wanted)
+        request = Request(role, tuple(map(user, wanted)))
+        numbered = DrawnRequest(binding, request, self._draw, self._count(digest), digest)
+        return (await self._replies.obtain(numbered, lambda: binding.player.embed(wanted), Vectors))[0]
+
+    def note(self, kind: str, **facts: Any) -> None:
+        """Adds a fact to the transcript (a move, a feeling, a rule that fired)."""
+        self.events.append(Noted(kind, facts, self._draw.branch))
+
+    def branch(self, name: str) -> "Session":
+        """A session for one concurrent branch, with a random generator and draws of its own."""
+        draw = structs.replace(self._draw, branch=f"{self._draw.branch}/{name}")
+        return Session(self._replies, self._bindings, draw, self.settings, self.prompts, self.events)
+
+    def identity_of(self, role: str) -> str:
+        """The name of whoever plays a role, for the outcome's record; never to decide what is asked."""
+        return self._binding(role).label
+
+    def _binding(self, role: str) -> RoleBinding:
+        if not self._bindings:
+            raise UsageError(f"nobody plays the role '{role}'; bind it with --role {role}=MODEL.")
+        if role not in self._bindings:
+            raise unknown("role", role, self._bindings, f"Bind it with --role {role}=MODEL.")
+        return self._bindings[role]
+
+    def _count(self, asked: bytes | str) -> int:
+        nth = self._asked.get(asked, 0)
+        self._asked[asked] = nth + 1
+        return nth
