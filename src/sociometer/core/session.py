@@ -47,6 +47,8 @@ class RoleBinding(Struct, frozen=True):
     sampling: Sampling = Sampling()
     lacks: frozenset[str] = frozenset()
     """The sampling parameters that the player does not support; an instrument's wish for one is left out."""
+    parallel: bool = False
+    """Whether the player can answer several requests at once."""
 
 
 class DrawnRequest(Struct, frozen=True):

@@ -40,7 +40,7 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
     rows: list[RoleEstimate] = []
     for task in plan.tasks:
         items = ItemList(task.name, partial(plan.items, task))
-        rehearsed = list(sample(lambda items=items: items, _REHEARSED, 0))
+        rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
         asked = asyncio.run(_rehearse(plan, task.name, rehearsed))
         for role, binding in plan.bindings.items():
             mine = [exchange for exchange in asked if exchange.role == role]

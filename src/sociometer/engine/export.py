@@ -1,4 +1,4 @@
-"""A run as a table or a file: JSON lines with everything; Arrow, CSV and Parquet with the scores."""
+"""Writes a run as a file: JSON lines with everything, CSV and Parquet with the scores."""
 
 import csv
 import os
@@ -6,14 +6,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from sociometer.core.errors import UsageError
 from sociometer.store.stored_run import StoredRun
-
-_FIXED = ("run", "instrument", "subject", "task", "item", "cluster", "repeat", "failure", "unreadable")
 
 
 def export_run(run: StoredRun, to: Path) -> int:
@@ -45,31 +42,6 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
 
 
-def arrow_table(run: StoredRun, task: str = "") -> Any:
-    """One row an episode, as an Arrow table: item, repeat, failure, facets and scores."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise UsageError("this needs the extra 'frame': pip install 'sociometer[frame]'.") from None
-    rows = list(_rows(run, task))
-    columns = dict.fromkeys([*_FIXED, *(name for row in rows for name in row)])
-    return pyarrow.Table.from_pydict({name: [row.get(name) for row in rows] for name in columns})
-
-
-def _rows(run: StoredRun, only: str = "") -> Iterator[dict[str, Any]]:
-    for task in (only,) if only else run.tasks:
-        for episode in run.episodes(task):
-            item, score = episode.item, episode.score
-            failure = episode.failure.kind if episode.failure else None
-            fixed = (run.id, run.instrument, run.subject, task, item.id, item.cluster or item.id, episode.repeat,
-                     failure, score.unreadable if score else None)  # fmt: skip
-            row: dict[str, Any] = dict(zip(_FIXED, fixed, strict=True))
-            if score:
-                row.update({f"facet.{name}": value for name, value in score.facets.items()})
-                row.update({f"score.{name}": value for name, value in score.values.items()})
-            yield row
-
-
 def _write_jsonl(run: StoredRun, path: Path) -> int:
     encode = msgspec.json.Encoder().encode
     count = 0
@@ -83,19 +55,19 @@ def _write_jsonl(run: StoredRun, path: Path) -> int:
 
 
 def _write_csv(run: StoredRun, path: Path) -> int:
-    columns = dict.fromkeys([*_FIXED, *(name for row in _rows(run) for name in row)])
+    columns = dict.fromkeys(name for row in run.rows() for name in row)
     count = 0
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(columns), restval="")
         writer.writeheader()
-        for row in _rows(run):
+        for row in run.rows():
             writer.writerow(row)
             count += 1
     return count
 
 
 def _write_parquet(run: StoredRun, path: Path) -> int:
-    table = arrow_table(run)
+    table = run.table()
     import pyarrow.parquet
 
     pyarrow.parquet.write_table(table, path)

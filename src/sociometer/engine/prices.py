@@ -37,7 +37,7 @@ Prices = dict[str, Price]
 
 def price_of(prices: Prices, identity: Identity, spec: str) -> Price | None:
     """The price of a model as it was named (`openai/gpt-4o-mini`), or None where it is unknown."""
-    return prices.get(spec) if identity.base_url else _FREE
+    return prices.get(spec) if identity.base_url or identity.wire == "python" else _FREE
 
 
 def user_file() -> Path:

@@ -44,7 +44,7 @@ def bind_roles(
         label = config.label if name == SUBJECT and config.label else model_label(spec)
         own = spec.removeprefix(f"{card.name}/")
         if own in instrument.players:
-            bindings[name] = RoleBinding(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}")
+            bindings[name] = _bound(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}", Sampling())
             continue
         player = (players or {}).get(spec) or resolve_player(spec, name, config, recorded, sends=sends)
         bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
@@ -56,7 +56,8 @@ def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBin
     for name in sorted(lacks):
         if (value := getattr(sampling, name)) is not None:
             raise UsageError(f"{spec} does not support '{name}' (given: {value}); leave it out.")
-    return RoleBinding(player, spec, label, sampling, lacks)
+    parallel: bool = getattr(player, "parallel", bool(player.identity.base_url))
+    return RoleBinding(player, spec, label, sampling, lacks, parallel)
 
 
 def resolve_player(

@@ -50,8 +50,7 @@ class Runner:
         config = plan.config
         bindings = plan.bindings.values()
         self._throttles = {
-            # A player without a server answers one request at a time.
-            binding.player.identity.endpoint: Throttle(config.in_flight if binding.player.identity.base_url else 1)
+            binding.player.identity.endpoint: Throttle(config.in_flight if binding.parallel else 1)
             for binding in bindings
         }
         self._replies = JournalReplies(

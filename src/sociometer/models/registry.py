@@ -1,6 +1,9 @@
 """From what stands after --model to whoever answers."""
 
 import os
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,7 +18,9 @@ from sociometer.models.replay import RecordedReplies
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer models' to see what may stand after --model."
-_OTHERS = ("local", "baseline", "scripted", "replay", "human")
+_OTHERS = ("local", "baseline", "scripted", "replay", "human", "python")
+GROUP = "sociometer.models"
+"""Entry points: a provider's name, and a function that gives a Player for a model's name and ModelOptions."""
 
 
 class ModelEntry(Struct, frozen=True, omit_defaults=True):
@@ -56,7 +61,20 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
                 raise UsageError(f"'{spec}': 'human' takes no name; tell people apart with --revision NAME.")
 
             return Human(options.revision)
-    raise unknown("model", family, (*PRESETS, *_OTHERS), _NEXT_STEP)
+        case "python":
+            from sociometer.models.python import PythonPlayer, load_function
+
+            return PythonPlayer(load_function(_named(family, name)), options.revision)
+    if family in _installed():
+        provide: Callable[[str, ModelOptions], Player] = _installed()[family].load()
+        return provide(_named(family, name), options)
+    raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    """The providers that other packages bring."""
+    return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def describe() -> tuple[ModelEntry, ...]:
@@ -83,15 +101,20 @@ def describe() -> tuple[ModelEntry, ...]:
         ModelEntry("scripted/FILE", "answers from a file: one a line, or JSON lines with reply and match", ready=True),
         ModelEntry("replay/RUN", "the replies of a stored run", ready=True),
         ModelEntry("human", "a person at this terminal", ready=True),
+        ModelEntry("python/MODULE:FUNCTION", "a Python function of yours", ready=True),
+        *(ModelEntry(f"{family}/NAME", f"installed: {point.value}") for family, point in _installed().items()),
     ]
     return (*served, *local, *others[:1], *rules, *others[1:])
 
 
 def _named(family: str, name: str) -> str:
     if not name:
-        what = {"scripted": "a file", "replay": "a run", "local": "a model or a .gguf file"}.get(
-            family, "a model's name"
-        )
+        what = {
+            "scripted": "a file",
+            "replay": "a run",
+            "local": "a model or a .gguf file",
+            "python": "package.module:function",
+        }.get(family, "a model's name")
         raise UsageError(f"'{family}' needs {what} behind it, as in {family}/NAME. {_NEXT_STEP}")
     return name
 

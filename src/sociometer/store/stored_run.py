@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from html import escape
-from typing import Any
+from importlib import import_module
+from typing import Any, Literal
 
 from sociometer.core.conversation import Event
 from sociometer.core.errors import SociometerError, UsageError, unknown
@@ -95,6 +96,42 @@ class StoredRun:
         """What happened when an item was played, in order; the task is found where none is named."""
         found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
         return self._store.episodes.transcript(self.id, self._task(found).name, item, repeat)
+
+    def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
+        """One flat row an episode, of every task where none is named: item, repeat, failure, facets and scores."""
+        for name in (task,) if task else self.tasks:
+            for episode in self.episodes(name):
+                item, score, failure = episode.item, episode.score, episode.failure
+                row: dict[str, Any] = {
+                    "run": self.id, "instrument": self.instrument, "subject": self.subject, "task": name,
+                    "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
+                    "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
+                }  # fmt: skip
+                if score:
+                    row.update({f"facet.{name}": value for name, value in score.facets.items()})
+                    row.update({f"score.{name}": value for name, value in score.values.items()})
+                yield row
+
+    def table(self, task: str = "") -> Any:
+        """The rows as an Arrow table."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise UsageError("this needs the extra 'frame': pip install 'sociometer[frame]'.") from None
+        rows = list(self.rows(task))
+        columns = dict.fromkeys(name for row in rows for name in row)
+        return pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
+
+    def frame(self, library: Literal["pandas", "polars"] = "pandas", task: str = "") -> Any:
+        """The rows as a pandas or Polars frame."""
+        if library not in ("pandas", "polars"):
+            raise unknown("library", library, ("pandas", "polars"))
+        try:
+            frames = import_module(library)
+        except ImportError:
+            raise UsageError(f"{library} is not installed: pip install {library}.") from None
+        table = self.table(task)
+        return table.to_pandas() if library == "pandas" else frames.from_arrow(table)
 
     def failures(self) -> dict[str, int]:
         """How many episodes failed, by kind."""

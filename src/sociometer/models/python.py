@@ -1,0 +1,74 @@
+"""A Python function as a model: an agent, a pipeline, anything that turns a conversation into a reply."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.errors import MachineryError, SociometerError, UsageError
+
+Function = Callable[[list[dict[str, str]]], "str | Reply | Awaitable[str | Reply]"]
+"""Gets the messages as `{"role": …, "content": …}` and gives the reply's text, or a `Reply`; may be async."""
+
+
+class PythonPlayer:
+    """Asks a function; a function that is not async runs in a thread, so that others can be asked meanwhile."""
+
+    journaled = True
+    parallel = True
+
+    def __init__(self, function: Function, revision: str = "") -> None:
+        """Without a `revision` the function may have changed since, so only `resume` reuses its replies."""
+        self._function = function
+        self.identity = Identity("python", name_of(function), revision=revision, certain=bool(revision))
+
+    async def answer(self, request: Request) -> Reply:
+        """The function's reply; an error it raises is a failure of the machinery, not an answer."""
+        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        try:
+            asynchronous = inspect.iscoroutinefunction(inspect.unwrap(self._function))
+            said = self._function(messages) if asynchronous else await asyncio.to_thread(self._function, messages)
+            said = await said if inspect.isawaitable(said) else said
+        except SociometerError:
+            raise
+        except Exception as error:
+            message = f"{self.identity.name} raised {type(error).__name__}: {error}"
+            raise MachineryError(message, "python error") from error
+        if isinstance(said, Reply):
+            return said
+        if not isinstance(said, str):
+            message = f"{self.identity.name} gave a {type(said).__name__}; it must give a string or a Reply."
+            raise MachineryError(message, "python error", fatal=True)
+        return Reply(said)
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """Functions give no embeddings."""
+        raise MachineryError(f"{self.identity.name} is a function and gives no embeddings.", "python error", fatal=True)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def name_of(function: Function) -> str:
+    """`package.module:function`, which `--model python/…` takes where the function can be imported."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def load_function(name: str) -> Function:
+    """The function that `package.module:function` names."""
+    module, colon, path = name.partition(":")
+    if not colon or not path:
+        raise UsageError(f"'python/{name}' is not a function; write python/package.module:function.")
+    try:
+        found: Any = import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"cannot find the function 'python/{name}': {error}.") from None
+    if not callable(found):
+        raise UsageError(f"'python/{name}' is a {type(found).__name__}, not a function.")
+    function: Function = found
+    return function
