@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.bounds import missing_bounds
 from sociometer.analysis.contrast import changes, signed_rank, stars
-from sociometer.analysis.curves import MonotoneCurve
-from sociometer.analysis.position import position_bias
+from sociometer.analysis.missing_data import missing_bounds
+from sociometer.analysis.monotone_curve import MonotoneCurve
+from sociometer.analysis.position_bias import position_bias
 
 
 def test_stars_are_those_of_the_sesi_figure():

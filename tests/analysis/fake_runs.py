@@ -44,7 +44,7 @@ def card(unit="share", better="higher", version="1", value="correct", **more) ->
     )
 
 
-def sitting(
+def fake_run(
     label: str,
     values: Sequence[float | None],
     *,
