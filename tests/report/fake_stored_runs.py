@@ -1,4 +1,4 @@
-"""Stored runs made by hand for the report's tests, one of them as hostile as a model can be."""
+"""Stored runs in memory for the tests of the report, one of them with hostile replies."""
 
 from collections.abc import Iterator, Sequence
 
@@ -125,7 +125,7 @@ def _beside(item: Item, outcome: Said) -> Figure:
 
 
 class Questions(Task[Item, Said]):
-    """What the album's runs were made with; here nothing is played."""
+    """The task of the fake runs; it is never played."""
 
     name = "questions"
     item_type = Item

@@ -32,7 +32,7 @@ def cohen_kappa(
 ) -> Agreement:
     """Cohen's kappa of two raters: 1 − Σ w o / Σ w e, with the large-sample interval of Fleiss, Cohen and Everitt.
 
-    Weights follow the order of the sorted labels.
+    Weights follow the order of the labels, sorted by their `repr`.
     References: Cohen (1960), Educ. Psychol. Meas. 20; Fleiss, Cohen and Everitt (1969), Psychol. Bull. 72.
     """
     one, two = list(first), list(second)

@@ -1,4 +1,4 @@
-"""How many episodes failed behind each measure of a summary. Imports no numpy, so any command can use it."""
+"""The number of failed episodes of each measure of a summary. Imports no numpy, so that commands start fast."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from sociometer.core.measure import Measure
 
 
 def known_errors(measures: Sequence[Measure]) -> list[int | None]:
-    """The number of failures of each measure; None where it is unknown.
+    """The number of failures of each measure; None if it is unknown.
 
     A failed episode may lack the facets that would assign it to a group. A group's count of zero is therefore known
     only if the groups of its kind contain all failures.

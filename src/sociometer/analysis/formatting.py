@@ -15,7 +15,7 @@ def scale_and_digits(unit: str) -> tuple[int, int]:
 
 
 def number(value: float | None, unit: str, digits: int | None = None) -> str:
-    """A value with the sign of its unit, or a dash if there is none; `digits` overrides the unit's decimals."""
+    """A value as text, a share with its percent sign, None as a dash; `digits` overrides the decimals of the unit."""
     if value is None:
         return "–"
     scale, usual = scale_and_digits(unit)
@@ -34,7 +34,7 @@ def signed_amount(value: float, unit: str) -> str:
 
 
 def group_text(group: Mapping[str, str]) -> str:
-    """The facets of a group with their levels; empty for the whole."""
+    """The facets of a group with their levels; empty for a measure overall."""
     return ", ".join(f"{facet}: {level}" for facet, level in group.items())
 
 
@@ -50,7 +50,7 @@ def bounds_text(
 
 
 def interval_text(interval: Interval | None, unit: str, too_few: str = "") -> str:
-    """An interval as “low to high”; nothing if there is none."""
+    """An interval as “low to high”; empty if there is none."""
     if interval is None:
         return ""
     few = too_few or f"too few ({interval.clusters} clusters)"

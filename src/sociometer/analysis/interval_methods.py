@@ -1,4 +1,4 @@
-"""Values of `Interval.method` that more than one module writes or reads. Imports nothing, so any command can use it."""
+"""Values of `Interval.method` that more than one module uses. Imports no numpy, so that commands start fast."""
 
 CLUSTER_BOOTSTRAP = "cluster bootstrap"
 NO_VARIATION = "no variation"

@@ -31,13 +31,6 @@ class MonotoneCurve:
         inside = np.clip(np.asarray(x, dtype=np.float64), self.x[0], self.x[-1])
         return np.asarray(self._curve(inside), dtype=np.float64)
 
-    def slope(self, x: ArrayLike) -> Floats:
-        """The derivative at x, 0 outside the points; for a percentile function in shares, this is the density."""
-        points = np.asarray(x, dtype=np.float64)
-        inside = (points >= self.x[0]) & (points <= self.x[-1])
-        clipped = np.clip(points, self.x[0], self.x[-1])
-        return np.where(inside, np.asarray(self._curve(clipped, 1), dtype=np.float64), 0.0)
-
     def leave_one_out_errors(self) -> Floats:
         """Fitted minus actual value at each inner point if that point is left out."""
         errors = []

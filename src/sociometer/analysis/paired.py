@@ -137,7 +137,7 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
 def sign_flip_test(
     differences: ArrayLike, clusters: Labels | None = None, *, draws: int = DRAWS, seed: int = SEED
 ) -> float:
-    """Two-sided p-value for differences that are symmetric about zero, by flipping the signs of whole clusters.
+    """Two-sided p-value of the hypothesis that differences are symmetric about zero; flips signs of whole clusters.
 
     Exact if cluster sums are whole numbers (right-or-wrong items) or if there are at most 13 of them. Otherwise from
     `draws` random flips, with the observed one counted among them: (1 + extreme) / (1 + draws).

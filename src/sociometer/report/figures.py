@@ -1,4 +1,4 @@
-"""Figures of the report itself: the profile over all instruments, and measures of instruments without own figures."""
+"""Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
 from collections.abc import Sequence
 from textwrap import wrap

@@ -187,7 +187,7 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
 
 
 def cell(value: Cell) -> str:
-    """A table cell as text: at most three decimals, booleans as yes and no, nothing as a dash."""
+    """A table cell as text: at most three decimals, booleans as yes and no, None as a dash."""
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The theme of every chart, light and dark: a palette for readers without colour vision, and mark styles.
+"""The theme of every chart, light and dark: mark styles, and a palette that colour-blind readers can distinguish.
 
 Charts name no colours. They use the category range, the ramps, and these mark styles: `reference` (a line such
 as chance or people), `reference-text`, `whisker`, `band`, `zone`, `people`, `ink`, `on-strong`, `cross`, `good`,
