@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 import work
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.answer_format import Choice
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Message, Sampling, assistant, user

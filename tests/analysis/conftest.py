@@ -1,4 +1,4 @@
-"""Makes the hand-made runs of `sittings.py` importable whatever the import mode."""
+"""Makes `fake_runs.py` importable in every import mode."""
 
 import sys
 from pathlib import Path

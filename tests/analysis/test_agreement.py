@@ -7,7 +7,6 @@ import pytest
 
 from sociometer.analysis.agreement import (
     cohen_kappa,
-    fleiss_kappa,
     intraclass,
     krippendorff_alpha,
     spearman,
@@ -68,23 +67,6 @@ def test_cohen_kappa_equals_psych():
     assert cohen_kappa(RATER_1, RATER_2, weights="quadratic").value == pytest.approx(0.880952381, abs=1e-9)
 
 
-def test_fleiss_kappa_of_fourteen_raters():
-    # Worked example, Wikipedia "Fleiss' kappa": 10 subjects, 14 raters, 5 categories, kappa .210
-    counts = [
-        [0, 0, 0, 0, 14],
-        [0, 2, 6, 4, 2],
-        [0, 0, 3, 5, 6],
-        [0, 3, 9, 2, 0],
-        [2, 2, 8, 1, 1],
-        [7, 7, 0, 0, 0],
-        [3, 2, 6, 3, 0],
-        [2, 5, 3, 2, 2],
-        [6, 5, 2, 1, 0],
-        [0, 2, 2, 3, 7],
-    ]
-    assert fleiss_kappa(counts).value == pytest.approx(0.210, abs=5e-4)
-
-
 def test_full_agreement_is_one_and_opposition_is_negative():
     assert cohen_kappa(["a", "b", "a"], ["a", "b", "a"]).value == pytest.approx(1.0)
     assert cohen_kappa(["a", "b"], ["b", "a"]).value == pytest.approx(-1.0)
@@ -95,11 +77,6 @@ def test_one_category_only_leaves_kappa_undefined():
     found = cohen_kappa(["a", "a"], ["a", "a"])
     assert math.isnan(found.value)
     assert found.observed == 1.0
-
-
-def test_units_with_unequal_raters_are_sent_to_krippendorff():
-    with pytest.raises(ValueError, match="Krippendorff"):
-        fleiss_kappa([[2, 1], [1, 1]])
 
 
 def test_spearman_with_ties_by_hand():

@@ -17,7 +17,6 @@ from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
 from sociometer.analysis.charts.theme import CATEGORIES, contained, themed
 from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
-from sociometer.analysis.charts.wheel import Petal, wheel_chart
 from sociometer.core.measure import Interval, Measure
 
 CHARTS = {
@@ -35,7 +34,6 @@ CHARTS = {
     "stacked": stacked_bars([Portion("m", "other", 3), Portion("m", "vague", 5)]),
     "changes": change_bars([ChangeBar("high", 0.1, "*", 0.05, 0.15), ChangeBar("low", -0.1, "ns")]),
     "changes by group": change_bars([ChangeBar("high", 0.1, group="a"), ChangeBar("high", -0.1, group="b")]),
-    "wheel": wheel_chart([Petal("tact", "cooperation", 0.5), Petal("calm", "resilience", None)], chance=0.25),
     "trajectories": trajectory_chart([Step("d", 0, 40, "m"), Step("d", 1, 50, "m")], zones=[Zone("C", 10, 40)]),
     "coordinate": coordinate_chart([Place("m", 0.2, -0.3, 0.1, 0.1)], Plane("solution", "empathy", "form", "play")),
 }

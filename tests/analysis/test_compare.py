@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from fake_runs import card, fake_run
 from msgspec import structs
-from sittings import card, sitting
 
-from sociometer.analysis.compare import Terms, compare, not_compared
+from sociometer.analysis.compare import compare, not_compared
+from sociometer.analysis.comparison import Terms
 from sociometer.analysis.power import mcnemar_power
 from sociometer.core.card import TaskCard
 from sociometer.core.errors import UsageError
@@ -13,7 +14,7 @@ from sociometer.core.errors import UsageError
 
 def test_a_clear_gain_is_said_in_one_sentence():
     first, second = [0] * 30 + [1] * 30, [0] * 10 + [1] * 50
-    (found,) = compare([sitting("A", first), sitting("B", second)])
+    (found,) = compare([fake_run("A", first), fake_run("B", second)])
     row = found.measures[0]
     assert row.verdict == "better"
     assert row.paired.difference == pytest.approx(20 / 60)
@@ -22,7 +23,7 @@ def test_a_clear_gain_is_said_in_one_sentence():
 
 
 def test_a_loss_fails_the_gate_and_its_interval_is_turned_round():
-    (found,) = compare([sitting("A", [1] * 40), sitting("B", [0] * 20 + [1] * 20)])
+    (found,) = compare([fake_run("A", [1] * 40), fake_run("B", [0] * 20 + [1] * 20)])
     assert found.worse
     assert "B is worse than A by 50.0 points [" in found.sentence
     low = float(found.sentence.split("[")[1].split(",")[0])
@@ -34,8 +35,8 @@ def test_a_distance_is_better_when_it_shrinks():
     far = rng.uniform(2, 4, 40)
     (found,) = compare(
         [
-            sitting("A", far, of=card("number", "lower")),
-            sitting("B", far - 0.5 + rng.normal(0, 0.1, 40), of=card("number", "lower")),
+            fake_run("A", far, of=card("number", "lower")),
+            fake_run("B", far - 0.5 + rng.normal(0, 0.1, 40), of=card("number", "lower")),
         ]
     )
     assert found.measures[0].verdict == "better"
@@ -43,7 +44,7 @@ def test_a_distance_is_better_when_it_shrinks():
 
 def test_where_the_data_cannot_tell_it_says_what_they_would_show():
     values = [0, 1] * 30
-    (found,) = compare([sitting("A", values), sitting("B", values[::-1])])
+    (found,) = compare([fake_run("A", values), fake_run("B", values[::-1])])
     row = found.measures[0]
     assert row.verdict == "cannot tell"
     assert row.detectable is not None and 0.3 < row.detectable < 0.45
@@ -54,7 +55,7 @@ def test_groups_are_judged_apart_and_named():
     facets = [{"ability": "influence" if place < 40 else "empathy"} for place in range(80)]
     first = [0] * 25 + [1] * 15 + [0, 1] * 20
     second = [1] * 40 + [0, 1] * 20
-    (found,) = compare([sitting("A", first, facets=facets), sitting("B", second, facets=facets)])
+    (found,) = compare([fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)])
     by = {row.group.get("ability", ""): row.verdict for row in found.measures}
     assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
     assert "better on influence by 62.5 points" in found.sentence
@@ -64,7 +65,7 @@ def test_groups_are_judged_apart_and_named():
 def test_a_facet_of_the_answer_divides_nothing():
     one = [{"ability": "tact", "picked": "right" if place % 2 else "wrong"} for place in range(24)]
     two = [{"ability": "tact", "picked": "wrong" if place % 2 else "right"} for place in range(24)]
-    (found,) = compare([sitting("A", [0, 1] * 12, facets=one), sitting("B", [1, 0] * 12, facets=two)])
+    (found,) = compare([fake_run("A", [0, 1] * 12, facets=one), fake_run("B", [1, 0] * 12, facets=two)])
     assert [row.group for row in found.measures] == [{}]
 
 
@@ -72,7 +73,7 @@ def test_a_stated_margin_brings_equivalence_and_the_items_needed():
     rng = np.random.default_rng(2)
     base = rng.normal(50, 10, 200)
     of = card("points")
-    candidates = [sitting("A", base, of=of), sitting("B", base + rng.normal(0, 1, 200), of=of)]
+    candidates = [fake_run("A", base, of=of), fake_run("B", base + rng.normal(0, 1, 200), of=of)]
     (found,) = compare(candidates, Terms(margin=1.0))
     row = found.measures[0]
     assert row.verdict == "equivalent"
@@ -86,14 +87,14 @@ def test_items_needed_do_not_follow_the_observed_difference():
     of = card("points")
     needed = []
     for shift in (0.0, 3.0):
-        candidates = [sitting("A", base, of=of), sitting("B", base + noise + shift, of=of)]
+        candidates = [fake_run("A", base, of=of), fake_run("B", base + noise + shift, of=of)]
         needed.append(compare(candidates, Terms(margin=0.5))[0].measures[0].needed)
     assert needed[0] == needed[1]
 
 
 def test_equal_answers_do_not_make_a_margin_easy_to_find():
     values = [0, 1] * 50
-    (found,) = compare([sitting("A", values), sitting("B", values)], Terms(margin=0.1))
+    (found,) = compare([fake_run("A", values), fake_run("B", values)], Terms(margin=0.1))
     row = found.measures[0]
     assert row.needed == 78
     assert mcnemar_power(78, 0.1, 0.0) >= 0.8 > mcnemar_power(77, 0.1, 0.0), "ten points, all to one side"
@@ -105,10 +106,12 @@ def test_items_that_would_show_the_margin_are_as_many_as_it_takes(level):
     for rate in (0.0, 0.05, 0.3):
         one = rng.integers(0, 2, 200)
         two = np.where(rng.random(200) < rate, 1 - one, one)
-        shown = compare([sitting("A", one), sitting("B", two)], Terms(level=level))[0].measures[0].detectable
+        shown = compare([fake_run("A", one), fake_run("B", two)], Terms(level=level))[0].measures[0].detectable
         assert shown is not None
         terms = Terms(level=level, margin=shown)
-        assert compare([sitting("A", one), sitting("B", two)], terms)[0].measures[0].needed == pytest.approx(200, abs=4)
+        assert compare([fake_run("A", one), fake_run("B", two)], terms)[0].measures[0].needed == pytest.approx(
+            200, abs=4
+        )
 
 
 def test_clustered_items_count_for_less_than_lone_ones():
@@ -116,8 +119,8 @@ def test_clustered_items_count_for_less_than_lone_ones():
     trees = rng.integers(0, 2, 40)
     one, two = np.zeros(200), np.repeat(trees, 5)
     clusters = [f"tree {place // 5}" for place in range(200)]
-    lone = compare([sitting("A", one), sitting("B", two)], Terms(margin=0.1))[0].measures[0]
-    shared = [sitting(name, values, clusters=clusters) for name, values in (("A", one), ("B", two))]
+    lone = compare([fake_run("A", one), fake_run("B", two)], Terms(margin=0.1))[0].measures[0]
+    shared = [fake_run(name, values, clusters=clusters) for name, values in (("A", one), ("B", two))]
     row = compare(shared, Terms(margin=0.1))[0].measures[0]
     assert lone.needed is not None and row.needed is not None
     assert row.needed / lone.needed == pytest.approx(5, rel=0.1)
@@ -127,7 +130,7 @@ def test_repeats_that_hardly_vary_do_not_make_a_margin_easy_to_find():
     one = np.zeros((100, 5))
     two = np.zeros((100, 5))
     two[:2, 0] = 1
-    runs = [sitting(name, values.ravel(), repeats=5) for name, values in (("A", one), ("B", two))]
+    runs = [fake_run(name, values.ravel(), repeats=5) for name, values in (("A", one), ("B", two))]
     row = compare(runs, Terms(margin=0.1))[0].measures[0]
     assert row.paired.mcnemar is None
     assert row.needed == 78
@@ -136,13 +139,13 @@ def test_repeats_that_hardly_vary_do_not_make_a_margin_easy_to_find():
 
 def test_a_share_cannot_differ_by_more_than_all():
     values = [0, 1] * 10
-    assert compare([sitting("A", values), sitting("B", values)], Terms(margin=3.0))[0].measures[0].needed is None
+    assert compare([fake_run("A", values), fake_run("B", values)], Terms(margin=3.0))[0].measures[0].needed is None
 
 
 def test_equivalence_is_judged_at_the_level_asked_for():
     rng = np.random.default_rng(2)
     base, of = rng.normal(50, 10, 60), card("points")
-    candidates = [sitting("A", base, of=of), sitting("B", base + rng.normal(0, 1, 60), of=of)]
+    candidates = [fake_run("A", base, of=of), fake_run("B", base + rng.normal(0, 1, 60), of=of)]
     same = {}
     for level in (0.95, 0.99):
         row = compare(candidates, Terms(margin=0.3, level=level))[0].measures[0]
@@ -157,7 +160,7 @@ def test_equivalence_is_corrected_over_its_family():
     rng = np.random.default_rng(2)
     base, of = rng.normal(50, 10, 60), card("points")
     second = base + rng.normal(0, 1, 60)
-    many = [sitting("A", base, of=of), *(sitting(f"B{place}", second, of=of) for place in range(5))]
+    many = [fake_run("A", base, of=of), *(fake_run(f"B{place}", second, of=of) for place in range(5))]
     rows = [found.measures[0] for found in compare(many, Terms(margin=0.3))]
     assert {row.family for row in rows} == {5}
     for row in rows:
@@ -177,9 +180,9 @@ def test_equivalence_is_corrected_over_its_family():
 )
 def test_what_is_not_comparable_is_refused_with_the_reason(other, reason):
     values = [0, 1] * 10
-    first = sitting("A", values, roles={"subject": "A", "simulator": "x"}, norm={"mean": 1.0})
+    first = fake_run("A", values, roles={"subject": "A", "simulator": "x"}, norm={"mean": 1.0})
     told = {"roles": {"subject": "B", "simulator": "x"}, "norm": {"mean": 1.0}, **other}
-    (found,) = compare([first, sitting("B", values, **told)])
+    (found,) = compare([first, fake_run("B", values, **told)])
     assert reason in found.refused
     assert found.measures == ()
     assert "cannot be compared" in found.sentence
@@ -187,12 +190,12 @@ def test_what_is_not_comparable_is_refused_with_the_reason(other, reason):
 
 def test_runs_of_different_tasks_leave_nothing_to_compare():
     with pytest.raises(UsageError, match="no two of the runs given are of one task"):
-        compare([sitting("A", [1] * 12)])
+        compare([fake_run("A", [1] * 12)])
 
 
 def test_a_failure_of_the_machinery_is_left_out_of_both_sides_and_told():
     first, second = [1.0] * 20, [1.0] * 18 + [None] * 2
-    (found,) = compare([sitting("A", first), sitting("B", second)])
+    (found,) = compare([fake_run("A", first), fake_run("B", second)])
     assert found.measures[0].paired.items == 18
     assert found.measures[0].paired.difference == 0
     assert "2 episodes of B failed and are not in the comparison" in found.notes
@@ -202,8 +205,8 @@ def test_stand_ins_and_settings_are_told_beside_the_verdict():
     values = [0, 1] * 10
     (found,) = compare(
         [
-            sitting("A", values, settings={"prompting": "direct"}),
-            sitting("B", values, settings={"prompting": "steps"}, stand_ins=["appraisal"]),
+            fake_run("A", values, settings={"prompting": "direct"}),
+            fake_run("B", values, settings={"prompting": "steps"}, stand_ins=["appraisal"]),
         ]
     )
     assert "settings differ in prompting: 'direct' and 'steps'" in found.notes
@@ -212,7 +215,7 @@ def test_stand_ins_and_settings_are_told_beside_the_verdict():
 
 def test_few_clusters_are_too_few_however_many_items():
     clusters = [f"tree {place % 5}" for place in range(100)]
-    (found,) = compare([sitting("A", [0] * 100, clusters=clusters), sitting("B", [1] * 100, clusters=clusters)])
+    (found,) = compare([fake_run("A", [0] * 100, clusters=clusters), fake_run("B", [1] * 100, clusters=clusters)])
     assert found.measures[0].verdict == "too few"
     assert "5 clusters are too few to tell" in found.sentence
     assert not found.worse
@@ -222,7 +225,7 @@ def test_few_clusters_are_too_few_however_many_items():
 def test_a_secondary_measure_alone_decides_nothing():
     of = card()
     aside = structs.replace(of, measure=tuple(structs.replace(known, primary=False) for known in of.measure))
-    (found,) = compare([sitting("A", [1] * 20, of=aside), sitting("B", [0] * 20, of=aside)])
+    (found,) = compare([fake_run("A", [1] * 20, of=aside), fake_run("B", [0] * 20, of=aside)])
     assert found.measures[0].verdict == "worse"
     assert found.undecided == "no primary measure was compared"
 
@@ -231,7 +234,7 @@ def test_a_task_that_a_run_lacks_is_told():
     def of_task(label, task, instrument="tact"):
         whole = card()
         of = structs.replace(whole, name=instrument, task=(*whole.task, TaskCard("others", "Others")))
-        return structs.replace(sitting(label, [0, 1] * 10, of=of), task=task)
+        return structs.replace(fake_run(label, [0, 1] * 10, of=of), task=task)
 
     runs = [of_task("A", "questions"), of_task("A", "others"), of_task("B", "questions"), of_task("C", "x", "manners")]
     told = [(c.instrument, c.task, c.first, c.second, c.refused) for c in not_compared(runs)]
@@ -247,15 +250,15 @@ def test_a_task_that_a_run_lacks_is_told():
 
 def test_a_difference_without_variation_is_no_certainty():
     of = card("number")
-    (found,) = compare([sitting("A", [2.0] * 20, of=of), sitting("B", [1.5] * 20, of=of)])
+    (found,) = compare([fake_run("A", [2.0] * 20, of=of), fake_run("B", [1.5] * 20, of=of)])
     assert "by 0.50 [the same on every item]" in found.sentence
 
 
 def test_repeats_do_not_make_items():
     rng = np.random.default_rng(4)
     one, two = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
-    (once,) = compare([sitting("A", one), sitting("B", two)])
-    (many,) = compare([sitting("A", np.repeat(one, 5), repeats=5), sitting("B", np.repeat(two, 5), repeats=5)])
+    (once,) = compare([fake_run("A", one), fake_run("B", two)])
+    (many,) = compare([fake_run("A", np.repeat(one, 5), repeats=5), fake_run("B", np.repeat(two, 5), repeats=5)])
     assert many.measures[0].paired.items == once.measures[0].paired.items == 40
     assert many.measures[0].paired.p_value == pytest.approx(once.measures[0].paired.p_value)
 
@@ -266,7 +269,7 @@ def test_false_alarms_of_the_verdict_stay_below_six_percent():
     for _ in range(2000):
         rates = rng.beta(2, 2, 60)
         one, two = (rng.random((2, 60)) < rates).astype(float)
-        row = compare([sitting("A", one), sitting("B", two)])[0].measures[0]
+        row = compare([fake_run("A", one), fake_run("B", two)])[0].measures[0]
         alarms += row.verdict in ("better", "worse")
     assert alarms / 2000 <= 0.06
 
@@ -283,14 +286,14 @@ def test_the_stated_power_of_the_verdict_is_within_three_points():
         gained, lost = draws < (discordant + truth) / 2, draws > 1 - (discordant - truth) / 2
         rest = rng.integers(0, 2, items)
         one, two = np.where(gained, 0, np.where(lost, 1, rest)), np.where(gained, 1, np.where(lost, 0, rest))
-        found += compare([sitting("A", one), sitting("B", two)])[0].measures[0].verdict == "better"
+        found += compare([fake_run("A", one), fake_run("B", two)])[0].measures[0].verdict == "better"
     assert found / 2000 == pytest.approx(0.8, abs=0.03)
 
 
 def test_a_measure_without_a_better_direction_differs():
     rng = np.random.default_rng(7)
     base, of = rng.uniform(2, 4, 40), card("number", "neither")
-    (found,) = compare([sitting("A", base, of=of), sitting("B", base - 0.5 + rng.normal(0, 0.1, 40), of=of)])
+    (found,) = compare([fake_run("A", base, of=of), fake_run("B", base - 0.5 + rng.normal(0, 0.1, 40), of=of)])
     assert found.measures[0].verdict == "differs"
     assert found.sentence.startswith("B differs from A by −0.")
     assert not found.worse
@@ -298,7 +301,7 @@ def test_a_measure_without_a_better_direction_differs():
 
 def test_levels_of_one_cluster_are_left_out_and_told():
     facets = [{"theme": "alone" if place == 0 else "wide"} for place in range(40)]
-    (found,) = compare([sitting("A", [0, 1] * 20, facets=facets), sitting("B", [1, 0] * 20, facets=facets)])
+    (found,) = compare([fake_run("A", [0, 1] * 20, facets=facets), fake_run("B", [1, 0] * 20, facets=facets)])
     assert [row.group for row in found.measures] == [{}, {"theme": "wide"}]
     assert "by theme, 1 of 2 levels have one cluster and are left out" in found.notes
 

@@ -1,14 +1,14 @@
-"""Leaderboards, profiles, soundness of a task, and reproduced figures."""
+"""Leaderboards, profiles, task_reliability of a task, and reproduced figures."""
 
 import numpy as np
 import pytest
+from fake_runs import card, fake_run
 from msgspec import structs
-from sittings import card, sitting
 
 from sociometer.analysis.leaderboard import leaderboard, leaderboard_table
 from sociometer.analysis.profile import overall, profile_lines
 from sociometer.analysis.reproduction import reproduced, reproduction_table, unexplained
-from sociometer.analysis.soundness import soundness
+from sociometer.analysis.task_reliability import task_reliability
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure, PublishedFigure, Summary
@@ -17,7 +17,7 @@ from sociometer.core.task import SummarisedRun
 
 def test_a_leaderboard_ranks_on_shared_items_with_ranges():
     values = {"low": [0] * 30 + [1] * 10, "high": [0] * 5 + [1] * 35, "same": [0] * 6 + [1] * 34}
-    board = leaderboard([sitting(name, row) for name, row in values.items()])
+    board = leaderboard([fake_run(name, row) for name, row in values.items()])
     assert [entry.subject for entry in board.standings] == ["high", "same", "low"]
     assert board.standings[0].ranks.high == 2, "the first two might change places on other items"
     assert board.standings[2].ranks.low == 3
@@ -27,7 +27,9 @@ def test_a_leaderboard_ranks_on_shared_items_with_ranges():
 
 
 def test_a_score_without_variation_has_no_bounds_on_a_leaderboard():
-    board = leaderboard([sitting("A", [2.0] * 12, of=card("number")), sitting("B", [1.0, 3.0] * 6, of=card("number"))])
+    board = leaderboard(
+        [fake_run("A", [2.0] * 12, of=card("number")), fake_run("B", [1.0, 3.0] * 6, of=card("number"))]
+    )
     spans = {row[2]: row[4] for row in leaderboard_table(board).rows}
     assert spans["A"] == "the same on every item"
     assert " to " in spans["B"]
@@ -35,10 +37,10 @@ def test_a_score_without_variation_has_no_bounds_on_a_leaderboard():
 
 def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
     def judged(label, simulator, **more):
-        return sitting(label, [0, 1] * 10, roles={"subject": label, "simulator": simulator}, **more)
+        return fake_run(label, [0, 1] * 10, roles={"subject": label, "simulator": simulator}, **more)
 
     runs = [judged("A", "x"), judged("B", "y"), judged("C", "x", settings={"prompting": "steps"})]
-    found = soundness([structs.replace(judged("F", "y"), failed="FAILED (5 of 20)"), *runs])
+    found = task_reliability([structs.replace(judged("F", "y"), failed="FAILED (5 of 20)"), *runs])
     assert found.subjects == ("A", "C")
     assert found.notes == (
         "F: FAILED (5 of 20)",
@@ -46,20 +48,20 @@ def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
         "settings of A and C differ in prompting: None and 'steps'",
     )
     with pytest.raises(UsageError, match=r"no run has numbers to judge the test by: F: FAILED"):
-        soundness([structs.replace(judged("F", "y"), failed="FAILED")])
+        task_reliability([structs.replace(judged("F", "y"), failed="FAILED")])
 
 
 def test_a_stand_in_has_no_place_on_a_leaderboard():
-    board = leaderboard([sitting("A", [1] * 12), sitting("B", [1] * 12, stand_ins=["appraisal"])])
+    board = leaderboard([fake_run("A", [1] * 12), fake_run("B", [1] * 12, stand_ins=["appraisal"])])
     assert [entry.subject for entry in board.standings] == ["A"]
     assert board.left_out == ("B: played with a stand-in (appraisal)",)
     with pytest.raises(UsageError, match="stand-in"):
-        leaderboard([sitting("B", [1] * 12, stand_ins=["appraisal"])])
+        leaderboard([fake_run("B", [1] * 12, stand_ins=["appraisal"])])
 
 
 def test_an_unknown_measure_is_refused_with_the_known_ones():
     with pytest.raises(UsageError, match=r"no measure 'speed' to rank by; it has: accuracy"):
-        leaderboard([sitting("A", [1] * 12)], "speed")
+        leaderboard([fake_run("A", [1] * 12)], "speed")
 
 
 def test_a_profile_places_a_value_between_chance_and_people():
@@ -106,8 +108,8 @@ def test_one_number_needs_ten_subjects_and_measures_that_agree():
 
 def test_a_second_run_of_a_subject_is_no_second_subject():
     rng = np.random.default_rng(2)
-    runs = [sitting(f"m{number}", rng.integers(0, 2, 20)) for number in range(11)]
-    found = soundness([*runs, runs[0]])
+    runs = [fake_run(f"m{number}", rng.integers(0, 2, 20)) for number in range(11)]
+    found = task_reliability([*runs, runs[0]])
     assert len(found.subjects) == 11
     assert found.notes == ("m0: a further run of m0, which is no further subject",)
     assert found.coefficients[0].subjects == 11
@@ -115,7 +117,7 @@ def test_a_second_run_of_a_subject_is_no_second_subject():
 
 def test_repeatability_is_given_for_subjects_with_repeats():
     steady = np.repeat([0, 1, 1, 0, 1], 3)
-    found = soundness([sitting("A", steady, repeats=3), sitting("B", [0, 1, 1, 0, 1])])
+    found = task_reliability([fake_run("A", steady, repeats=3), fake_run("B", [0, 1, 1, 0, 1])])
     assert found.repeats["A"].equal_pairs == 1.0
     assert "B" not in found.repeats
 

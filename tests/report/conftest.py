@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from albums import INSTRUMENTS, given
+from fake_stored_runs import INSTRUMENTS, given
 
 from sociometer.report.build import write_report
 

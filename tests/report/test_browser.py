@@ -4,7 +4,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
-from albums import HOSTILE
+from fake_stored_runs import HOSTILE
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 

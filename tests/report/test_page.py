@@ -6,28 +6,29 @@ import json
 import re
 
 import pytest
-from albums import FOLDER, HOSTILE, INSTRUMENTS, TASKS, VALUES, Album, given
+from fake_stored_runs import FOLDER, HOSTILE, INSTRUMENTS, TASKS, VALUES, FakeStoredRun, given
 from msgspec import structs
 
-from sociometer.analysis.compare import Terms
+from sociometer.analysis.comparison import Terms
+from sociometer.analysis.formatting import interval_text, number
 from sociometer.analysis.profile import profile_lines
 from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.task import Instrument, SummarisedRun
 from sociometer.report.build import write_report
-from sociometer.report.comparison import comparison_table, p_text
-from sociometer.report.drawing import clean_svg
-from sociometer.report.evidence import choose, lines_of
-from sociometer.report.material import GivenRun, days_in_words, gather
-from sociometer.report.overview import profile_figure
-from sociometer.report.page import _rows, all_numbers, as_data_block, cell, packed, span, troubles, verdicts
+from sociometer.report.comparison_table import comparison_table, p_text
+from sociometer.report.content import GivenRun, days_in_words, gather
+from sociometer.report.evidence import choose, transcript_lines
+from sociometer.report.figures import profile_figure
+from sociometer.report.page import _rows, as_data_block, cell, comparisons_by_subject, measure_rows, packed, troubles
 from sociometer.report.plot import drawn, find_figure, plot, plot_all
-from sociometer.report.strips import number, strips
+from sociometer.report.profile_strips import strips
+from sociometer.report.safe_svg import clean_svg
 
 
 @pytest.fixture(scope="module")
-def material():
+def content():
     return gather(given(), INSTRUMENTS)
 
 
@@ -65,48 +66,50 @@ def test_packed_evidence_unpacks_to_the_same_and_is_the_same_every_time():
     assert packed(data) == packed(data)
 
 
-def test_failures_unreadable_replies_and_stand_ins_are_told(material):
-    told = " ".join(troubles(material))
+def test_failures_unreadable_replies_and_stand_ins_are_told(content):
+    told = " ".join(troubles(content))
     assert "1 × timeout" in told
     assert "1 replies could not be read" in told
     assert "judge: tact/rules stands in for the real thing" in told
     assert "the run is stopped" in told
 
 
-def test_failures_stand_beside_every_number_and_unknown_ones_as_a_dash(material):
-    better = {row.group: row.errors for row in all_numbers(material.chapters[0]) if row.subject == "better"}
+def test_failures_stand_beside_every_number_and_unknown_ones_as_a_dash(content):
+    better = {row.group: row.errors for row in measure_rows(content.chapters[0]) if row.subject == "better"}
     assert better == {"": "1", "ability: empathy": "–", "ability: influence": "–"}
-    plain = {row.errors for row in all_numbers(material.chapters[0]) if row.subject == "plain"}
+    plain = {row.errors for row in measure_rows(content.chapters[0]) if row.subject == "plain"}
     assert plain == {"0"}
 
 
-def test_the_comparison_stands_on_the_page(material, page):
-    assert material.comparisons[0].second == "better"
+def test_the_comparison_stands_on_the_page(content, page):
+    assert content.comparisons[0].second == "better"
     assert "better is better than plain by" in page.read_text(encoding="utf-8")
 
 
-def test_clear_verdicts_stand_before_those_that_cannot_tell(material):
-    better = verdicts(material.comparisons)[0]
+def test_clear_verdicts_stand_before_those_that_cannot_tell(content):
+    better = comparisons_by_subject(content.comparisons)[0]
     assert better.second == "better" and len(better.clear) == 1
     assert better.open == ()
     one = given()[0]
-    same = gather([one, structs.replace(one, run=Album("run-9", "twin", VALUES["plain"]))], INSTRUMENTS, evidence=0)
-    (twin,) = verdicts(same.comparisons)
+    same = gather(
+        [one, structs.replace(one, run=FakeStoredRun("run-9", "twin", VALUES["plain"]))], INSTRUMENTS, evidence=0
+    )
+    (twin,) = comparisons_by_subject(same.comparisons)
     assert twin.clear == () and "cannot tell twin from plain" in twin.open[0].sentence
 
 
-def test_people_of_the_paper_are_said_to_have_met_other_items(material):
-    assert material.people_elsewhere
+def test_people_of_the_paper_are_said_to_have_met_other_items(content):
+    assert content.people_elsewhere
     official = gather([structs.replace(given()[0], official=True)], INSTRUMENTS, evidence=0)
     assert not official.people_elsewhere
 
 
-def test_a_caveat_of_all_subjects_is_said_once(material):
-    assert material.chapters[0].notes == ("The key is its authors' judgement.",)
+def test_a_caveat_of_all_subjects_is_said_once(content):
+    assert content.chapters[0].notes == ("The key is its authors' judgement.",)
 
 
-def test_strips_place_values_on_the_card_scale(material):
-    (strip,) = strips(material.profile, material.subjects, [material.chapters[0].card])
+def test_strips_place_values_on_the_card_scale(content):
+    (strip,) = strips(content.profile, content.subjects, [content.chapters[0].card])
     assert [mark.name for mark in strip.marks] == ["chance", "people"]
     assert strip.marks[0].at == 25
     assert strip.dots[0].at == 50
@@ -131,22 +134,24 @@ def _twice(*runs, official=(False, False)):
 
 def test_two_runs_of_one_subject_are_named_by_what_sets_them_apart():
     plain = VALUES["plain"]
-    by_setting = _twice(Album("r1", "a", plain, condition="control"), Album("r2", "a", plain, condition="anxiety"))
+    by_setting = _twice(
+        FakeStoredRun("r1", "a", plain, condition="control"), FakeStoredRun("r2", "a", plain, condition="anxiety")
+    )
     assert by_setting.subjects == ("a (condition control)", "a (condition anxiety)")
     assert by_setting.measured == ("a",)
-    by_flag = _twice(Album("r1", "a", plain, shuffle=False), Album("r2", "a", plain, shuffle=True))
+    by_flag = _twice(FakeStoredRun("r1", "a", plain, shuffle=False), FakeStoredRun("r2", "a", plain, shuffle=True))
     assert by_flag.subjects == ("a", "a (shuffle)")
-    other = Album("r2", "a", plain)
+    other = FakeStoredRun("r2", "a", plain)
     other.judge = "gpt-4o"
-    assert _twice(Album("r1", "a", plain), other).subjects == ("a (judge tact/rules)", "a (judge gpt-4o)")
-    official = _twice(Album("r1", "a", plain), Album("r2", "a", plain), official=(True, False))
+    assert _twice(FakeStoredRun("r1", "a", plain), other).subjects == ("a (judge tact/rules)", "a (judge gpt-4o)")
+    official = _twice(FakeStoredRun("r1", "a", plain), FakeStoredRun("r2", "a", plain), official=(True, False))
     assert official.subjects == ("a (official items)", "a")
-    wordy = _twice(Album("r1", "a", plain, persona="x" * 80), Album("r2", "a", plain, persona="y" * 80))
+    wordy = _twice(FakeStoredRun("r1", "a", plain, persona="x" * 80), FakeStoredRun("r2", "a", plain, persona="y" * 80))
     assert wordy.subjects == ("a (r1)", "a (r2)")
 
 
 def test_an_analysis_of_a_subject_does_not_make_it_two():
-    talk, analysis = Album("r1", "a", VALUES["plain"]), Album("r2", "a", VALUES["plain"], depth="full")
+    talk, analysis = FakeStoredRun("r1", "a", VALUES["plain"]), FakeStoredRun("r2", "a", VALUES["plain"], depth="full")
     analysis.tasks = ("others",)
     of = structs.replace(INSTRUMENTS["tact"].card, task=(TaskCard("questions", "Q"), TaskCard("others", "O")))
     runs = [GivenRun(talk), GivenRun(analysis)]
@@ -235,9 +240,9 @@ def test_best_worst_unreadable_and_failed_are_chosen():
 
 
 def test_where_all_are_alike_none_is_best_and_nobody_is_both():
-    alike = list(Album("r", "a", [1.0] * 6).view().episodes())
+    alike = list(FakeStoredRun("r", "a", [1.0] * 6).view().episodes())
     assert {kind for kinds in choose(alike, "correct", each=2).values() for kind in kinds} == {"random", "unreadable"}
-    few = list(Album("r", "a", [0.0, 0.5, 1.0]).view().episodes())
+    few = list(FakeStoredRun("r", "a", [0.0, 0.5, 1.0]).view().episodes())
     kinds = choose(few, "correct", each=4)
     assert [{"best", "worst"} & kinds[place] for place in range(3)] == [{"worst"}, set(), {"best"}]
     turned = choose(few, "correct", each=4, lower_is_better=True)
@@ -282,7 +287,7 @@ def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_meas
 
 
 def test_a_growing_conversation_is_shown_without_repeating_it():
-    lines = lines_of(given()[0].run.transcript("q00"))
+    lines = transcript_lines(given()[0].run.transcript("q00"))
     assert [line.speaker for line in lines] == ["system", "user", "reply", "note", "user", "reply"]
     assert lines[3].facts["price"] == "0.1235"
 
@@ -291,8 +296,8 @@ def test_numbers_are_shown_in_their_unit():
     assert number(0.4567, "share") == "45.7 %"
     assert number(97.25, "points") == "97.2"
     assert number(None, "share") == "–"
-    assert span(Interval(None, None, clusters=4), "share") == "too few (4 clusters)"
-    assert span(Interval(1.0, 1.0, method="no variation"), "share") == "the same on every item"
+    assert interval_text(Interval(None, None, clusters=4), "share") == "too few (4 clusters)"
+    assert interval_text(Interval(1.0, 1.0, method="no variation"), "share") == "the same on every item"
     assert p_text(0.00004) == "< .001"
     assert p_text(0.0314) == ".031"
     assert [cell(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
@@ -332,8 +337,8 @@ def test_a_drawing_with_entities_or_of_another_kind_is_refused():
         clean_svg("<svg")
 
 
-def test_figures_become_pictures_for_a_paper(material, tmp_path):
-    figures = material.figures()
+def test_figures_become_pictures_for_a_paper(content, tmp_path):
+    figures = content.figures()
     assert set(figures) == {"profile", "tact/abilities", "tact/heat", "tact/table", "tact/drawing"}
     starts = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}
     for kind, start in starts.items():
@@ -343,14 +348,14 @@ def test_figures_become_pictures_for_a_paper(material, tmp_path):
     assert drawn(figures["profile"], "svg", mode="dark").startswith(b"<svg")
 
 
-def test_a_table_becomes_a_file_of_rows(material, tmp_path):
-    out = plot(material.figures(), "tact/table", tmp_path / "table.csv")
+def test_a_table_becomes_a_file_of_rows(content, tmp_path):
+    out = plot(content.figures(), "tact/table", tmp_path / "table.csv")
     lines = out.read_text(encoding="utf-8").splitlines()
     assert lines[:2] == ["who,how much", "plain,0.25"]
 
 
-def test_all_figures_of_a_result_go_into_one_folder_under_names_of_their_own(material, tmp_path):
-    found = [*material.figures().values(), Figure("table", "T", table=Table("t", "T", ("a",), ((None,), (True,))))]
+def test_all_figures_of_a_result_go_into_one_folder_under_names_of_their_own(content, tmp_path):
+    found = [*content.figures().values(), Figure("table", "T", table=Table("t", "T", ("a",), ((None,), (True,))))]
     found.append(Figure("../up / there", "U", svg='<svg xmlns="http://www.w3.org/2000/svg"><rect width="9"/></svg>'))
     paths = plot_all(found, tmp_path / "figures")
     names = ["profile.svg", "abilities.svg", "heat.svg", "table.csv", "drawing.svg", "table-2.csv", "up-there.svg"]
@@ -360,8 +365,8 @@ def test_all_figures_of_a_result_go_into_one_folder_under_names_of_their_own(mat
     assert paths[6].read_bytes().startswith(b"<svg")
 
 
-def test_what_cannot_be_drawn_is_refused_with_the_next_step(material):
-    figures = material.figures()
+def test_what_cannot_be_drawn_is_refused_with_the_next_step(content):
+    figures = content.figures()
     with pytest.raises(UsageError, match=r"is a table; write it as \.csv, not as \.svg"):
         drawn(figures["tact/table"], "svg")
     with pytest.raises(UsageError, match=r"is a picture; write it as \.svg, \.pdf or \.png, not as \.csv"):

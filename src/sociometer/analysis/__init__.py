@@ -1,1 +1,1 @@
-"""Tables in, numbers out: statistics and chart specifications, with no store, no model and no instrument."""
+"""Statistics and chart specifications; imports no store, model or instrument."""

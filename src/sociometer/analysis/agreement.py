@@ -1,22 +1,20 @@
-"""Agreement between raters: kappas, Krippendorff's alpha, intraclass correlation, rank correlation."""
+"""Agreement between raters: Cohen's kappa, Krippendorff's alpha, intraclass correlation, rank correlation."""
 
-from collections.abc import Hashable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from sociometer.analysis.clusters import Floats
+from sociometer.analysis.clusters import Floats, Labels
 from sociometer.core.measure import Interval
 
-Labels = Sequence[Hashable] | NDArray[Any]
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 class Agreement(Struct, frozen=True):
-    """A coefficient of agreement, the raw share of agreement where it has one, and its interval."""
+    """A coefficient of agreement, with the observed share of agreement and an interval if they are defined."""
 
     coefficient: str
     value: float
@@ -30,18 +28,17 @@ def cohen_kappa(
     second: Labels,
     *,
     weights: Literal["none", "linear", "quadratic"] = "none",
-    categories: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> Agreement:
-    """Cohen's kappa of two raters: 1 − Σ w o / Σ w e, with the large-sample interval of Fleiss, Cohen, Everitt.
+    """Cohen's kappa of two raters: 1 − Σ w o / Σ w e, with the large-sample interval of Fleiss, Cohen and Everitt.
 
-    Weights take the order of `categories` (sorted labels by default).
+    Weights follow the order of the labels, sorted by their `repr`.
     References: Cohen (1960), Educ. Psychol. Meas. 20; Fleiss, Cohen and Everitt (1969), Psychol. Bull. 72.
     """
     one, two = list(first), list(second)
     if len(one) != len(two) or not one:
         raise ValueError(f"two raters of the same units are needed, not {len(one)} and {len(two)} labels")
-    names = list(categories) if categories is not None else sorted(set(one) | set(two), key=repr)
+    names = sorted(set(one) | set(two), key=repr)
     place = {name: index for index, name in enumerate(names)}
     n, k = len(one), len(names)
     table = np.zeros((k, k))
@@ -61,27 +58,10 @@ def cohen_kappa(
     return Agreement("Cohen's kappa", kappa, observed, interval, n)
 
 
-def fleiss_kappa(counts: ArrayLike) -> Agreement:
-    """Fleiss' kappa from a table units × categories of how many raters chose each; equally many a unit.
-
-    κ = (P̄ − P̄e) / (1 − P̄e). Reference: Fleiss, J. L. (1971). Psychological Bulletin 76.
-    """
-    table = np.asarray(counts, dtype=np.float64)
-    raters = table.sum(axis=1)
-    if table.ndim != 2 or not (raters == raters[0]).all() or raters[0] < 2:
-        raise ValueError("every unit needs the same number of raters, at least two; use Krippendorff's alpha")
-    n = float(raters[0])
-    share = table.sum(axis=0) / table.sum()
-    observed = float(((np.square(table).sum(axis=1) - n) / (n * (n - 1))).mean())
-    expected = float(np.square(share).sum())
-    value = float("nan") if expected == 1 else (observed - expected) / (1 - expected)
-    return Agreement("Fleiss' kappa", value, observed, None, table.shape[0])
-
-
 def krippendorff_alpha(ratings: ArrayLike, scale: Scale = "nominal") -> Agreement:
-    """Krippendorff's alpha, 1 − observed / expected disagreement; raters × units, NaN where none rated.
+    """Krippendorff's alpha, 1 − observed / expected disagreement; raters × units, NaN for a missing rating.
 
-    Categories must be numbers (code names as 0, 1, …; their order matters for the ordinal scale).
+    Categories must be numbers: encode names as 0, 1, …. Their order matters for the ordinal scale.
     Reference: Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. Penn Annenberg.
     """
     table = np.asarray(ratings, dtype=np.float64)
@@ -102,7 +82,7 @@ def krippendorff_alpha(ratings: ArrayLike, scale: Scale = "nominal") -> Agreemen
 
 
 def _distance(values: Floats, margin: Floats, scale: Scale) -> Floats:
-    """Squared difference of categories under a scale of measurement."""
+    """The squared difference of each pair of categories on a scale of measurement."""
     if scale == "nominal":
         return np.asarray(values[:, None] != values[None, :], dtype=np.float64)
     if scale == "interval":
@@ -128,7 +108,7 @@ def intraclass(
 ) -> Agreement:
     """Intraclass correlation, units × raters: Shrout and Fleiss' ICC(1), ICC(2), ICC(3), single or averaged.
 
-    Interval by the F distribution for one-way and mixed; not given for two-way random.
+    The interval uses the F distribution; two-way random has none.
     Reference: Shrout, P. E., and Fleiss, J. L. (1979). Psychological Bulletin 86.
     """
     scores = np.asarray(table, dtype=np.float64)

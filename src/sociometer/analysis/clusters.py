@@ -1,4 +1,4 @@
-"""Clusters of observations: numbering them, summing within them, and the variance of a mean over them."""
+"""Clusters of observations: their numbers, their sums, and the cluster-robust variance of a mean."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ Labels = Sequence[Hashable] | NDArray[Any]
 def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
     """Number clusters 0, 1, … in order of first appearance.
 
-    Without labels, and wherever the label is empty, an observation is its own cluster.
+    Without labels, or with an empty label, an observation is its own cluster.
     """
     if labels is None:
         return np.arange(size, dtype=np.int64), size
@@ -27,9 +27,9 @@ def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
 
 
 def item_means(values: Floats, clusters: Labels | None, items: Labels | None) -> tuple[Floats, list[Hashable] | None]:
-    """Average the repeats of each item, and give the cluster label of each item.
+    """The mean of each item over its repeats, and the cluster label of each item.
 
-    An item belongs to one cluster; repeats with different cluster labels are refused.
+    Raises ValueError if repeats of one item have different cluster labels.
     """
     if values.ndim != 1:
         raise ValueError(f"values must be one list, not an array of shape {values.shape}")
@@ -52,7 +52,7 @@ def item_means(values: Floats, clusters: Labels | None, items: Labels | None) ->
 
 
 def cluster_sums(table: Floats, codes: Integers, count: int) -> tuple[Floats, Floats]:
-    """Sums and sizes of every cluster for each column (observations × columns); NaN counts as absent."""
+    """Sums and sizes of every cluster for each column (observations × columns); NaN means missing."""
     present = ~np.isnan(table)
     sums = np.empty((count, table.shape[1]))
     sizes = np.empty((count, table.shape[1]))
@@ -66,7 +66,7 @@ def cluster_sums(table: Floats, codes: Integers, count: int) -> tuple[Floats, Fl
 def mean_variance(values: Floats, codes: Integers, count: int) -> float:
     """Cluster-robust variance of the mean: G/(G − 1) Σ_g (Σ_{i∈g} (x_i − x̄))² / n².
 
-    With one observation a cluster this is the usual s²/n.
+    With one observation in each cluster this is s²/n.
     """
     if count < 2:
         return float("nan")

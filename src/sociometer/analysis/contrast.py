@@ -1,4 +1,4 @@
-"""Conditions against a control on the same items: change ratio, test, stars, correction for many comparisons."""
+"""Conditions against a control on the same items: ratio of change, test, stars, correction for multiple comparisons."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,7 +13,7 @@ from sociometer.analysis.paired import PairedDifference, paired_difference
 
 
 class Change(Struct, frozen=True):
-    """A condition against its control; `ratio` is (condition − control) / control, None at a control of 0."""
+    """A condition against its control; `ratio` is (condition − control) / control, None if the control is 0."""
 
     condition: str
     paired: PairedDifference
@@ -33,7 +33,7 @@ class SignedRank(Struct, frozen=True):
 
 
 def stars(p_value: float) -> str:
-    """Significance as the SESI paper's Fig. 3 marks it: ns, *, **, ***, **** for .05, .01, .001, .0001."""
+    """Significance as in Fig. 3 of the SESI paper: ns, or *, **, ***, **** below .05, .01, .001, .0001."""
     for mark, limit in (("****", 1e-4), ("***", 1e-3), ("**", 1e-2), ("*", 0.05)):
         if p_value < limit:
             return mark
@@ -44,17 +44,12 @@ def changes(
     control: ArrayLike,
     conditions: Mapping[str, ArrayLike],
     clusters: Labels | None = None,
-    *,
-    items: Labels | None = None,
-    level: float = 0.95,
 ) -> list[Change]:
-    """Compare every condition with the control on the same items; stars are of the uncorrected p-values.
+    """Compare every condition with the control on the same items.
 
-    The corrected ones stand beside them, over all conditions given in one call.
+    Stars mark uncorrected p-values; the corrected ones are over all conditions of the call.
     """
-    pairs: Sequence[PairedDifference] = [
-        paired_difference(control, values, clusters, items=items, level=level) for values in conditions.values()
-    ]
+    pairs: Sequence[PairedDifference] = [paired_difference(control, values, clusters) for values in conditions.values()]
     raw = [pair.p_value for pair in pairs]
     adjusted = zip(holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
     return [
@@ -73,7 +68,7 @@ def changes(
 def signed_rank(first: ArrayLike, second: ArrayLike) -> SignedRank:
     """Wilcoxon's signed-rank test of second against first (zeros dropped), effect (R₊ − R₋) / (R₊ + R₋).
 
-    Assumes pairs to be independent: give one pair a tree, not one an episode.
+    Assumes independent pairs: pass one pair for each tree, not one for each episode.
     References: Wilcoxon (1945), Biometrics Bulletin 1; Kerby (2014), Comprehensive Psychology 3.
     """
     differences = np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Correlation over a handful of models: with interval, leave-one-out range, correction for unreliability."""
+"""Correlations over few models, with interval, leave-one-out range and correction for unreliability."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -9,12 +9,15 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sociometer.analysis.clusters import Floats, cluster_codes
-from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, SEED
+from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, too_few
 from sociometer.core.measure import Interval
 
 
 class Correlation(Struct, frozen=True):
-    """Pearson's r with what it rests on; `lowest`/`highest` leave one point out, `carried_by` names it."""
+    """Pearson's r with its interval and its leave-one-out range.
+
+    `carried_by` names the point that changes r most, if the change is large.
+    """
 
     r: float
     p_value: float
@@ -26,7 +29,7 @@ class Correlation(Struct, frozen=True):
 
 
 class CorrelationContrast(Struct, frozen=True):
-    """How much less one measure correlates with the others than these do among themselves."""
+    """The mean correlation among other measures, compared with that of one measure with them."""
 
     with_others: float
     among_others: float
@@ -41,8 +44,8 @@ def pearson(
 ) -> Correlation:
     """Pearson's r, two-sided p by the t distribution, interval by Fisher's z, leave-one-out range.
 
-    z = atanh r, SE = 1/√(n − 3); assumes independent points near bivariate normal. `carried_by` names the
-    point without which r moves by more than `swing`. Reference: Fisher, R. A. (1921). Metron 1.
+    z = atanh r, SE = 1/√(n − 3); assumes independent points that are approximately bivariate normal. `carried_by`
+    names the point whose removal changes r most, if by more than `swing`. Reference: Fisher, R. A. (1921). Metron 1.
     """
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.shape != second.shape or first.size < 3:
@@ -67,9 +70,9 @@ def pearson(
 
 
 def fisher_interval(r: float, n: int, level: float = 0.95) -> Interval:
-    """Interval of a correlation through Fisher's z; too few below four points."""
+    """Interval of a correlation through Fisher's z; no bounds for fewer than four points."""
     if n < 4:
-        return Interval(None, None, level, "too few", n)
+        return too_few(n, level)
     if abs(r) >= 1:
         return Interval(r, r, level, "Fisher z", n)
     half = float(stats.norm.ppf(0.5 + level / 2)) / math.sqrt(n - 3)
@@ -77,7 +80,7 @@ def fisher_interval(r: float, n: int, level: float = 0.95) -> Interval:
 
 
 def leave_one_out(x: Floats, y: Floats) -> Floats:
-    """Pearson's r without each point in turn (NaN where what is left does not vary)."""
+    """Pearson's r without each point in turn (NaN if the remaining points do not vary)."""
     n = x.size
     keep = ~np.eye(n, dtype=bool)
     first = np.broadcast_to(x, (n, n))[keep].reshape(n, n - 1)
@@ -90,7 +93,7 @@ def leave_one_out(x: Floats, y: Floats) -> Floats:
 
 
 def disattenuated(r: float, reliability_x: float, reliability_y: float) -> float:
-    """Correlation corrected for unreliability, r / √(ρx ρy), not above 1 in size.
+    """Correlation corrected for unreliability, r / √(ρx ρy), limited to [−1, 1].
 
     Reference: Spearman, C. (1904). The proof and measurement of association. Am. J. Psychology 15.
     """
@@ -106,20 +109,19 @@ def correlation_contrast(
     *,
     level: float = 0.95,
     draws: int = DRAWS,
-    seed: int = SEED,
 ) -> CorrelationContrast:
     """Mean correlation among the other measures minus the mean correlation of `measure` with them.
 
-    Models of one family are not independent: whole families are drawn with replacement. The interval is the
-    percentile interval of the draws in which every measure varies; below ten families the note says that it
-    is rough, and it is given nevertheless because nothing better exists for few models.
+    Models of one family are not independent, so whole families are drawn with replacement. The interval is the
+    percentile interval of the draws in which every measure varies. For fewer than ten families the note says that it
+    is rough.
     """
     if measure not in table or len(table) < 3:
         raise ValueError(f"{measure!r} and at least two other measures are needed, not {sorted(table)}")
     names = [measure, *(name for name in table if name != measure)]
     values = np.array([table[name] for name in names], dtype=np.float64).T
     codes, count = cluster_codes(families, values.shape[0])
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(SEED)
     picks = generator.integers(0, count, size=(draws, count))
     weights = np.zeros((draws, count))
     np.add.at(weights, (np.arange(draws)[:, None], picks), 1.0)
@@ -134,7 +136,7 @@ def correlation_contrast(
 
 
 def _contrasts(values: Floats, weights: Floats) -> Floats:
-    """Weighted correlations: mean of the first column with the others, and mean among the others."""
+    """Mean weighted correlations for each row of weights: of the first column with the others, and among the others."""
     total = weights.sum(axis=1, keepdims=True)
     means = weights @ values / total
     size = values.shape[1]

@@ -1,7 +1,7 @@
-"""Confidence intervals for means whose observations come in clusters (stories, trees, scenarios).
+"""Confidence intervals for means of clustered observations (clusters are stories, trees or scenarios).
 
-Binary values get a Wilson interval on the effective sample size, which stays inside [0, 1] and does not
-collapse at 0 or 1; other values get a cluster bootstrap. Below ten clusters no interval is given at all.
+Binary values get a Wilson interval on the effective sample size: it stays inside [0, 1] and has a width above zero at
+means of 0 and 1. Other values get a cluster bootstrap. Fewer than ten clusters get no interval.
 
 References
 ----------
@@ -26,7 +26,7 @@ from sociometer.analysis.clusters import (
     item_means,
     mean_variance,
 )
-from sociometer.analysis.shown import NO_VARIATION
+from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP, NO_VARIATION, TOO_FEW
 from sociometer.core.measure import Interval
 
 MINIMUM_CLUSTERS = 10
@@ -35,16 +35,8 @@ SEED = 20_240_229
 
 
 def too_few(clusters: int, level: float = 0.95) -> Interval:
-    """The state that stands in place of an interval when there are too few clusters."""
-    return Interval(None, None, level, "too few", clusters)
-
-
-def rescaled(interval: Interval, factor: float, shift: float = 0.0) -> Interval:
-    """The interval of `factor × value + shift` (a rate in percent, an EQ from a distance)."""
-    if interval.low is None or interval.high is None:
-        return interval
-    low, high = sorted((interval.low * factor + shift, interval.high * factor + shift))
-    return Interval(low, high, interval.level, interval.method, interval.clusters)
+    """The interval without bounds that is returned for too few clusters."""
+    return Interval(None, None, level, TOO_FEW, clusters)
 
 
 def clustered_mean_interval(
@@ -55,35 +47,37 @@ def clustered_mean_interval(
     binary: bool | None = None,
     level: float = 0.95,
     draws: int = DRAWS,
-    seed: int = SEED,
-    minimum_clusters: int = MINIMUM_CLUSTERS,
 ) -> Interval:
-    """Interval of the mean of `values`, where values of one cluster are not independent.
+    """Interval of the mean of `values`, whose clusters are independent but whose values in a cluster are not.
 
-    Without `clusters` (or with the empty label) an item is its own cluster; without `items` every value is
-    its own item. Repeats of one item (equal labels in `items`) are averaged first and never count as new
-    items. Assumes that clusters, not values, were sampled independently. Values that are all 0 or 1 are
-    taken as right or wrong unless `binary` says otherwise (distances may happen to be all 0).
+    Without `clusters` (or with an empty label) an item is its own cluster; without `items` every value is its own
+    item. Repeats of one item (equal labels in `items`) are averaged first and never count as new items. Values that
+    are all 0 or 1 are treated as right or wrong unless `binary` is given (distances may happen to be all 0).
     """
     array = np.asarray(values, dtype=np.float64)
     if binary is None:
         binary = bool(np.isin(array, (0.0, 1.0)).all())
     means, labels = item_means(array, clusters, items)
     codes, count = cluster_codes(labels, means.size)
-    if count < minimum_clusters:
+    if count < MINIMUM_CLUSTERS:
         return too_few(count, level)
     if binary:
         return _effective_wilson(means, codes, count, level)
     if float(np.ptp(means)) == 0.0:
         return Interval(float(means[0]), float(means[0]), level, NO_VARIATION, count)
-    sums, sizes = cluster_sums(means[:, None], codes, count)
-    sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)[:, 0]
+    return bootstrap_interval(means, codes, count, level, draws)
+
+
+def bootstrap_interval(values: Floats, codes: Integers, count: int, level: float, draws: int) -> Interval:
+    """Cluster-bootstrap interval of the mean of `values`, whose clusters are numbered by `codes`."""
+    sums, sizes = cluster_sums(values[:, None], codes, count)
+    sample = bootstrap_means(sums, sizes, draws=draws)[:, 0]
     low, high = expanded_percentiles(sample, count, level)
-    return Interval(low, high, level, "cluster bootstrap", count)
+    return Interval(low, high, level, CLUSTER_BOOTSTRAP, count)
 
 
 def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
-    """Wilson score interval of a proportion seen in `n` (possibly effective, fractional) trials.
+    """Wilson score interval of a proportion in `n` trials; an effective number may be fractional.
 
     (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), z the normal quantile of the level.
     """
@@ -97,9 +91,9 @@ def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
 
 
 def effective_size(means: Floats, codes: Integers, count: int) -> float:
-    """How many independent items the clustered ones are worth: p(1 − p) over the cluster-robust variance.
+    """The number of independent items with the same information: p(1 − p) over the cluster-robust variance.
 
-    Never more than the items there are; where nothing varies (a score of 0 or 1) it is the clusters.
+    At most the number of items; without variation (a mean of 0 or 1), the number of clusters.
     """
     share = float(means.mean())
     spread = share * (1 - share)
@@ -107,7 +101,7 @@ def effective_size(means: Floats, codes: Integers, count: int) -> float:
         return float(count)
     variance = mean_variance(means, codes, count)
     if count == means.size:
-        # items that stand alone: p(1 − p) has no n/(n − 1) either, and the plain Wilson interval results
+        # each item is its own cluster: p(1 − p) has no factor n/(n − 1) either; this gives the plain Wilson interval
         variance *= (count - 1) / count
     if variance * means.size <= spread:
         return float(means.size)
@@ -117,7 +111,7 @@ def effective_size(means: Floats, codes: Integers, count: int) -> float:
 def _effective_wilson(means: Floats, codes: Integers, count: int, level: float) -> Interval:
     n = effective_size(means, codes, count)
     if count < means.size:
-        # Korn and Graubard's correction: the variance itself was estimated from few clusters.
+        # Korn and Graubard's correction, because the variance is itself an estimate from few clusters
         quantile = 0.5 + level / 2
         n *= float((special.ndtri(quantile) / special.stdtrit(count - 1, quantile)) ** 2)
     low, high = wilson(float(means.mean()), n, level)
@@ -129,8 +123,8 @@ def bootstrap_means(
 ) -> Floats:
     """Bootstrap means, draws × columns, from cluster sums and sizes (clusters × columns).
 
-    Whole clusters are drawn with replacement, the same ones for every column, so that columns (subjects
-    who met the same items) stay paired. Columns may miss items: their sizes then differ.
+    Whole clusters are drawn with replacement. Every column uses the same draws, so that columns (subjects on the same
+    items) stay paired. Columns may lack items; their sizes then differ.
     """
     count = sums.shape[0]
     generator = np.random.default_rng(seed)
@@ -149,7 +143,7 @@ def bootstrap_means(
 
 
 def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> tuple[float, float]:
-    """Percentile interval of bootstrap draws, widened for the narrowness of the bootstrap in small samples.
+    """Percentile interval of bootstrap draws, widened because the bootstrap is too narrow in small samples.
 
     The tail is Φ(−√(n/(n − 1)) t(n − 1)) instead of α/2 (Hesterberg 2015, section 5).
     """
@@ -157,25 +151,3 @@ def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> 
     tail = float(special.ndtr(-math.sqrt(clusters / (clusters - 1)) * quantile))
     low, high = np.nanquantile(sample, [tail, 1 - tail])
     return float(low), float(high)
-
-
-def column_intervals(
-    table: ArrayLike,
-    clusters: Labels | None = None,
-    *,
-    level: float = 0.95,
-    draws: int = DRAWS,
-    seed: int = SEED,
-    minimum_clusters: int = MINIMUM_CLUSTERS,
-) -> list[Interval]:
-    """Cluster-bootstrap interval of every column's mean (items × subjects), all columns on the same draws."""
-    array = np.asarray(table, dtype=np.float64)
-    codes, count = cluster_codes(clusters, array.shape[0])
-    if count < minimum_clusters:
-        return [too_few(count, level)] * array.shape[1]
-    sums, sizes = cluster_sums(array, codes, count)
-    sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)
-    return [
-        Interval(*expanded_percentiles(sample[:, column], count, level), level, "cluster bootstrap", count)
-        for column in range(array.shape[1])
-    ]

@@ -1,27 +1,22 @@
-"""Leaderboard of one measure: subjects on the items they share, with intervals for scores and for ranks."""
+"""Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import (
-    Candidate,
-    beside_the_subject,
-    differing_settings,
-    item_values,
-    shared_items,
-    why_not_comparable,
-)
+from sociometer.analysis.candidates import Candidate, differing_settings, why_not_comparable
+from sociometer.analysis.formatting import bounds_text, scale_and_digits
 from sociometer.analysis.intervals import clustered_mean_interval
+from sociometer.analysis.item_values import item_values, shared_items
 from sociometer.analysis.ranking import rank_intervals
-from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM
+from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Table
 
 
 class Standing(Struct, frozen=True):
-    """One line of a leaderboard; `ranks` is the range of places that other items might give."""
+    """One line of a leaderboard; `ranks` is the interval of the rank on other items of the same kind."""
 
     subject: str
     rank: int
@@ -33,7 +28,7 @@ class Standing(Struct, frozen=True):
 
 
 class Leaderboard(Struct, frozen=True):
-    """Standings on one measure, and who is left out and why."""
+    """The standings on one measure, and which runs are left out and why."""
 
     instrument: str
     task: str
@@ -46,11 +41,11 @@ class Leaderboard(Struct, frozen=True):
 
 
 def leaderboard(candidates: Sequence[Candidate], measure: str = "") -> Leaderboard:
-    """Rank runs of one task on the items all of them scored; stand-ins and failed tests have no place on it."""
+    """Rank runs of one task on the items that all of them scored; leaves out runs with stand-ins and failed tests."""
     able: list[Candidate] = []
     left_out: list[str] = []
     for candidate in candidates:
-        used = beside_the_subject(candidate.view.stand_ins)
+        used = other_stand_ins(candidate.view.stand_ins)
         if used:
             left_out.append(f"{candidate.label}: played with a stand-in ({', '.join(used)})")
         elif candidate.failed:
@@ -124,14 +119,13 @@ def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
 
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
-    scale, digits = (100, 1) if board.unit == "share" else (1, 1 if board.unit == "points" else 2)
+    scale, digits = scale_and_digits(board.unit)
 
     def span(interval: Interval, places: int, factor: float) -> str:
-        if interval.low is None or interval.high is None:
-            return "too few"
-        if interval.method == NO_VARIATION:
-            return SAME_ON_EVERY_ITEM
-        return f"{interval.low * factor:.{places}f} to {interval.high * factor:.{places}f}"
+        def text(low: float, high: float) -> str:
+            return f"{low * factor:.{places}f} to {high * factor:.{places}f}"
+
+        return bounds_text(interval, text, too_few="too few")
 
     rows = tuple(
         (

@@ -1,4 +1,4 @@
-"""Corrections of p-values for many comparisons made at once."""
+"""Corrections of p-values for multiple comparisons."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -7,9 +7,9 @@ from sociometer.analysis.clusters import Floats
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Holm's step-down adjusted p-values: the chance of any false alarm stays below the level.
+    """Holm's step-down adjusted p-values, which control the probability of any false positive.
 
-    p(i) becomes max over j ≤ i of min(1, (m − j + 1) p(j)); no assumption on dependence.
+    p(i) becomes max over j ≤ i of min(1, (m − j + 1) p(j)); needs no assumption about dependence.
     Reference: Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scand. J. Stat. 6.
     """
     p = _checked(p_values)
@@ -19,7 +19,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values: the share of false alarms among findings stays below.
+    """Benjamini and Hochberg's adjusted p-values, which control the share of false positives among findings.
 
     p(i) becomes min over j ≥ i of min(1, m p(j) / j); assumes independence or positive dependence.
     Reference: Benjamini, Y., and Hochberg, Y. (1995). Controlling the false discovery rate. JRSS B 57.

@@ -1,4 +1,4 @@
-"""The difference of two subjects on the same items: interval, tests and effect size, all cluster-aware.
+"""The difference between two subjects on the same items: interval, tests and effect size, all for clustered items.
 
 References
 ----------
@@ -22,24 +22,16 @@ from sociometer.analysis.clusters import (
     Integers,
     Labels,
     cluster_codes,
-    cluster_sums,
     item_means,
     mean_variance,
 )
-from sociometer.analysis.intervals import (
-    DRAWS,
-    MINIMUM_CLUSTERS,
-    SEED,
-    bootstrap_means,
-    expanded_percentiles,
-    too_few,
-)
-from sociometer.analysis.shown import NO_VARIATION
+from sociometer.analysis.interval_methods import NO_VARIATION
+from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, bootstrap_interval, too_few
 from sociometer.core.measure import Interval
 
 
 class McNemar(Struct, frozen=True):
-    """Discordant items and the tests on them; both tests assume that items are independent."""
+    """Numbers of discordant items and the tests on them; both tests assume independent items."""
 
     only_first: int
     only_second: int
@@ -50,9 +42,9 @@ class McNemar(Struct, frozen=True):
 class PairedDifference(Struct, frozen=True):
     """Second minus first on the same items.
 
-    `effect` is the mean difference over its standard deviation, None where all items differ by the same.
-    `square` is the mean squared difference of an item: of right-or-wrong items the share on which the two differ.
-    `worth` is how many independent items the clustered ones are worth.
+    `effect` is the mean difference over its standard deviation; None if all items have the same nonzero difference.
+    `square` is the mean squared difference of an item; for right-or-wrong items, the share on which the two differ.
+    `worth` is the effective number of items: independent items with the same information as the clustered ones.
     """
 
     items: int
@@ -86,14 +78,12 @@ def paired_difference(
     binary: bool | None = None,
     level: float = 0.95,
     draws: int = DRAWS,
-    seed: int = SEED,
-    minimum_clusters: int = MINIMUM_CLUSTERS,
 ) -> PairedDifference:
-    """Compare two subjects' values of the same items, in the same order.
+    """Compare the values of two subjects on the same items, given in the same order.
 
-    Repeats of one item (equal labels in `items`) are averaged first. Assumes clusters to be independent,
-    nothing about the values within one. Values that are all 0 or 1 are taken as right or wrong unless `binary`
-    says otherwise. The p-value is of the sign-flip permutation test by cluster.
+    Repeats of one item (equal labels in `items`) are averaged first. Assumes independent clusters, and nothing about
+    the values in one cluster. Values that are all 0 or 1 are treated as right or wrong unless `binary` is given. The
+    p-value comes from the sign-flip permutation test by cluster.
     """
     one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if one.shape != two.shape:
@@ -107,7 +97,7 @@ def paired_difference(
     mean = float(differences.mean())
     spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
     if spread <= 1e-9 * max(1.0, abs(mean)):
-        # What differs by rounding alone does not differ.
+        # differences that vary by rounding only do not vary
         spread, differences = 0.0, np.full_like(differences, mean)
     once = binary and bool(np.isin(differences, (-1.0, 0.0, 1.0)).all())
     discordant = int((differences < 0).sum()), int((differences > 0).sum())
@@ -117,8 +107,8 @@ def paired_difference(
         first=float(item_means(one, None, items)[0].mean()),
         second=float(item_means(two, None, items)[0].mean()),
         difference=mean,
-        interval=_interval(differences, codes, count, binary, level, draws, seed, minimum_clusters),
-        p_value=sign_flip_test(differences, labels, draws=draws, seed=seed),
+        interval=_interval(differences, codes, count, binary, level, draws),
+        p_value=sign_flip_test(differences, labels, draws=draws),
         effect=mean / spread if spread else None if mean else 0.0,
         standard_error=math.sqrt(_variance(differences, codes, count, binary)) if count > 1 else float("nan"),
         binary=binary,
@@ -129,10 +119,10 @@ def paired_difference(
 
 
 def mcnemar(only_first: int, only_second: int) -> McNemar:
-    """McNemar's test from the items that only the first, and only the second, got right.
+    """McNemar's test from the numbers of items that only the first or only the second subject got right.
 
-    Exact: twice the binomial tail of the smaller count at ½, at most 1. Mid-p: exact minus the chance of
-    the very count seen.
+    Exact: twice the binomial tail of the smaller count at ½, at most 1. Mid-p: exact minus the probability of the
+    observed count.
     """
     n = only_first + only_second
     if n == 0:
@@ -147,10 +137,10 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
 def sign_flip_test(
     differences: ArrayLike, clusters: Labels | None = None, *, draws: int = DRAWS, seed: int = SEED
 ) -> float:
-    """Two-sided p-value of "the differences are symmetric about zero", flipping whole clusters' signs.
+    """Two-sided p-value of the hypothesis that differences are symmetric about zero; flips signs of whole clusters.
 
-    Exact by convolution where cluster sums are whole multiples of a common step (right-or-wrong items),
-    otherwise from `draws` random flips, the observed one counted among them: (1 + extreme) / (1 + draws).
+    Exact if cluster sums are whole numbers (right-or-wrong items) or if there are at most 13 of them. Otherwise from
+    `draws` random flips, with the observed one counted among them: (1 + extreme) / (1 + draws).
     """
     values = np.asarray(differences, dtype=np.float64)
     codes, count = cluster_codes(clusters, values.size)
@@ -170,7 +160,7 @@ def sign_flip_test(
 
 
 def _exact_flips(sums: Integers, observed: int) -> float:
-    """Exact tail chance of |Σ ± s| for whole numbers s, by multiplying out the generating function."""
+    """Exact tail probability of |Σ ± s| for whole numbers s, by convolution."""
     if (sums == 1).all():
         return min(1.0, 2 * float(stats.binom.cdf((sums.size - observed) // 2, sums.size, 0.5)))
     total = int(sums.sum())
@@ -178,7 +168,7 @@ def _exact_flips(sums: Integers, observed: int) -> float:
     chances[0] = 1.0
     reach = 0
     for size in sums.tolist():
-        # chances[k] is the chance that the sizes given a plus sign add up to k
+        # chances[k] is the probability that the sizes with a plus sign add up to k
         chances[size : reach + size + 1] = 0.5 * (chances[size : reach + size + 1] + chances[: reach + 1])
         chances[:size] *= 0.5
         reach += size
@@ -200,7 +190,7 @@ def _signs(count: int, draws: int, seed: int) -> Floats:
 
 
 def _variance(differences: Floats, codes: Integers, count: int, binary: bool) -> float:
-    """Cluster-robust variance of the mean difference, kept above zero for binary items."""
+    """Cluster-robust variance of the mean difference; always above zero for binary items."""
     robust = mean_variance(differences, codes, count)
     if not binary:
         return robust
@@ -209,7 +199,7 @@ def _variance(differences: Floats, codes: Integers, count: int, binary: bool) ->
 
 
 def _worth(differences: Floats, codes: Integers, count: int) -> float:
-    """Never more than the items there are; where nothing varies it is the clusters."""
+    """The effective number of items: at most the number of items; without variation, the number of clusters."""
     items = differences.size
     simple = float(differences.var()) / items
     if simple <= 0 or count < 2:
@@ -220,33 +210,21 @@ def _worth(differences: Floats, codes: Integers, count: int) -> float:
     return float(items) if robust <= simple else items * simple / robust
 
 
-def _interval(
-    differences: Floats,
-    codes: Integers,
-    count: int,
-    binary: bool,
-    level: float,
-    draws: int,
-    seed: int,
-    minimum_clusters: int,
-) -> Interval:
-    if count < minimum_clusters:
+def _interval(differences: Floats, codes: Integers, count: int, binary: bool, level: float, draws: int) -> Interval:
+    if count < MINIMUM_CLUSTERS:
         return too_few(count, level)
     if binary:
         return _bonett_price(differences, codes, count, level)
     if float(np.ptp(differences)) == 0.0:
         mean = float(differences.mean())
         return Interval(mean, mean, level, NO_VARIATION, count)
-    sums, sizes = cluster_sums(differences[:, None], codes, count)
-    sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)[:, 0]
-    low, high = expanded_percentiles(sample, count, level)
-    return Interval(low, high, level, "cluster bootstrap", count)
+    return bootstrap_interval(differences, codes, count, level, draws)
 
 
 def _bonett_price(differences: Floats, codes: Integers, count: int, level: float) -> Interval:
-    """Adjusted Wald on the effective sample size: one item is added to either discordant cell.
+    """Adjusted Wald interval on the effective sample size: one item is added to each discordant cell.
 
-    With repeats, "discordant" is the mean of the squared item difference, split by the mean difference.
+    With repeats, the discordant share is the mean squared item difference, split by the mean difference.
     """
     mean, square = float(differences.mean()), float(np.square(differences).mean())
     n = _worth(differences, codes, count)

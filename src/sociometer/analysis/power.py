@@ -1,4 +1,6 @@
-"""What these items can detect, and how many items a stated margin needs; never from the observed difference.
+"""Power of paired comparisons: the smallest detectable difference, and the number of items that a margin needs.
+
+Nothing here depends on the observed difference.
 
 References
 ----------
@@ -10,6 +12,7 @@ Miller, E. (2024). Adding error bars to evals. arXiv:2411.00640 (sections 4 and 
 
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy import optimize, special, stats
@@ -17,23 +20,25 @@ from scipy import optimize, special, stats
 from sociometer.analysis.clusters import Floats
 
 EXACT_ITEMS = 20_000
+"""Above this number of items, the noncentral t replaces the exact McNemar test."""
 STEPS = 8
+"""The power must hold for this many consecutive numbers of items."""
 
 
 def paired_power(difference: float, standard_error: float, clusters: int, level: float = 0.95) -> float:
-    """Chance that a two-sided paired t test finds a true difference, by the noncentral t distribution."""
+    """Power of a two-sided paired t test for a true difference, by the noncentral t distribution."""
     if clusters < 2 or standard_error <= 0:
         return float("nan")
     freedom = clusters - 1
     critical = float(stats.t.ppf(0.5 + level / 2, freedom))
     shift = abs(difference) / standard_error
     upper, lower = stats.nct.sf(critical, freedom, shift), stats.nct.cdf(-critical, freedom, shift)
-    # scipy gives NaN far out, where the tails are known: all above, nothing below
+    # far from zero scipy returns NaN; there the upper tail is 1 and the lower tail 0
     return float(np.nan_to_num(upper, nan=1.0) + np.nan_to_num(lower, nan=0.0))
 
 
 def smallest_detectable(standard_error: float, clusters: int, *, power: float = 0.8, level: float = 0.95) -> float:
-    """The smallest true difference found with the stated power, given the standard error of the difference."""
+    """The smallest true difference that is found with the given power, from the standard error of the difference."""
     if clusters < 2 or not math.isfinite(standard_error):
         return float("nan")
     if standard_error == 0:
@@ -51,31 +56,26 @@ def smallest_detectable(standard_error: float, clusters: int, *, power: float = 
 def items_needed(
     margin: float, deviation: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
 ) -> int:
-    """Items needed to find a true difference of `margin`, stated by the user, with the given power.
+    """The number of items needed to find a true difference of `margin` with the given power; at least two.
 
-    `deviation` is the standard deviation of the item differences; `design_effect` is how many clustered items
-    do the work of one independent item. Solved on the noncentral t, at least two items.
+    `deviation` is the standard deviation of the item differences; `design_effect` is the number of clustered items
+    with the information of one independent item. Uses the noncentral t distribution.
     """
     if margin <= 0:
         raise ValueError(f"the margin must be above 0, not {margin}; state the difference that would matter")
     if deviation == 0:
         return 2
-    low, high = 2, 4
-    while _reached(high, margin, deviation, level) < power:
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _reached(middle, margin, deviation, level) < power:
-            low = middle
-        else:
-            high = middle
-    return math.ceil(round(high * max(1.0, design_effect), 6))
+
+    def reached(items: int) -> bool:
+        return paired_power(margin, deviation / math.sqrt(items), items, level) >= power
+
+    return _clustered(_smallest(reached, 2, 4), design_effect)
 
 
 def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
-    """Exact chance that the exact McNemar test rejects, for shares of items gained and lost.
+    """Exact power of the exact McNemar test, for given shares of items gained and lost.
 
-    Sums over the number of discordant items (binomial in n) and how they split (binomial in that number).
+    Sums over the number of discordant items (binomial in n) and over their split (binomial in that number).
     """
     discordant = gained + lost
     if items < 1 or discordant <= 0:
@@ -97,7 +97,7 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
 
 @functools.lru_cache(maxsize=64)
 def _rejection_edges(items: int, level: float) -> Floats:
-    """For 0 … n discordant items, the largest count of the rarer side that is significant (−1: none is)."""
+    """For 0 … n discordant items, the largest significant count of the smaller side (−1 if none is significant)."""
     totals = np.arange(items + 1)
     edge = stats.binom.ppf((1 - level) / 2, totals, 0.5)
     edge = np.where(2 * special.bdtr(np.maximum(edge, 0), totals, 0.5) <= 1 - level, edge, edge - 1)
@@ -108,38 +108,34 @@ def _rejection_edges(items: int, level: float) -> Floats:
 def items_needed_binary(
     margin: float, discordant: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
 ) -> int:
-    """Items on which the exact McNemar test finds a difference of `margin` in hit rates with the given power.
+    """The number of items on which the exact McNemar test finds a difference of `margin` with the given power.
 
-    `discordant` is the share of items on which the two differ, as it was seen; a difference of `margin` takes at
-    least as many. Power moves in small steps with the number of items, so the number is one from which on it holds;
-    where that passes `EXACT_ITEMS`, the noncentral t with the same variance gives it.
+    `discordant` is the observed share of items on which the two differ; it is raised to `margin` if it is smaller.
+    Power is not monotone in the number of items, so it must hold for `STEPS` consecutive numbers. Above `EXACT_ITEMS`
+    items, the result comes from the noncentral t with the same variance.
     """
     if not 0 < margin <= 1:
         raise ValueError(f"the margin of a share must lie above 0 and at most at 1, not {margin}")
     total = min(1.0, max(discordant, margin))
     rough = items_needed(margin, math.sqrt(max(total - margin**2, 0.0)), power=power, level=level)
     if rough > EXACT_ITEMS:
-        return math.ceil(round(rough * max(1.0, design_effect), 6))
+        return _clustered(rough, design_effect)
 
     def reached(items: int) -> bool:
         return mcnemar_power(items, (total + margin) / 2, (total - margin) / 2, level) >= power
 
-    low, high = 1, max(2, rough)
-    while not reached(high):
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    while short := [items for items in range(high, high + STEPS) if not reached(items)]:
-        high = short[-1] + 1
-    return math.ceil(round(high * max(1.0, design_effect), 6))
+    found = _smallest(reached, 1, max(2, rough))
+    while short := [items for items in range(found, found + STEPS) if not reached(items)]:
+        found = short[-1] + 1
+    return _clustered(found, design_effect)
 
 
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
-    """The smallest difference of two hit rates that the exact McNemar test finds with the stated power.
+    """The smallest difference of two shares that the exact McNemar test finds with the given power.
 
-    `discordant` is the share of items on which the two differ, taken as it is; where even a one-sided
-    split of it would not be found, the share that would be found is given instead.
+    `discordant` is the observed share of items on which the two differ. If that share is too small for any split of it
+    to be significant, a larger share is assumed: the smallest difference whose items are all discordant in one
+    direction and that is found. NaN if there are too few items for any difference.
     """
     n = max(1, math.floor(items))
     share = min(1.0, max(discordant, 2 / (n + 2)))
@@ -160,5 +156,16 @@ def smallest_detectable_binary(items: float, discordant: float, *, power: float 
     return high
 
 
-def _reached(items: int, margin: float, deviation: float, level: float) -> float:
-    return paired_power(margin, deviation / math.sqrt(items), items, level)
+def _smallest(reached: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number above `low` that reaches the power, by doubling `high` and then bisection."""
+    while not reached(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+def _clustered(items: int, design_effect: float) -> int:
+    """The number of clustered items with the information of so many independent ones."""
+    return math.ceil(round(items * max(1.0, design_effect), 6))

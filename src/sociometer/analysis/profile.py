@@ -1,4 +1,4 @@
-"""A subject over all instruments side by side; one overall number only on request, with the test it must pass."""
+"""The profile of a subject over all instruments, and one overall number with a test of whether it is justified."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -12,11 +12,11 @@ from sociometer.core.task import SummarisedRun
 
 MINIMUM_SUBJECTS = 10
 CHANCE = "chance"
-"""The series in which a summary may say what chance earned on the very items played."""
+"""The series in which a summary can give the chance level of exactly the items played."""
 
 
 class ProfileLine(Struct, frozen=True):
-    """One primary measure of one run; `position` puts it between chance (0) and people, or else the top (1)."""
+    """One primary measure of one run, with its reference values: chance, people and the top."""
 
     instrument: str
     title: str
@@ -40,11 +40,11 @@ class ProfileLine(Struct, frozen=True):
 
     @property
     def position(self) -> float | None:
-        """Where the value stands on the way from chance to people (to the top where people are unknown)."""
+        """The value on a scale from chance (0) to people (1), or to the top (1) if the value of people is unknown."""
         return None if self.value is None else self.placed(self.value)
 
     def placed(self, value: float) -> float | None:
-        """Any value of this measure on the same way."""
+        """Any value of this measure on the scale of `position`."""
         goal = self.human if self.human is not None else self.top
         if self.chance is None or goal is None or goal == self.chance:
             return None
@@ -54,9 +54,9 @@ class ProfileLine(Struct, frozen=True):
 def profile_lines(
     runs: Sequence[SummarisedRun], cards: Mapping[str, Card], official: Collection[str] = ()
 ) -> tuple[ProfileLine, ...]:
-    """The primary measures of all runs, and places on a norm of people where there are such, in the order of runs.
+    """The primary measures of all runs, and their scores on a norm of people if they have one, in the order of runs.
 
-    `cards` is by run id; `official` are the ids of the runs on other items than the bundled ones.
+    `cards` is by run id; `official` are the ids of the runs on items other than the bundled ones.
     """
     found = []
     for run in runs:
@@ -92,16 +92,16 @@ def profile_lines(
 
 
 def on_norm(known: MeasureCard) -> bool:
-    """Whether a measure is a place on a scale made from people (an EQ of which 100 is the mean)."""
+    """Whether a measure is a score on a norm of people (such as an EQ with mean 100)."""
     return known.unit == "points" and known.human is not None
 
 
 def _chance(known: MeasureCard, card: Card, summary: Summary, *, on_official: bool) -> float | None:
-    """What chance earns on these items: as the run itself says, where its settings change the number of options.
+    """The chance level of a measure on the items played; the run's own value if it gives one.
 
-    A value measured on the bundled items says nothing of the official ones; one that follows from the number of
-    options (a half, a quarter) holds for both; tasks that `run` does not play by default are on official items
-    alone, and so is their chance.
+    A chance level that follows from the number of options (a half, a quarter) is valid for all items. Any other was
+    measured on the bundled items and is not valid for official ones, except for tasks that `run` does not play by
+    default: they have official items only.
     """
     if known.primary and isinstance(told := summary.series.get(CHANCE), float):
         return told
@@ -112,7 +112,7 @@ def _chance(known: MeasureCard, card: Card, summary: Summary, *, on_official: bo
 
 
 class Overall(Struct, frozen=True):
-    """One number for a subject, and whether the measures agree enough for it to mean something."""
+    """One number for each subject, and whether the measures agree enough to justify it."""
 
     subjects: tuple[str, ...]
     scores: tuple[float, ...]
@@ -122,23 +122,22 @@ class Overall(Struct, frozen=True):
     justified: bool
     reason: str
     left_out: tuple[str, ...] = ()
-    """Subjects that lack some of the measures, and so stand in no number."""
+    """Subjects that lack some of the measures and so have no number."""
 
 
-def overall(
-    table: Mapping[str, Mapping[str, float]], subject: str = "", *, minimum_subjects: int = MINIMUM_SUBJECTS
-) -> Overall:
-    """Mean position of each subject over measures (subject -> measure -> position), with the test of one number.
+def overall(table: Mapping[str, Mapping[str, float]], subject: str = "") -> Overall:
+    """Mean position of each subject over measures (subject -> measure -> position), and a test of whether to use it.
 
-    With a `subject`, over all of its measures, and beside the subjects that have them all; else over those that all
+    With a `subject`: all measures of that subject, and the subjects that have them all. Without: the measures that all
     subjects share.
-    One number is justified when the measures, over at least ten distinct subjects, correlate: their first
-    principal component must hold more of the variance than in 95 % of tables whose columns were shuffled
-    (Horn's parallel analysis; Horn, J. L. (1965), Psychometrika 30) and more than half of it.
+
+    One number is justified if the measures correlate over at least ten distinct subjects: the first principal
+    component must explain more than half of the variance, and more than in 95 % of tables with shuffled columns
+    (Horn's parallel analysis; Horn, J. L. (1965), Psychometrika 30).
     """
     measures = sorted(_measures(table, subject))
     subjects = tuple(name for name, values in table.items() if set(measures) <= set(values))
-    found = _overall({name: table[name] for name in subjects}, measures, minimum_subjects)
+    found = _overall({name: table[name] for name in subjects}, measures)
     return structs.replace(found, left_out=tuple(name for name in table if name not in subjects))
 
 
@@ -148,7 +147,7 @@ def _measures(table: Mapping[str, Mapping[str, float]], subject: str) -> set[str
     return set.intersection(*(set(values) for values in table.values())) if table else set()
 
 
-def _overall(table: Mapping[str, Mapping[str, float]], measures: Sequence[str], minimum_subjects: int) -> Overall:
+def _overall(table: Mapping[str, Mapping[str, float]], measures: Sequence[str]) -> Overall:
     subjects = tuple(table)
     values = np.array([[table[name][measure] for measure in measures] for name in subjects], dtype=np.float64)
     scores = tuple(float(score) for score in values.mean(axis=1)) if measures else ()
@@ -156,10 +155,10 @@ def _overall(table: Mapping[str, Mapping[str, float]], measures: Sequence[str], 
         reason = f"{_counted(len(measures), 'measure is', 'measures are')} shared; at least two are needed"
         return Overall(subjects, scores, tuple(measures), None, None, False, reason)
     varies = values[:, values.std(axis=0) > 0]
-    if len(subjects) < minimum_subjects or varies.shape[1] < 2:
+    if len(subjects) < MINIMUM_SUBJECTS or varies.shape[1] < 2:
         reason = (
             f"{_counted(len(subjects), 'subject', 'subjects')} cannot show whether the measures agree; "
-            f"at least {minimum_subjects} are needed"
+            f"at least {MINIMUM_SUBJECTS} are needed"
         )
         return Overall(subjects, scores, tuple(measures), None, None, False, reason)
     share = _first_share(varies)

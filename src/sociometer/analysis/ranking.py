@@ -1,4 +1,4 @@
-"""Ranks with their uncertainty: on other items of the same kind, where might each subject have come?"""
+"""Ranks with intervals: the ranks that subjects could have on other items of the same kind."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from sociometer.analysis.clusters import Labels, cluster_codes, cluster_sums
-from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, bootstrap_means
+from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP
+from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, bootstrap_means, too_few
 from sociometer.core.measure import Interval
 
 
 class Rank(Struct, frozen=True):
-    """A subject's place (1 is best; ties share the better one), the range of places, and the chance of first."""
+    """A subject's rank (1 is best; ties share the better one), its interval, and the probability of rank 1."""
 
     subject: str
     mean: float
@@ -30,13 +31,12 @@ def rank_intervals(
     higher_is_better: bool = True,
     level: float = 0.95,
     draws: int = DRAWS,
-    seed: int = SEED,
 ) -> list[Rank]:
     """Ranks of subjects (columns) over items (rows, in clusters), best first.
 
-    Clusters are drawn with replacement, the same for all subjects, and everyone is ranked anew in each draw;
-    the interval holds the central share of those ranks. Assumes the items to be a sample of their kind.
-    Items a subject misses may be NaN. Reference: Goldstein, H., and Spiegelhalter, D. J. (1996). League
+    Clusters are drawn with replacement, the same for all subjects, and all subjects are ranked in each draw. The
+    interval contains the central share of these ranks. Assumes that the items are a sample of their kind. Missing
+    items of a subject are NaN. Reference: Goldstein, H., and Spiegelhalter, D. J. (1996). League
     tables and their limitations. JRSS A 159.
     """
     scores = np.asarray(table, dtype=np.float64)
@@ -49,18 +49,18 @@ def rank_intervals(
     known = count >= MINIMUM_CLUSTERS
     if known:
         sums, sizes = cluster_sums(scores, codes, count)
-        sample = bootstrap_means(sums, sizes, draws=draws, seed=seed)
+        sample = bootstrap_means(sums, sizes, draws=draws)
         tail = (1 - level) / 2
-        # ties leave open who comes first: the best and the worst place that a draw allows
+        # with ties, a draw allows a range of ranks: its best rank counts for `low`, its worst for `high`
         best = stats.rankdata(-sign * sample, method="min", axis=1)
         low = np.quantile(best, tail, axis=0, method="lower")
         high = np.quantile(stats.rankdata(-sign * sample, method="max", axis=1), 1 - tail, axis=0, method="higher")
         first = (best == 1).mean(axis=0)
     found = []
     for column, subject in enumerate(subjects):
-        interval = Interval(None, None, level, "too few", count)
+        interval = too_few(count, level)
         if known:
-            interval = Interval(float(low[column]), float(high[column]), level, "cluster bootstrap", count)
+            interval = Interval(float(low[column]), float(high[column]), level, CLUSTER_BOOTSTRAP, count)
         share = float(first[column]) if known else None
         found.append(Rank(subject, float(means[column]), int(places[column]), interval, share))
     return sorted(found, key=lambda entry: (entry.rank, entry.subject))

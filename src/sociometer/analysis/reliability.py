@@ -1,6 +1,6 @@
-"""How consistently a set of items measures: alpha, omega, split halves, and agreement over repeats.
+"""Reliability coefficients of a set of items: alpha, omega, split halves, and agreement of repeats.
 
-Alpha, omega and split halves need distinct subjects (rows); repeats of one subject are no further subjects.
+The rows of alpha, omega and split halves are distinct subjects; repeats of one subject do not count as subjects.
 """
 
 import math
@@ -18,7 +18,7 @@ MINIMUM_SUBJECTS = 10
 
 
 class Reliability(Struct, frozen=True):
-    """One coefficient over subjects × items; without a value where the subjects are too few."""
+    """One coefficient over subjects × items; `value` is None if it cannot be computed, and `note` says why."""
 
     coefficient: str
     value: float | None
@@ -29,9 +29,9 @@ class Reliability(Struct, frozen=True):
 
 
 class Repeatability(Struct, frozen=True):
-    """How alike the repeats of each item are: one-way ICC, share of equal pairs, spread within an item.
+    """Agreement of the repeats of each item: one-way ICC, share of equal pairs, standard deviation within an item.
 
-    There is no ICC where every play of every item gave the same value.
+    `icc` is None if all values are equal.
     """
 
     icc: float | None
@@ -45,7 +45,7 @@ def cronbach_alpha(table: ArrayLike, *, level: float = 0.95, minimum_subjects: i
     """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items (columns).
 
     α = k/(k − 1) (1 − Σ s²_item / s²_total). Interval: 1 − (1 − α) F, F with (n − 1, (n − 1)(k − 1)) degrees
-    of freedom. Assumes items that measure one thing equally (else a lower bound).
+    of freedom. Assumes essentially tau-equivalent items; otherwise alpha is a lower bound.
     References: Cronbach (1951), Psychometrika 16; Feldt (1965), Psychometrika 30.
     """
     scores = _table(table)
@@ -67,8 +67,8 @@ def mcdonald_omega(table: ArrayLike, *, minimum_subjects: int = MINIMUM_SUBJECTS
     """McDonald's omega (total, one factor): (Σλ)² / ((Σλ)² + Σψ).
 
     Loadings λ and unique variances ψ come from a one-factor model of the correlations fitted by least squares
-    on the off-diagonal (minres). Assumes one factor and uncorrelated errors; items without variance are left
-    out. Reference: McDonald, R. P. (1999). Test Theory: A Unified Treatment, chapter 6.
+    on the off-diagonal (minres). Assumes one factor and uncorrelated errors. Omits items without variance.
+    Reference: McDonald, R. P. (1999). Test Theory: A Unified Treatment, chapter 6.
     """
     scores = _table(table)
     subjects, given = scores.shape
@@ -87,7 +87,7 @@ def mcdonald_omega(table: ArrayLike, *, minimum_subjects: int = MINIMUM_SUBJECTS
 
 
 def _one_factor(correlations: Floats) -> Floats:
-    """Loadings of one factor that fit the off-diagonal correlations best (Harman's minres)."""
+    """Loadings of one factor, fitted to the off-diagonal correlations by least squares (Harman's minres)."""
     size = correlations.shape[0]
     mask = ~np.eye(size, dtype=bool)
 
@@ -107,7 +107,7 @@ def split_half(
 ) -> Reliability:
     """Mean Spearman-Brown corrected correlation 2r/(1 + r) of random halves of the items.
 
-    The interval holds the central 95 % of the splits: it shows how much the choice of halves matters, not
+    The interval contains the central 95 % of the splits: it shows the effect of the choice of halves, not
     sampling error. References: Spearman (1910), Brown (1910), British Journal of Psychology 3.
     """
     scores = _table(table)
@@ -130,13 +130,8 @@ def split_half(
     return Reliability("split-half", float(corrected.mean()), spread, subjects, items)
 
 
-def spearman_brown(reliability: float, factor: float) -> float:
-    """Reliability of a test made `factor` times as long: kρ / (1 + (k − 1)ρ)."""
-    return factor * reliability / (1 + (factor - 1) * reliability)
-
-
 def repeatability(table: ArrayLike) -> Repeatability:
-    """Agreement of repeats (columns) over items (rows) of one subject: how far a second run would differ."""
+    """Agreement of repeats (columns) over items (rows) of one subject."""
     scores = _table(table)
     items, repeats = scores.shape
     if items < 2 or repeats < 2:
@@ -148,7 +143,7 @@ def repeatability(table: ArrayLike) -> Repeatability:
 
 
 def standard_error_of_measurement(deviation: float, reliability: float) -> float:
-    """SD √(1 − reliability): how far an observed score strays from the true one."""
+    """SD √(1 − reliability): the standard deviation of observed scores around the true score."""
     return deviation * math.sqrt(max(0.0, 1 - reliability))
 
 

@@ -1,4 +1,4 @@
-"""Published figures beside their recomputation: one table, and whether any mismatch has no known reason."""
+"""Published figures and their recomputation: a table, and whether every mismatch has a known reason."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,12 +6,12 @@ from sociometer.core.measure import PublishedFigure, Table
 
 
 def unexplained(figures: Iterable[PublishedFigure]) -> tuple[PublishedFigure, ...]:
-    """The mismatches for which no reason is known: these make `reproduce` fail."""
+    """The mismatches without a known reason; these make `reproduce` fail."""
     return tuple(figure for figure in figures if not figure.match and not figure.reason)
 
 
 def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mismatches_only: bool = False) -> Table:
-    """Printed, recomputed, and match or the known reason, one row a figure."""
+    """One row for each figure: the printed and the recomputed value, and whether they match or why not."""
     shown = [figure for figure in figures if not (mismatches_only and figure.match)]
     rows = tuple(
         (figure.where, figure.what, figure.printed, figure.recomputed, _state(figure), figure.reason)

@@ -7,14 +7,15 @@ from datetime import UTC, datetime
 import click
 from msgspec import Struct
 
-from sociometer.analysis.candidates import PROTAGONIST, Candidate, candidate_of
-from sociometer.analysis.compare import Terms
+from sociometer.analysis.candidates import Candidate, candidate_of
+from sociometer.analysis.comparison import Terms
+from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.output import harmless
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of, load
-from sociometer.report.material import GivenRun
+from sociometer.report.content import GivenRun
 from sociometer.store.records import RoleRecord, RunRecord
 from sociometer.store.stored_run import StoredRun
 
@@ -125,7 +126,7 @@ def _company(record: RunRecord) -> tuple[str, ...]:
 
 
 def _others(record: RunRecord) -> dict[str, RoleRecord]:
-    return {role: who for role, who in record.manifest.roles.items() if role != PROTAGONIST}
+    return {role: who for role, who in record.manifest.roles.items() if role != SUBJECT}
 
 
 def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing], subject: str) -> Iterator[str]:

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.compare import Comparison, compare, not_compared
-from sociometer.analysis.verdict import amount
+from sociometer.analysis.compare import compare, not_compared
+from sociometer.analysis.comparison import Comparison
+from sociometer.analysis.formatting import amount
 from sociometer.cli.chosen import candidates, chosen_runs, runs_argument, terms, terms_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import harmless, print_json, print_line, print_table
 from sociometer.core.errors import ExitCode, UsageError
-from sociometer.report.comparison import FAMILIES, comparison_table
+from sociometer.report.comparison_table import FAMILIES, comparison_table
 
 _GATE = (
     "Exit code 1 when a later run is worse on a primary measure, and where nothing can be said of one: runs that "

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM, known_errors
+from sociometer.analysis.error_counts import known_errors
+from sociometer.analysis.formatting import SAME_ON_EVERY_ITEM
+from sociometer.analysis.interval_methods import NO_VARIATION
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Cell, Interval, Measure, Table
 from sociometer.core.task import Result

@@ -13,7 +13,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import Result
 from sociometer.engine.engine import Engine
-from sociometer.report.material import gather
+from sociometer.report.content import gather
 from sociometer.report.plot import WIDTH, find_figure, plot
 
 

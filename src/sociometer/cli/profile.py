@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.candidates import beside_the_subject
+from sociometer.analysis.formatting import interval_text, number
 from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_lines
+from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.cli.chosen import BUNDLED, chosen_runs, whose_items
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
@@ -15,8 +16,6 @@ from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
-from sociometer.report.page import span
-from sociometer.report.strips import number
 from sociometer.store.stored_run import StoredRun
 
 _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable")
@@ -39,7 +38,7 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
             line.task,
             line.measure_title,
             number(line.value, line.unit),
-            span(line.interval, line.unit),
+            interval_text(line.interval, line.unit),
             number(line.chance, line.unit),
             number(line.human, line.unit),
             line.items,
@@ -48,7 +47,7 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
             "; ".join(
                 (
                     *([f"{whose[line.run]} items"] if whose[line.run] != BUNDLED else []),
-                    *(f"stand-in: {name}" for name in beside_the_subject(line.stand_ins)),
+                    *(f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)),
                     *([line.note] if line.note else []),
                 )
             ),

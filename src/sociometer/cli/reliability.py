@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.soundness import Soundness, soundness
+from sociometer.analysis.formatting import interval_text
+from sociometer.analysis.task_reliability import TaskReliability, task_reliability
 from sociometer.cli.chosen import candidates, chosen_runs, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of
-from sociometer.report.page import span
 
 SHOWN = 20
 
@@ -27,7 +27,7 @@ def _reliability(
             for name in dict.fromkeys(candidate.task for candidate in known)
             if any(entry.value for entry in card.measures_of(name))
         ]
-        found = [soundness([c for c in known if c.task == name], measure) for name in tasks]
+        found = [task_reliability([c for c in known if c.task == name], measure) for name in tasks]
     if as_json:
         print_json(found)
         return
@@ -35,10 +35,11 @@ def _reliability(
         _print(entry)
 
 
-def _print(found: Soundness) -> None:
+def _print(found: TaskReliability) -> None:
     where = f"{found.instrument}/{found.task}, {found.measure}"
     rows = tuple(
-        (c.coefficient, c.value, span(c.interval, "number"), c.subjects, c.items, c.note) for c in found.coefficients
+        (c.coefficient, c.value, interval_text(c.interval, "number"), c.subjects, c.items, c.note)
+        for c in found.coefficients
     )
     columns = ("coefficient", "value", "95 % interval", "subjects", "items", "note")
     print_table(Table("reliability", f"Reliability of {where}", columns, rows, "; ".join(found.notes)))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sociometer.analysis.candidates import TINY, plays_the_subject
+from sociometer.analysis.stand_ins import TINY, subject_stand_in
 from sociometer.cli.output import MEASURE_COLUMNS, measure_rows
 from sociometer.core.measure import Table
 from sociometer.engine.engine import PlayedRun
@@ -34,7 +34,7 @@ def _caveats(run: StoredRun) -> list[str]:
     if beside:
         caveats.append(f"Stand-ins, not the real thing: {', '.join(beside)}.")
     if len(beside) < len(run.stand_ins):
-        what = plays_the_subject(run.stand_ins)
+        what = subject_stand_in(run.stand_ins)
         caveats.append(
             f"{run.subject} is there so that everything runs anywhere, not for its wits: expect chance."
             if what == TINY

@@ -2,14 +2,14 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 
-Function = Callable[[list[dict[str, str]]], "str | Reply | Awaitable[str | Reply]"]
+Function = Callable[[list[dict[str, str]]], Any]
 """Gets the messages as `{"role": …, "content": …}` and gives the reply's text, or a `Reply`; may be async."""
 
 

@@ -1,1 +1,1 @@
-"""One self-contained page: what was measured, how sure it is, and the evidence; and each figure for a paper."""
+"""The report: one self-contained page about runs, and its figures as single files."""

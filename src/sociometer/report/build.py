@@ -1,11 +1,11 @@
-"""Runs in, page out: the one function that `sociometer report` and `make demo` call."""
+"""Writes the report page about runs; `sociometer report` and `make demo` call it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from sociometer.analysis.compare import Terms
+from sociometer.analysis.comparison import Terms
 from sociometer.core.task import Instrument
-from sociometer.report.material import GivenRun, gather
+from sociometer.report.content import GivenRun, gather
 from sociometer.report.page import render
 
 
@@ -19,7 +19,7 @@ def write_report(
     terms: Terms | None = None,
     evidence: int = 4,
 ) -> Path:
-    """Write the page about these runs, whole or not at all; gives its path."""
+    """Write the page about these runs and return its path; a failure leaves no partial page."""
     page = render(gather(given, instruments, terms=terms, evidence=evidence), made=made, version=version)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".part")

@@ -1,4 +1,4 @@
-"""Which transcripts a report shows (best, worst, unreadable, failed, random), cut down to what is new in each turn."""
+"""The transcripts that a report shows (best, worst, unreadable, failed, random), without repeated messages."""
 
 from collections.abc import Sequence
 from random import Random
@@ -14,8 +14,8 @@ from sociometer.store.stored_run import StoredRun
 KINDS = ("best", "worst", "unreadable", "failed", "random")
 
 
-class Line(Struct, frozen=True, omit_defaults=True):
-    """One utterance or note; `speaker` is system, user, assistant, reply or note."""
+class TranscriptLine(Struct, frozen=True, omit_defaults=True):
+    """One message or note; `speaker` is system, user, assistant, reply or note."""
 
     speaker: str
     text: str
@@ -27,7 +27,7 @@ class Line(Struct, frozen=True, omit_defaults=True):
 
 
 class EpisodeShown(Struct, frozen=True, omit_defaults=True):
-    """One transcript in the evidence."""
+    """One episode of the evidence with its transcript."""
 
     instrument: str
     task: str
@@ -41,14 +41,14 @@ class EpisodeShown(Struct, frozen=True, omit_defaults=True):
     facets: dict[str, str]
     unreadable: int
     failure: str
-    lines: tuple[Line, ...]
+    lines: tuple[TranscriptLine, ...]
     beside: Figure | None = None
 
 
 def evidence_of(
     run: StoredRun, instrument: Instrument, task: str, label: str, *, each: int = 4, seed: int = 7
 ) -> list[EpisodeShown]:
-    """Up to `each` episodes of every kind, with their transcripts; one episode may be of several kinds."""
+    """Up to `each` episodes of every kind, with their transcripts; an episode can have several kinds."""
     value = next((m.value for m in instrument.card.measures_of(task) if m.primary and m.value), "")
     lower = any(m.primary and m.better == "lower" for m in instrument.card.measures_of(task))
     episodes = list(run.view(task).episodes())
@@ -56,7 +56,7 @@ def evidence_of(
     shown = []
     for place in sorted(kinds):
         episode = episodes[place]
-        lines = lines_of(run.transcript(episode.item.id, task, episode.repeat))
+        lines = transcript_lines(run.transcript(episode.item.id, task, episode.repeat))
         score = episode.score
         shown.append(
             EpisodeShown(
@@ -82,14 +82,14 @@ def evidence_of(
 def choose(
     episodes: Sequence[Episode[Any, Any]], value: str, *, each: int, lower_is_better: bool = False, seed: int = 7
 ) -> dict[int, set[str]]:
-    """Places of the episodes to show, each with the kinds it was chosen for."""
+    """The indexes of the episodes to show, each with the kinds it was chosen for."""
     scored = [place for place, episode in enumerate(episodes) if episode.score and value in episode.score.values]
     sign = 1.0 if lower_is_better else -1.0
-    standing = {place: sign * _value(episodes[place], value) for place in scored}
-    # where all are alike none is best and none worst, and nobody is both
-    middle = (min(standing.values()) + max(standing.values())) / 2 if standing else 0.0
-    best = sorted((place for place in scored if standing[place] < middle), key=lambda place: (standing[place], place))
-    worst = sorted((place for place in scored if standing[place] > middle), key=lambda place: (-standing[place], place))
+    order = {place: sign * _value(episodes[place], value) for place in scored}
+    # if all values are equal, none is best or worst; no episode is both
+    middle = (min(order.values()) + max(order.values())) / 2 if order else 0.0
+    best = sorted((place for place in scored if order[place] < middle), key=lambda place: (order[place], place))
+    worst = sorted((place for place in scored if order[place] > middle), key=lambda place: (-order[place], place))
     unreadable = [place for place, episode in enumerate(episodes) if episode.score and episode.score.unreadable]
     failed = [place for place, episode in enumerate(episodes) if episode.failure]
     rest = list(range(len(episodes)))
@@ -103,7 +103,7 @@ def choose(
 
 
 def _distinct(episodes: Sequence[Episode[Any, Any]], places: Sequence[int]) -> list[int]:
-    """The same places, one episode of every item first: repeats of one item show little that is new."""
+    """The same indexes, with the first episode of each item before its repeats, which add little."""
     seen: set[str] = set()
     first: list[int] = []
     again: list[int] = []
@@ -118,22 +118,22 @@ def _value(episode: Episode[Any, Any], value: str) -> float:
     return episode.score.values[value] if episode.score else 0.0
 
 
-def lines_of(events: Sequence[Event]) -> tuple[Line, ...]:
-    """A transcript as lines; what a role has already been shown in the same branch is not shown again."""
-    lines: list[Line] = []
+def transcript_lines(events: Sequence[Event]) -> tuple[TranscriptLine, ...]:
+    """A transcript as lines; messages that a role already received in the same branch are not repeated."""
+    lines: list[TranscriptLine] = []
     before: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for event in events:
         if not isinstance(event, Exchange):
             facts = {name: _plain(fact) for name, fact in event.facts.items()}
-            lines.append(Line("note", event.kind, branch=event.branch, facts=facts))
+            lines.append(TranscriptLine("note", event.kind, branch=event.branch, facts=facts))
             continue
         key = event.role, event.branch
         known = before.get(key, [])
         messages = [(message.role, message.content) for message in event.messages]
         start = len(known) if known and messages[: len(known)] == known else 0
-        lines += [Line(speaker, text, event.role, branch=event.branch) for speaker, text in messages[start:]]
+        lines += [TranscriptLine(speaker, text, event.role, branch=event.branch) for speaker, text in messages[start:]]
         reply = event.reply
-        lines.append(Line("reply", reply.text, event.role, event.model, reply.reasoning, event.branch))
+        lines.append(TranscriptLine("reply", reply.text, event.role, event.model, reply.reasoning, event.branch))
         before[key] = [*messages, ("assistant", reply.text)]
     return tuple(lines)
 

@@ -1,4 +1,4 @@
-"""The report's HTML: one file that loads nothing, runs only our own script, and shows a model's words as text."""
+"""The HTML of the report: one file that loads nothing, runs only our own script, and shows replies as text."""
 
 import base64
 import contextlib
@@ -16,23 +16,24 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from msgspec import Struct
 from platformdirs import user_cache_path
 
-from sociometer.analysis.candidates import beside_the_subject
 from sociometer.analysis.charts.theme import CATEGORIES, contained, theme
-from sociometer.analysis.compare import Comparison
-from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM, known_errors
-from sociometer.core.measure import Cell, Figure, Interval, Measure, Table
-from sociometer.report.comparison import FAMILIES, VERDICT, seen_columns, tested_columns
-from sociometer.report.drawing import clean_svg
-from sociometer.report.material import Chapter, Material
-from sociometer.report.strips import number, strips
+from sociometer.analysis.comparison import Comparison
+from sociometer.analysis.error_counts import known_errors
+from sociometer.analysis.formatting import group_text, interval_text, number
+from sociometer.analysis.stand_ins import other_stand_ins
+from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.report.comparison_table import FAMILIES, VERDICT, observed_columns, tested_columns
+from sociometer.report.content import Chapter, ReportContent
+from sociometer.report.profile_strips import strips
+from sociometer.report.safe_svg import clean_svg
 
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
 SHAPES = ("round", "square", "diamond", "ring")
-"""Dots of the page: the colours come round after eight subjects, each time with the next shape."""
+"""Shapes of the dots: colours repeat after eight subjects, each time with the next shape."""
 
 
-class Number(Struct, frozen=True):
-    """One row of a chapter's table of all numbers."""
+class MeasureRow(Struct, frozen=True):
+    """One row of the table of all numbers of a chapter, as text."""
 
     subject: str
     task: str
@@ -46,8 +47,8 @@ class Number(Struct, frozen=True):
     note: str
 
 
-class Verdicts(Struct, frozen=True):
-    """The comparisons of one subject with the first: those that say something, and those that cannot tell."""
+class SubjectComparisons(Struct, frozen=True):
+    """The comparisons of one subject with the first: those with a verdict, and those without one."""
 
     first: str
     second: str
@@ -55,48 +56,50 @@ class Verdicts(Struct, frozen=True):
     open: tuple[Comparison, ...]
 
 
-def verdicts(comparisons: Sequence[Comparison]) -> tuple[Verdicts, ...]:
-    """Comparisons by subject, in the order given."""
+def comparisons_by_subject(comparisons: Sequence[Comparison]) -> tuple[SubjectComparisons, ...]:
+    """The comparisons of each subject, in the given order."""
     groups: dict[tuple[str, str], list[Comparison]] = {}
     for comparison in comparisons:
         groups.setdefault((comparison.first, comparison.second), []).append(comparison)
     return tuple(
-        Verdicts(first, second, tuple(c for c in members if not _open(c)), tuple(c for c in members if _open(c)))
+        SubjectComparisons(
+            first, second, tuple(c for c in members if not _open(c)), tuple(c for c in members if _open(c))
+        )
         for (first, second), members in groups.items()
     )
 
 
 def _open(comparison: Comparison) -> bool:
-    """Whether no measure of a comparison says anything."""
+    """Whether no measure of a comparison has a verdict other than “cannot tell” and “too few”."""
     return not any(row.verdict in ("better", "worse", "differs", "equivalent") for row in comparison.measures)
 
 
-def render(material: Material, *, made: str, version: str) -> str:
-    """The whole page; `made` is when, as text."""
+def render(content: ReportContent, *, made: str, version: str) -> str:
+    """The whole page; `made` is the date as text."""
     library, script, style = _library(), _source("report.js"), _source("report.css")
-    figures = material.figures()
+    figures = content.figures()
     charts = {
         f"{chapter.card.name}/{figure.name}": contained(figure.chart)
-        for chapter in material.chapters
+        for chapter in content.chapters
         for figure in chapter.figures
         if figure.chart is not None
     }
     data = {
         "charts": charts,
         "themes": {mode: theme(mode) for mode in ("light", "dark")},
-        "subjects": material.subjects,
+        "subjects": content.subjects,
         "shapes": SHAPES,
     }
-    evidence = [_episode(msgspec.to_builtins(episode)) for episode in material.evidence]
+    evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
     return (
         _environment()
         .get_template("report.html")
         .render(
-            material=material,
-            strips=strips(material.profile, material.subjects, [chapter.card for chapter in material.chapters]),
-            verdicts=verdicts(material.comparisons),
-            numbers={chapter.card.name: all_numbers(chapter) for chapter in material.chapters},
-            troubles=troubles(material),
+            content=content,
+            strips=strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters]),
+            by_subject=comparisons_by_subject(content.comparisons),
+            numbers={chapter.card.name: measure_rows(chapter) for chapter in content.chapters},
+            troubles=troubles(content),
             verdict=VERDICT,
             families=FAMILIES,
             colours=CATEGORIES,
@@ -115,7 +118,7 @@ def render(material: Material, *, made: str, version: str) -> str:
 
 
 def as_data_block(data: Any) -> str:
-    """JSON that can stand inside a script element: no character in it can end the element or a line."""
+    """JSON for a script element, with all characters escaped that could end the element or a line."""
     text = msgspec.json.encode(data).decode()
     for character, escape in (
         ("<", "\\u003c"),
@@ -129,31 +132,31 @@ def as_data_block(data: Any) -> str:
 
 
 def packed(data: Any) -> str:
-    """Data as gzip in base64: transcripts repeat themselves, and packed no character of them can do anything."""
+    """Data as gzip in base64: transcripts compress well, and base64 contains no character with a meaning in HTML."""
     return base64.b64encode(gzip.compress(msgspec.json.encode(data), compresslevel=9, mtime=0)).decode()
 
 
-def all_numbers(chapter: Chapter) -> tuple[Number, ...]:
-    """Every measure of every sitting, formatted by the card's unit."""
+def measure_rows(chapter: Chapter) -> tuple[MeasureRow, ...]:
+    """Every measure of every result, formatted in its unit."""
     found = []
-    for sitting in chapter.sittings:
-        units = {known.name: known for known in chapter.card.measures_of(sitting.task)}
-        measures = sitting.summary.measures
+    for result in chapter.results:
+        units = {known.name: known for known in chapter.card.measures_of(result.task)}
+        measures = result.summary.measures
         for measure, errors in zip(measures, known_errors(measures), strict=True):
             known = units.get(measure.name)
             unit, title = (known.unit, known.title) if known else ("number", measure.name)
-            found.append(_number(sitting.subject, sitting.task_title, title, measure, errors, unit))
+            found.append(_measure_row(result.subject, result.task_title, title, measure, errors, unit))
     return tuple(found)
 
 
-def _number(subject: str, task: str, title: str, measure: Measure, errors: int | None, unit: str) -> Number:
-    return Number(
+def _measure_row(subject: str, task: str, title: str, measure: Measure, errors: int | None, unit: str) -> MeasureRow:
+    return MeasureRow(
         subject,
         task,
         title,
-        ", ".join(f"{name}: {level}" for name, level in measure.group.items()),
+        group_text(measure.group),
         number(measure.value, unit),
-        span(measure.interval, unit),
+        interval_text(measure.interval, unit),
         measure.items,
         measure.unreadable,
         cell(errors),
@@ -161,32 +164,21 @@ def _number(subject: str, task: str, title: str, measure: Measure, errors: int |
     )
 
 
-def span(interval: Interval | None, unit: str) -> str:
-    """An interval as text."""
-    if interval is None:
-        return ""
-    if interval.low is None or interval.high is None:
-        return f"too few ({interval.clusters} clusters)"
-    if interval.method == NO_VARIATION:
-        return SAME_ON_EVERY_ITEM
-    return f"{number(interval.low, unit)} to {number(interval.high, unit)}"
-
-
-def troubles(material: Material) -> tuple[str, ...]:
-    """What failed, could not be read, or is not the real thing, one sentence each."""
+def troubles(content: ReportContent) -> tuple[str, ...]:
+    """One sentence for each failure, unreadable reply and stand-in."""
     found = []
-    for chapter in material.chapters:
-        for sitting in chapter.sittings:
-            who = f"{sitting.subject}, {chapter.card.title} ({sitting.task_title.lower()})"
-            if sitting.status != "finished":
-                found.append(f"{who}: the run is {sitting.status}, so its numbers are provisional.")
-            if sitting.failures:
-                kinds = ", ".join(f"{count} × {kind}" for kind, count in sorted(sitting.failures.items()))
-                found.append(f"{who}: {kinds}. Of {sitting.episodes} episodes these failed and are in no score.")
-            unreadable = max((m.unreadable for m in sitting.summary.measures if not m.group), default=0)
+    for chapter in content.chapters:
+        for result in chapter.results:
+            who = f"{result.subject}, {chapter.card.title} ({result.task_title.lower()})"
+            if result.status != "finished":
+                found.append(f"{who}: the run is {result.status}, so its numbers are provisional.")
+            if result.failures:
+                kinds = ", ".join(f"{count} × {kind}" for kind, count in sorted(result.failures.items()))
+                found.append(f"{who}: {kinds}. Of {result.episodes} episodes these failed and are in no score.")
+            unreadable = max((m.unreadable for m in result.summary.measures if not m.group), default=0)
             if unreadable:
                 found.append(f"{who}: {unreadable} replies could not be read; they count as they came.")
-        stand_ins = {name for sitting in chapter.sittings for name in beside_the_subject(sitting.stand_ins)}
+        stand_ins = {name for result in chapter.results for name in other_stand_ins(result.stand_ins)}
         found.extend(
             f"{chapter.card.title}: {name} stands in for the real thing; these numbers are no measurement."
             for name in sorted(stand_ins)
@@ -195,7 +187,7 @@ def troubles(material: Material) -> tuple[str, ...]:
 
 
 def cell(value: Cell) -> str:
-    """A table's cell as text: whole numbers whole, others with at most three decimals, yes and no in words."""
+    """A table cell as text: at most three decimals, booleans as yes and no, None as a dash."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -206,12 +198,12 @@ def cell(value: Cell) -> str:
 
 
 def is_number(value: Cell) -> bool:
-    """Whether a cell is set flush right."""
+    """Whether a cell is a number and so aligned right."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _episode(shown: dict[str, Any]) -> dict[str, Any]:
-    """An episode of the evidence as data, its drawing made safe and its table's cells made text."""
+    """An episode of the evidence as data, with its drawing cleaned and its table cells as text."""
     beside = shown.get("beside")
     if beside:
         if beside.get("svg"):
@@ -228,14 +220,14 @@ def _drawing(figure: Figure) -> str:
 
 
 def _heads(table: Table) -> list[tuple[str, bool]]:
-    """Column names, and whether the column holds numbers."""
+    """Column names, and whether each column has numbers only."""
     cells = [[row[place] for row in table.rows if place < len(row)] for place in range(len(table.columns))]
     numeric = [any(is_number(v) for v in column) and all(v is None or is_number(v) for v in column) for column in cells]
     return list(zip(table.columns, numeric, strict=True))
 
 
 def _rows(table: Table) -> list[list[tuple[str, bool]]]:
-    """Cells as text, and whether each is set flush right: numbers are, and what is missing among them."""
+    """Cells as text, and whether each is aligned right: numbers are, and missing cells in a column of numbers."""
     numeric = [right for _, right in _heads(table)]
     return [
         [
@@ -248,9 +240,9 @@ def _rows(table: Table) -> list[list[tuple[str, bool]]]:
 
 @functools.cache
 def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed in one script, from the package that also draws our pictures.
+    """Vega, Vega-Lite and Vega-Embed in one script, from the package that also draws the pictures of `plot`.
 
-    Bundling takes seconds, so the script is kept in the user's cache under the versions that made it.
+    Bundling takes seconds, so the script is cached in the user's cache folder by version.
     """
     versions = f"{package_version('vl-convert-python')}-{vl_convert.get_vega_version()}"
     kept = user_cache_path("sociometer", appauthor=False) / f"vega-{versions}.js"
@@ -289,10 +281,8 @@ def _environment() -> Environment:
         "drawing": _drawing,
         "rows": _rows,
         "heads": _heads,
-        "amount": number,
-        "span": span,
         "cell": cell,
-        "seen": seen_columns,
+        "observed": observed_columns,
         "tested": tested_columns,
     }
     return environment

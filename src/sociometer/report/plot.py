@@ -1,4 +1,4 @@
-"""One figure as a file for a paper: SVG, PDF or PNG from the same specification as the page, a table as CSV."""
+"""Writes a figure to a file for a paper: SVG, PDF or PNG from the same specification as the page; a table as CSV."""
 
 import csv
 import io
@@ -11,15 +11,15 @@ import vl_convert
 from sociometer.analysis.charts.theme import Mode, themed
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Table
-from sociometer.report.drawing import clean_svg
+from sociometer.report.safe_svg import clean_svg
 
 PICTURES = ("svg", "pdf", "png")
 TABLES = ("csv",)
 WIDTH = 640
 
 
-def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH, scale: float = 2.0) -> bytes:
-    """The figure as the bytes of a file of that kind: a picture, or CSV where it is a table."""
+def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH) -> bytes:
+    """The figure as the bytes of a file of that kind: a picture, or CSV for a table."""
     if kind not in (*PICTURES, *TABLES):
         raise UsageError(
             f"unknown picture format '.{kind}'; use one of: {', '.join('.' + name for name in PICTURES)}, "
@@ -33,12 +33,12 @@ def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH
     svg = _svg(figure, mode, width)
     if kind == "svg":
         return svg.encode()
-    picture: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=scale)
+    picture: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=2.0)
     return picture
 
 
 def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
-    """The figure of that full name, or of that last part where only one has it."""
+    """The figure with that full name, or with that last part of the name if only one has it."""
     if name in figures:
         return figures[name]
     short = [full for full in figures if full.rsplit("/", 1)[-1] == name]
@@ -50,12 +50,12 @@ def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
 
 
 def plot(figures: Mapping[str, Figure], name: str, path: Path, *, mode: Mode = "light", width: int = WIDTH) -> Path:
-    """Draw the named figure into a file whose ending says the format."""
+    """Write the named figure to a file; its suffix selects the format."""
     return _write(path, drawn(find_figure(figures, name), path.suffix.lstrip(".").lower(), mode=mode, width=width))
 
 
 def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
-    """Draw every figure into a folder under its own name: pictures as SVG, tables as CSV."""
+    """Write every figure to a folder under its own name: pictures as SVG, tables as CSV."""
     taken: dict[str, int] = {}
     paths = []
     for figure in figures:

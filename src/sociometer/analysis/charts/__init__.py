@@ -1,1 +1,1 @@
-"""Chart specifications in Vega-Lite: one kind of chart a file, colours only from the theme at render time."""
+"""Chart specifications in Vega-Lite: one file for each kind of chart; colours come from the theme at render time."""

@@ -1,4 +1,4 @@
-"""Bars of change against a control, up in one colour and down in another, with stars at the end."""
+"""Bar chart of changes against a control: increases and decreases in two colours, with stars at the end."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from sociometer.analysis.charts.spec import Spec, inline, nominal, order_of, qua
 
 
 class ChangeBar(Struct, frozen=True):
-    """One condition's change (a ratio: 0.1 is ten percent up), its interval and its stars."""
+    """The change of one condition (a ratio: 0.1 is an increase of ten percent), its interval and its stars."""
 
     condition: str
     change: float
@@ -19,15 +19,15 @@ class ChangeBar(Struct, frozen=True):
     note: str = ""
 
 
-def change_bars(bars: Sequence[ChangeBar], *, title: str = "Change against the control", unit: str = "share") -> Spec:
-    """Bars from zero by condition, one row of charts for each group where there are several."""
+def change_bars(bars: Sequence[ChangeBar], *, title: str = "Change against the control") -> Spec:
+    """A bar from zero for each condition; one chart for each group if there are several."""
     conditions, groups = order_of(bar.condition for bar in bars), order_of(bar.group for bar in bars)
-    x = quantitative("change", title, unit)
+    x = quantitative("change", title, "share")
     x["scale"] = {"zero": True, "nice": True}
     y = nominal("condition", conditions)
     tooltip = [
         {"field": "condition", "title": "condition"},
-        {"field": "change", "title": "change", "format": "+.1%" if unit == "share" else "+.2f"},
+        {"field": "change", "title": "change", "format": "+.1%"},
         {"field": "stars", "title": "significance"},
         {"field": "note", "title": "note"},
     ]
@@ -58,5 +58,5 @@ def change_bars(bars: Sequence[ChangeBar], *, title: str = "Change against the c
 
 
 def _tip(end: str) -> Spec:
-    """Where the stars stand: beyond the whisker where there is one."""
+    """The position of the stars: after the whisker if there is one."""
     return {"calculate": f"datum.{end} == null ? datum.change : datum.{end}", "as": "tip"}

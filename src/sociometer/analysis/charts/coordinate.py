@@ -1,4 +1,4 @@
-"""A plane of two opposites: each subject a point with its spread, the four corners named."""
+"""Chart of a plane with two named axes: each subject is a point with its standard deviations."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from sociometer.analysis.charts.spec import Spec, inline
 
 
 class Place(Struct, frozen=True):
-    """Where a subject stands; spreads are standard deviations over its dialogues."""
+    """The point of a subject; spreads are standard deviations over its dialogues."""
 
     label: str
     x: float
@@ -19,7 +19,7 @@ class Place(Struct, frozen=True):
 
 
 class Plane(Struct, frozen=True):
-    """What the ends of the two axes mean."""
+    """The names of the ends of the two axes, and their length from the middle."""
 
     left: str
     right: str
@@ -29,7 +29,7 @@ class Plane(Struct, frozen=True):
 
 
 def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
-    """Points on a plane from −reach to reach, with axes crossing in the middle and ends named."""
+    """Points on a plane from −reach to reach; the axes cross in the middle and have named ends."""
     span = {"domain": [-plane.reach, plane.reach], "nice": False}
     x: Spec = {"field": "x", "type": "quantitative", "scale": span, "axis": None}
     y: Spec = {"field": "y", "type": "quantitative", "scale": span, "axis": None}

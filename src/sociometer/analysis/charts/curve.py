@@ -1,26 +1,22 @@
-"""Curves with bands: a value over an ordered axis (rounds, sizes, turns), one line a series."""
+"""Line chart with bands: a value over an ordered axis (rounds, sizes, turns), one line for each series."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
 from sociometer.analysis.charts.spec import (
-    COLOURS,
-    ReferenceLine,
     Spec,
-    dashed,
     inline,
-    nominal,
     number_format,
     order_of,
     quantitative,
-    reference_layers,
+    series_channels,
     shaped,
 )
 
 
 class CurvePoint(Struct, frozen=True):
-    """One point of a series with its band, where it has one."""
+    """One point of a series; `low` and `high` are its band."""
 
     x: float
     y: float
@@ -37,23 +33,15 @@ def curve_chart(
     y_title: str = "",
     unit: str = "number",
     domain: Sequence[float] | None = None,
-    references: Sequence[ReferenceLine] = (),
     truth: Sequence[CurvePoint] = (),
-    whole_x: bool = True,
 ) -> Spec:
-    """Lines with bands; `truth` is drawn as a dashed line beneath (what the opponent really chose)."""
+    """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices)."""
     series = order_of(point.series for point in points)
     x: Spec = {"field": "x", "type": "quantitative", "title": x_title or None, "scale": {"zero": False, "nice": False}}
-    x["axis"] = {"grid": False, **({"format": "d", "tickMinStep": 1} if whole_x else {})}
+    x["axis"] = {"grid": False, "format": "d", "tickMinStep": 1}
     y = quantitative("y", y_title, unit, domain)
-    color = nominal("series", series)
-    apart: Spec = {"color": color}
-    if len(series) < 2:
-        color["legend"] = None
-    data = inline(points)
-    if len(series) > COLOURS:
-        data, apart["strokeDash"] = dashed(points, "series", series)
-    layers: list[Spec] = reference_layers(references, "y")
+    data, color, channels = series_channels(points, "series", series)
+    layers: list[Spec] = []
     if truth:
         layers.append(
             {
@@ -67,7 +55,7 @@ def curve_chart(
         keep = [{"filter": "datum.low != null"}]
         layers.append({"transform": keep, "mark": {"type": "area", "style": "band"}, "encoding": span})
     layers += [
-        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, **apart}},
+        {"mark": {"type": "line"}, "encoding": {"x": x, "y": y, **channels}},
         {
             "mark": {"type": "point", "size": 36, "tooltip": True},
             "encoding": {

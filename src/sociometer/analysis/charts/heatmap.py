@@ -1,4 +1,4 @@
-"""Heat map: a value in every cell of two lists, written in the cell."""
+"""Heat map with the value written in each cell."""
 
 from collections.abc import Sequence
 
@@ -7,11 +7,11 @@ from msgspec import Struct
 from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of
 
 SHORT = 6
-"""Names of columns up to this length stand upright."""
+"""Column names up to this length are not rotated."""
 
 
 class Cell(Struct, frozen=True):
-    """One cell; `mark` is added after the number (stars), `note` shows on hovering."""
+    """One cell; `mark` follows the number (such as stars), `note` appears in the tooltip."""
 
     row: str
     column: str
@@ -28,7 +28,7 @@ def heat_map(
     diverging: bool = False,
     domain: Sequence[float] | None = None,
 ) -> Spec:
-    """Heat map with the number in every cell; `diverging` puts the middle colour at zero."""
+    """Heat map with the number in every cell; `diverging` uses a scale with its middle colour at zero."""
     rows, columns = order_of(cell.row for cell in cells), order_of(cell.column for cell in cells)
     scale: Spec = {"range": "diverging" if diverging else "ramp"}
     values = [cell.value for cell in cells if cell.value is not None]

@@ -1,4 +1,4 @@
-"""Dots with whiskers: values with their intervals, by label, one dot for each group."""
+"""Chart of values with their intervals, as dots with whiskers: one row for each label, one dot for each group."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from sociometer.core.measure import Measure
 
 
 class Dot(Struct, frozen=True):
-    """One value with its interval; `low` and `high` are None where clusters were too few."""
+    """One value with its interval; `low` and `high` are None if there were too few clusters."""
 
     label: str
     value: float
@@ -30,7 +30,7 @@ class Dot(Struct, frozen=True):
 
 
 def dot_of(label: str, measure: Measure, group: str = "") -> Dot | None:
-    """The dot of a measure, or None where it has no value."""
+    """The dot of a measure; None if the measure has no value."""
     if measure.value is None:
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
@@ -47,13 +47,13 @@ def interval_chart(
     references: Sequence[ReferenceLine] = (),
     group_title: str = "",
 ) -> Spec:
-    """Dot and whisker chart, labels down the side in the order given, groups told apart by colour and shape."""
+    """Dots and whiskers with the labels on the y axis in the given order; colour and shape show the group."""
     labels, groups = order_of(dot.label for dot in dots), order_of(dot.group for dot in dots)
     several = len(groups) > 1
     crowded = several and len(labels) < len(dots)
     y = nominal("label", labels)
     shared: Spec = {"y": y}
-    # the same title as the colour's, so that Vega-Lite makes one legend of both
+    # the same title as the colour channel, so that Vega-Lite merges their legends
     shape: Spec = {**shaped("group", groups), "title": group_title or None}
     if several:
         if crowded:

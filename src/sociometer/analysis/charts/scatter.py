@@ -1,14 +1,14 @@
-"""Scatter of models: one measure against another, each point named, intervals where known."""
+"""Scatter chart of models: one measure against another, with named points and optional intervals."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of, quantitative
+from sociometer.analysis.charts.spec import Spec, coloured, inline, number_format, order_of, quantitative
 
 
 class ScatterPoint(Struct, frozen=True):
-    """One named point; `group` colours it, intervals are whiskers."""
+    """One named point; `group` sets its colour, `y_low` and `y_high` its whisker."""
 
     label: str
     x: float
@@ -25,20 +25,16 @@ def scatter_chart(
     *,
     x_title: str,
     y_title: str,
-    x_unit: str = "number",
     y_unit: str = "number",
     log_x: bool = False,
     trend: bool = False,
-    labels: bool = True,
 ) -> Spec:
-    """Scatter chart with names beside the points; `trend` adds the least-squares line."""
+    """Scatter chart with names next to the points; `trend` adds the least-squares line."""
     groups = order_of(point.group for point in points)
-    x, y = quantitative("x", x_title, x_unit), quantitative("y", y_title, y_unit)
+    x, y = quantitative("x", x_title), quantitative("y", y_title, y_unit)
     if log_x:
         x |= {"scale": {"type": "log", "nice": True}, "axis": {"format": "~s", "tickCount": 6, "grid": False}}
-    color = nominal("group", groups)
-    if len(groups) < 2:
-        color["legend"] = None
+    color = coloured("group", groups)
     mark: Spec = {"type": "point", "tooltip": True, "size": 90}
     point: Spec = {
         "x": x,
@@ -46,7 +42,7 @@ def scatter_chart(
         "color": color,
         "tooltip": [
             {"field": "label", "title": "who"},
-            {"field": "x", "title": x_title, "format": number_format(x_unit)},
+            {"field": "x", "title": x_title, "format": number_format("number")},
             {"field": "y", "title": y_title, "format": number_format(y_unit)},
             {"field": "note", "title": "note"},
         ],
@@ -62,7 +58,6 @@ def scatter_chart(
         method = {"regression": "y", "on": "x", **({"method": "log"} if log_x else {})}
         line: Spec = {"type": "line", "style": "reference"}
         layers.insert(0, {"transform": [method], "mark": line, "encoding": {"x": x, "y": y}})
-    if labels:
-        text: Spec = {"type": "text", "style": "ink", "align": "left", "dx": 9, "dy": -6, "fontSize": 11}
-        layers.append({"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}})
+    text: Spec = {"type": "text", "style": "ink", "align": "left", "dx": 9, "dy": -6, "fontSize": 11}
+    layers.append({"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}})
     return {"data": inline(points), "width": "container", "height": 360, "layer": layers}

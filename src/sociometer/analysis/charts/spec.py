@@ -1,4 +1,4 @@
-"""The parts that several charts share: data, reference lines, axes that read as percent."""
+"""Parts of a Vega-Lite specification that several charts use: data, axes, channels, reference lines."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,15 +8,15 @@ from msgspec import Struct, structs
 Spec = dict[str, Any]
 
 COLOURS = 8
-"""How many names the theme's colours tell apart."""
+"""The number of colours in the theme; with more names, colours repeat."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 DASHES = ([1, 0], [6, 4], [2, 3], [10, 3, 2, 3])
 LETTER = 6.2
-"""The usual width of a letter in the name of a reference line, in pixels."""
+"""The average width of a letter in the name of a reference line, in pixels."""
 
 
 class ReferenceLine(Struct, frozen=True):
-    """A value to compare with, such as chance, people, or the best one can do."""
+    """A value for comparison, such as chance, people, or the top."""
 
     label: str
     value: float
@@ -35,30 +35,50 @@ def number_format(unit: str) -> str:
 def quantitative(
     field: str, title: str, unit: str = "number", domain: Sequence[float] | None = None, **more: Any
 ) -> Spec:
-    """A quantitative axis; shares read as percent, and the domain is fixed where one is given."""
+    """A quantitative axis; shares are shown in percent, and `domain` fixes the range."""
     axis: Spec = {"tickCount": 6, "grid": True, **({"format": ".0%"} if unit == "share" else {})}
     scale: Spec = {"domain": list(domain), "clamp": True} if domain else {"zero": False, "nice": True}
     return {"field": field, "type": "quantitative", "title": title or None, "axis": axis, "scale": scale, **more}
 
 
 def nominal(field: str, names: Sequence[str], **scale: Any) -> Spec:
-    """A channel of names in the order given.
+    """A channel of names in the given order.
 
-    The order is the scale's domain, not a `sort`: Vega-Lite turns a sort into an expression with the names in it,
-    and a name is data (a model's, perhaps) that must never be read as an expression.
+    The order is the domain of the scale and not a `sort`: Vega-Lite turns a sort into an expression that contains the
+    names, and a name may come from a model and must never be evaluated.
     """
     return {"field": field, "type": "nominal", "title": None, "scale": {"domain": list(names), **scale}}
 
 
 def shaped(field: str, names: Sequence[str]) -> Spec:
-    """A channel of shapes that tells names apart where colours come round: no two of 56 share both."""
+    """A channel of shapes; together with the colours it distinguishes 56 names."""
     return nominal(field, names, range=[SHAPES[place % len(SHAPES)] for place in range(len(names))])
 
 
-def dashed(records: Sequence[Struct], field: str, names: Sequence[str]) -> tuple[Spec, Spec]:
-    """Records as inline data, and a channel of dashes: another each time the colours come round.
+def coloured(field: str, names: Sequence[str]) -> Spec:
+    """A channel of colours by name, with a legend if there is more than one name."""
+    channel = nominal(field, names)
+    if len(names) < 2:
+        channel["legend"] = None
+    return channel
 
-    The dash has a field of its own, `lap`, so that no legend is made of it.
+
+def series_channels(records: Sequence[Struct], field: str, names: Sequence[str]) -> tuple[Spec, Spec, Spec]:
+    """The data of lines by series, their colour channel, and all channels that distinguish the lines.
+
+    These are the colour and, if there are more series than colours, a dash.
+    """
+    color = coloured(field, names)
+    if len(names) <= COLOURS:
+        return inline(records), color, {"color": color}
+    data, dash = _dashed(records, field, names)
+    return data, color, {"color": color, "strokeDash": dash}
+
+
+def _dashed(records: Sequence[Struct], field: str, names: Sequence[str]) -> tuple[Spec, Spec]:
+    """Records as inline data, and a channel with another dash each time the colours repeat.
+
+    The dash has its own field, `lap`, and no legend.
     """
     laps = {name: place // COLOURS % len(DASHES) for place, name in enumerate(names)}
     values = [{**structs.asdict(record), "lap": laps[getattr(record, field)]} for record in records]
@@ -66,30 +86,28 @@ def dashed(records: Sequence[Struct], field: str, names: Sequence[str]) -> tuple
     return {"values": values}, {"field": "lap", "type": "nominal", "legend": None, "scale": scale}
 
 
-def reference_layers(lines: Sequence[ReferenceLine], channel: str = "x") -> list[Spec]:
-    """Dashed lines across the chart, each with its name at the end."""
+def reference_layers(lines: Sequence[ReferenceLine]) -> list[Spec]:
+    """Dashed vertical lines, each with its name at the upper end."""
     layers: list[Spec] = []
     before: list[ReferenceLine] = []
     for line in sorted(lines, key=lambda line: line.value):
         data = {"values": [{"at": line.value, "name": line.label}]}
         layers.append(
-            {"data": data, "mark": {"type": "rule", "style": "reference"}, "encoding": {channel: {"datum": line.value}}}
+            {"data": data, "mark": {"type": "rule", "style": "reference"}, "encoding": {"x": {"datum": line.value}}}
         )
-        place = {"y": {"value": 0}} if channel == "x" else {"x": {"value": "width"}}
-        offset = _room_for(line, before) if channel == "x" else {"dy": -6, "align": "right", "dx": 0}
         layers.append(
             {
                 "data": data,
-                "mark": {"type": "text", "style": "reference-text", **offset},
-                "encoding": {channel: {"datum": line.value}, **place, "text": {"field": "name"}},
+                "mark": {"type": "text", "style": "reference-text", **_name_position(line, before)},
+                "encoding": {"x": {"datum": line.value}, "y": {"value": 0}, "text": {"field": "name"}},
             }
         )
         before.append(line)
     return layers
 
 
-def _room_for(line: ReferenceLine, before: Sequence[ReferenceLine]) -> Spec:
-    """Where the name of an upright line stands: inside the chart however narrow, and above a name it would cover."""
+def _name_position(line: ReferenceLine, before: Sequence[ReferenceLine]) -> Spec:
+    """The position of the name of a line: inside the chart at any width, and above a name that it would overlap."""
     half = len(line.label) * LETTER / 2
     align = f"scale('x', {line.value}) + {half:.0f} > width ? 'right' : 'center'"
     apart = [
@@ -101,5 +119,5 @@ def _room_for(line: ReferenceLine, before: Sequence[ReferenceLine]) -> Spec:
 
 
 def order_of(names: Iterable[str]) -> list[str]:
-    """Distinct names in order of first appearance, for a scale that keeps the given order."""
+    """Distinct names in order of first appearance."""
     return list(dict.fromkeys(names))

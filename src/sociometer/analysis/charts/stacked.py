@@ -1,4 +1,4 @@
-"""Stacked bars: shares of kinds (error causes, strategies, endings) for each subject."""
+"""Stacked bar chart: shares of categories (error causes, strategies, endings) for each subject."""
 
 from collections.abc import Sequence
 
@@ -16,17 +16,16 @@ class Portion(Struct, frozen=True):
     note: str = ""
 
 
-def stacked_bars(portions: Sequence[Portion], *, title: str = "", normalised: bool = True) -> Spec:
-    """Horizontal bars in the order given, parts in the order given; normalised to shares by default."""
+def stacked_bars(portions: Sequence[Portion], *, title: str = "") -> Spec:
+    """Horizontal bars, normalised to shares; bars and parts in the given order."""
     bars, parts = order_of(entry.bar for entry in portions), order_of(entry.part for entry in portions)
     rank = {part: index for index, part in enumerate(parts)}
     values = [
         {"bar": entry.bar, "part": entry.part, "value": entry.value, "note": entry.note, "place": rank[entry.part]}
         for entry in portions
     ]
-    x: Spec = {"field": "value", "type": "quantitative", "title": title or None}
-    if normalised:
-        x |= {"stack": "normalize", "axis": {"format": ".0%", "tickCount": 5}}
+    x: Spec = {"field": "value", "type": "quantitative", "title": title or None, "stack": "normalize"}
+    x["axis"] = {"format": ".0%", "tickCount": 5}
     return {
         "data": {"values": values},
         "width": "container",

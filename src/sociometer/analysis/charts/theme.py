@@ -1,17 +1,18 @@
-"""The look of every chart, light and dark: one palette told apart without colour vision, one set of styles.
+"""The theme of every chart, light and dark: mark styles, and a palette that colour-blind readers can distinguish.
 
 Charts name no colours. They use the category range, the ramps, and these mark styles: `reference` (a line such
-as chance or people), `reference-text`, `whisker`, `band`, `zone`, `people`, `ink`, `on-strong`, `ring`, `cross`,
-`good`, `bad`.
+as chance or people), `reference-text`, `whisker`, `band`, `zone`, `people`, `ink`, `on-strong`, `cross`, `good`,
+`bad`.
 """
 
 import copy
 from typing import Any, Literal
 
+from sociometer.analysis.charts.spec import Spec
+
 Mode = Literal["light", "dark"]
 OUTER_PADDING = 0.2
-"""Vega-Lite's room around rows that hold rows of their own, in rows."""
-Spec = dict[str, Any]
+"""Vega-Lite's padding around rows that contain rows, as a share of a row."""
 
 FONT = "'Inter', 'Segoe UI', 'Helvetica Neue', Arial, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
 CATEGORIES = {
@@ -96,7 +97,7 @@ def theme(mode: Mode = "light") -> Spec:
 
 
 def _styles(ink: dict[str, str], ramps: dict[str, Any]) -> Spec:
-    # `color` and not `fill`: only that outranks the default colour of marks
+    # `color` and not `fill`: only `color` overrides the default colour of marks
     return {
         "reference": {"color": ink["soft"], "strokeDash": [4, 4], "strokeWidth": 1.2, "opacity": 0.9},
         "reference-text": {"color": ink["soft"], "fontSize": 11, "align": "left", "dx": 4},
@@ -106,7 +107,6 @@ def _styles(ink: dict[str, str], ramps: dict[str, Any]) -> Spec:
         "people": {"color": ink["line"]},
         "ink": {"color": ink["text"]},
         "on-strong": {"color": ink["paper"]},
-        "ring": {"color": ink["soft"], "strokeDash": [4, 4], "filled": False},
         "cross": {"color": ink["line"], "strokeWidth": 1},
         "good": {"color": ramps["good"]},
         "bad": {"color": ramps["bad"]},
@@ -114,7 +114,7 @@ def _styles(ink: dict[str, str], ramps: dict[str, Any]) -> Spec:
 
 
 def contained(spec: Spec) -> Spec:
-    """A copy that fills the width of its place in a page; a height that follows from its rows is worked out."""
+    """A copy that fills the width of its container in a page, with the height of its rows computed."""
     if spec.get("width") != "container":
         return spec
     height = _height(spec)
@@ -123,7 +123,7 @@ def contained(spec: Spec) -> Spec:
 
 
 def _height(spec: Spec) -> float | None:
-    """The height that Vega-Lite would give to rows of a fixed step, which it does not take beside a fitted width."""
+    """The height of rows with a fixed step; Vega-Lite does not compute it if the width is fitted."""
     step = spec.get("height")
     encodings = [spec.get("encoding", {}), *(layer.get("encoding", {}) for layer in spec.get("layer", []))]
     rows = next((e["y"]["scale"] for e in encodings if "domain" in e.get("y", {}).get("scale", {})), None)
@@ -138,7 +138,7 @@ def _height(spec: Spec) -> float | None:
 
 
 def themed(spec: Spec, mode: Mode = "light", width: int | None = None) -> Spec:
-    """A copy of the specification with the theme's configuration, and a fixed width for a picture."""
+    """A copy of the specification with the configuration of the theme and, for a picture, a fixed width."""
     result = copy.deepcopy(spec)
     result["config"] = theme(mode)
     if width is not None and result.get("width") == "container":

@@ -1,10 +1,10 @@
-"""Trajectories: many dialogues as thin lines over turns, each subject's mean as a strong one, zones behind."""
+"""Chart of trajectories: a thin line for each dialogue over turns, a thick line for each subject's mean, and zones."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import COLOURS, Spec, dashed, inline, nominal, order_of
+from sociometer.analysis.charts.spec import Spec, order_of, series_channels
 
 
 class Step(Struct, frozen=True):
@@ -17,7 +17,7 @@ class Step(Struct, frozen=True):
 
 
 class Zone(Struct, frozen=True):
-    """A named band of values behind the lines, such as a band of emotion."""
+    """A named range of values, shown behind the lines, such as a range of emotion."""
 
     label: str
     low: float
@@ -29,23 +29,14 @@ def trajectory_chart(
     *,
     zones: Sequence[Zone] = (),
     y_title: str = "",
-    x_title: str = "turn",
-    domain: Sequence[float] = (0, 100),
-    thin: bool = True,
 ) -> Spec:
-    """Lines by dialogue (left out with `thin=False`) and the mean by subject over the dialogues still going."""
+    """A line for each dialogue and the mean of each subject over its dialogues that reach the turn."""
     subjects = order_of(step.subject for step in steps)
-    x: Spec = {"field": "turn", "type": "quantitative", "title": x_title, "scale": {"zero": False, "nice": False}}
+    x: Spec = {"field": "turn", "type": "quantitative", "title": "turn", "scale": {"zero": False, "nice": False}}
     x["axis"] = {"grid": False, "format": "d", "tickMinStep": 1}
-    scale = {"domain": list(domain)}
+    scale = {"domain": [0, 100]}
     y: Spec = {"field": "value", "type": "quantitative", "title": y_title or None, "scale": scale}
-    color = nominal("subject", subjects)
-    apart: Spec = {"color": color}
-    if len(subjects) < 2:
-        color["legend"] = None
-    data = inline(steps)
-    if len(subjects) > COLOURS:
-        data, apart["strokeDash"] = dashed(steps, "subject", subjects)
+    data, color, channels = series_channels(steps, "subject", subjects)
     layers: list[Spec] = []
     for index, zone in enumerate(zones):
         named = {"values": [{"label": zone.label, "low": zone.low, "high": zone.high}]}
@@ -55,23 +46,20 @@ def trajectory_chart(
         name: Spec = {"type": "text", "style": "reference-text", "align": "right", "dx": -6, "baseline": "top", "dy": 4}
         place = {"x": {"value": "width"}, "y": {**y, "field": "high"}, "text": {"field": "label"}}
         layers.append({"data": named, "mark": name, "encoding": place})
-    if thin:
-        layers.append(
-            {
-                "mark": {"type": "line", "strokeWidth": 1, "opacity": 0.28, "tooltip": True},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": color,
-                    "detail": [{"field": "path"}],
-                    "tooltip": [{"field": "path", "title": "dialogue"}, {"field": "subject", "title": "of"}],
-                },
-            }
-        )
-    layers.append(
+    layers += [
+        {
+            "mark": {"type": "line", "strokeWidth": 1, "opacity": 0.28, "tooltip": True},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": color,
+                "detail": [{"field": "path"}],
+                "tooltip": [{"field": "path", "title": "dialogue"}, {"field": "subject", "title": "of"}],
+            },
+        },
         {
             "mark": {"type": "line", "strokeWidth": 3},
-            "encoding": {"x": x, "y": {**y, "aggregate": "mean"}, **apart},
-        }
-    )
+            "encoding": {"x": x, "y": {**y, "aggregate": "mean"}, **channels},
+        },
+    ]
     return {"data": data, "width": "container", "height": 320, "layer": layers}

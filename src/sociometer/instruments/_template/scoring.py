@@ -1,6 +1,6 @@
 """Outcome -> score -> summary; pure."""
 
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments._template.items import Question

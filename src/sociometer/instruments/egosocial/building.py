@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score, Source

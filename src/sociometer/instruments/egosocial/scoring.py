@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
+from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
@@ -100,7 +100,7 @@ def _rules(run: Run) -> Table:
 def summarise_world(run: Run) -> Summary:
     """Accuracy in the new world, and how many of the errors fell back to ours."""
     wrong = [
-        Row(item.id, item.cluster or item.id, score.values["home"], score.facets)
+        Observation(item.id, item.cluster or item.id, score.values["home"], score.facets)
         for item, _, score in run.scored()
         if not score.values["newworld"]
     ]
@@ -138,7 +138,7 @@ class Contrasts:
 def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) -> Contrasts:
     """The paired difference second − first over the scenes that have both, overall and for each level of each facet."""
     pairs = _pairs(run, first, second)
-    groups: dict[tuple[str, str], list[tuple[Row, Row]]] = {("", ""): pairs} if pairs else {}
+    groups: dict[tuple[str, str], list[tuple[Observation, Observation]]] = {("", ""): pairs} if pairs else {}
     for facet in by:
         for pair in pairs:
             if facet in pair[0].facets:
@@ -172,11 +172,11 @@ def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) ->
     return Contrasts(tuple(measures), Table(name, f"{second} − {first}, paired", columns, tuple(lines)))
 
 
-def _pairs(run: Run, first: str, second: str) -> list[tuple[Row, Row]]:
+def _pairs(run: Run, first: str, second: str) -> list[tuple[Observation, Observation]]:
     """The scenes that were asked both ways."""
 
-    def row(item: Scene, score: Score, value: str) -> Row:
-        return Row(item.id, item.cluster or item.id, score.values[value], score.facets)
+    def row(item: Scene, score: Score, value: str) -> Observation:
+        return Observation(item.id, item.cluster or item.id, score.values[value], score.facets)
 
     return [
         (row(item, score, first), row(item, score, second))

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sociometer.analysis.bounds import missing_bounds
-from sociometer.analysis.grouped import grouped_measures, rows
+from sociometer.analysis.measures import grouped_measures, observations
+from sociometer.analysis.missing_data import missing_bounds
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
@@ -44,7 +44,7 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
         *_worst_case(run),
     ]
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
-        if rows(run, value):
+        if observations(run, value):
             measures.extend(grouped_measures(run, value, binary=False))
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
 
@@ -54,7 +54,7 @@ def _worst_case(run: RunView[Any, Dialogue]) -> list[Measure]:
     missing = sum(run.failures().values())
     if not missing:
         return []
-    low, high = missing_bounds([row.value for row in rows(run, "emotion")], missing, LOWEST, HIGHEST)
+    low, high = missing_bounds([row.value for row in observations(run, "emotion")], missing, LOWEST, HIGHEST)
     note = f"worst-case bound over {missing} dialogues without an outcome"
     return [
         Measure("sentient-lowest", low, errors=missing, note=note),

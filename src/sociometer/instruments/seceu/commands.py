@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from sociometer.analysis.candidates import plays_the_subject
+from sociometer.analysis.stand_ins import subject_stand_in
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
@@ -50,7 +50,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 
 def _no_models(runs: Sequence[StoredRun]) -> list[str]:
     """Which subjects are no models to be measured."""
-    played = {run.subject: what for run in runs if (what := plays_the_subject(run.view(TASK).stand_ins))}
+    played = {run.subject: what for run in runs if (what := subject_stand_in(run.view(TASK).stand_ins))}
     return [f"{subject} is a {what}, not a model to be measured." for subject, what in played.items()]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.analysis.grouped import Row, grouped_measures, mean_measure, rows
+from sociometer.analysis.measures import Observation, grouped_measures, mean_measure, observations
 from sociometer.core.measure import Interval, Measure
 from sociometer.core.task import RunView
 from sociometer.instruments.seceu.norm import Norm, band
@@ -48,7 +48,9 @@ def method_measures(run: RunView[Any, Any], standing: Standing, norm: Norm | Non
 
 
 def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
-    members: list[Row] = [row for row in rows(run, value) if row.facets.get("prompting") == group["prompting"]]
+    members: list[Observation] = [
+        row for row in observations(run, value) if row.facets.get("prompting") == group["prompting"]
+    ]
     return mean_measure(value, members, group, binary=None if value == "null" else False)
 
 

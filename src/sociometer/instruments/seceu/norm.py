@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.analysis.curves import MonotoneCurve
+from sociometer.analysis.monotone_curve import MonotoneCurve
 from sociometer.analysis.reliability import standard_error_of_measurement
 from sociometer.core.errors import DataError
 

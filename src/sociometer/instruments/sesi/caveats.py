@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sociometer.analysis.candidates import beside_the_subject, plays_the_subject
+from sociometer.analysis.stand_ins import other_stand_ins, subject_stand_in
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
 from sociometer.store.stored_run import StoredRun
@@ -24,7 +24,7 @@ def view_of_test(run: StoredRun) -> RunView[Any, Any]:
 def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
     """Who played a role in place of the real thing, and which subjects are no models to be measured."""
     played = list(views)
-    beside = dict.fromkeys(name for view in played for name in beside_the_subject(view.stand_ins))
+    beside = dict.fromkeys(name for view in played for name in other_stand_ins(view.stand_ins))
     notes = [f"Stand-ins, not the real thing: {', '.join(beside)}."] if beside else []
-    subjects = {view.subject: what for view in played if (what := plays_the_subject(view.stand_ins))}
+    subjects = {view.subject: what for view in played if (what := subject_stand_in(view.stand_ins))}
     return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]

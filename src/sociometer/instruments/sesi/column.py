@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import ItemValue, SharedItems, item_values, shared_items
+from sociometer.analysis.item_values import ItemValue, SharedItems, item_values, shared_items
 from sociometer.analysis.reliability import cronbach_alpha
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView

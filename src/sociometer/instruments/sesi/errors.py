@@ -12,8 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.analysis.agreement import Agreement, cohen_kappa
-from sociometer.analysis.grouped import mean_measure
-from sociometer.analysis.grouped import rows as value_rows
+from sociometer.analysis.measures import mean_measure, observations
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Sampling, user
 from sociometer.core.errors import DataError, unknown
@@ -116,7 +115,7 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
     unreadable = sum(score.unreadable for _, _, score in run.scored())
     failed = sum(run.failures().values())
     for cause in CAUSES:
-        rows = value_rows(run, cause)
+        rows = observations(run, cause)
         overall = mean_measure("share", rows, {"cause": cause}, errors=failed)
         measures.append(msgspec.structs.replace(overall, unreadable=unreadable))
         measures += [

@@ -6,7 +6,7 @@ from sociometer.analysis.charts.heatmap import Cell, heat_map
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
-from sociometer.analysis.shown import known_errors
+from sociometer.analysis.error_counts import known_errors
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sesi.conditions import CONTROL

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.analysis.charts.changes import ChangeBar, change_bars
 from sociometer.analysis.contrast import Change, changes, stars
-from sociometer.analysis.grouped import Row, rows
+from sociometer.analysis.measures import Observation, observations
 from sociometer.analysis.multiplicity import holm
 from sociometer.analysis.paired import paired_difference
 from sociometer.core.measure import Cell, Figure, Table
@@ -34,8 +34,8 @@ def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, Answer]
     abilities: dict[str, str] = {}
     clusters: dict[str, str] = {}
     for condition, run in runs.items():
-        found: dict[str, list[Row]] = {}
-        for row in rows(run, "correct"):
+        found: dict[str, list[Observation]] = {}
+        for row in observations(run, "correct"):
             found.setdefault(row.item, []).append(row)
             abilities[row.item], clusters[row.item] = row.facets["ability"], row.cluster
         answers[condition] = {item: sum(r.value for r in same) / len(same) for item, same in found.items()}

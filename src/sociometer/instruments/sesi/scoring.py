@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from sociometer.analysis.grouped import grouped_measures
-from sociometer.analysis.position import position_bias
+from sociometer.analysis.measures import grouped_measures
+from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sesi.conditions import CONTROL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, Sampling, assistant, user
 from sociometer.core.measure import Summary

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
-from sociometer.analysis.position import position_bias
+from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
+from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.socialeval import findings
@@ -189,12 +189,14 @@ def summarise_answers(run: RunView[AbilityQuestion, Answer]) -> Summary:
     return Summary(tuple(measures), (bias,), tuple(notes))
 
 
-def _ability_rows(run: RunView[AbilityQuestion, Answer]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+def _ability_rows(
+    run: RunView[AbilityQuestion, Answer],
+) -> tuple[dict[str, list[Observation]], dict[str, list[Observation]]]:
     """Rows by ability and by dimension; a question that names several abilities counts for each."""
-    by_ability: dict[str, list[Row]] = {}
-    by_dimension: dict[str, list[Row]] = {}
+    by_ability: dict[str, list[Observation]] = {}
+    by_dimension: dict[str, list[Observation]] = {}
     for item, _, score in run.scored():
-        row = Row(item.id, item.cluster or item.id, score.values["correct"], score.facets, score.unreadable)
+        row = Observation(item.id, item.cluster or item.id, score.values["correct"], score.facets, score.unreadable)
         for ability in item.abilities:
             by_ability.setdefault(ability, []).append(row)
         for dimension in {dimension_of(name) if name in ABILITIES else name for name in item.abilities}:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from sociometer.analysis.grouped import grouped_measures, rows
+from sociometer.analysis.measures import grouped_measures, observations
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
@@ -56,6 +56,6 @@ def summarise(run: RunView[StoredDialogue, Coordinate]) -> Summary:
     measures: list[Measure] = []
     for axis in AXES:
         measures.extend(grouped_measures(run, axis, binary=False))
-        values = [row.value for row in rows(run, axis)]
+        values = [row.value for row in observations(run, axis)]
         measures.append(Measure(f"{axis}-spread", pstdev(values) if len(values) > 1 else None, items=len(values)))
     return Summary(tuple(measures), notes=stand_in_notes(run), series={"simulators": simulators_met(run)})

@@ -5,7 +5,7 @@ from collections import Counter
 
 from msgspec import Struct
 
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session

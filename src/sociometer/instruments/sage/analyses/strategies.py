@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
 from sociometer.analysis.intervals import clustered_mean_interval
+from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
@@ -108,7 +108,7 @@ def summarise(run: RunView[StoredDialogue, LabelledDialogue]) -> Summary:
 
 def _share(replies: Sequence[LabelledReply], code: str) -> Measure:
     members = [
-        Row(f"{reply.dialogue}/{place}", reply.scenario, float(code in reply.strategies), {})
+        Observation(f"{reply.dialogue}/{place}", reply.scenario, float(code in reply.strategies), {})
         for place, reply in enumerate(replies)
     ]
     return mean_measure("share", members, {"strategy": code})

@@ -5,7 +5,7 @@ from statistics import fmean, variance
 from msgspec import Struct
 from scipy import stats
 
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.analysis.paired import paired_difference
 from sociometer.core.conversation import system
 from sociometer.core.errors import UsageError

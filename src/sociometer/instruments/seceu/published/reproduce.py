@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from scipy import stats
 
-from sociometer.analysis.curves import MonotoneCurve
+from sociometer.analysis.monotone_curve import MonotoneCurve
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
 from sociometer.instruments.seceu import official

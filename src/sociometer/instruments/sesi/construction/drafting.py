@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.answer_format import Choice, Free, Schema
 from sociometer.core.conversation import Message, Sampling, user
 from sociometer.core.measure import Summary, Table

@@ -4,7 +4,7 @@ from collections import Counter
 
 import msgspec
 
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sociometer.analysis.grouped import Row, grouped_measures, mean_measure
+from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.holdem.match import SUBJECT, Match, MatchOutcome, Naming
@@ -103,7 +103,7 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
 
 def _by_hands(episodes: Iterable[tuple[Match, MatchOutcome]]) -> list[tuple[int, Measure, Measure]]:
     """Return accuracy and ceiling after each number of hands at which the style was asked for."""
-    cells: dict[int, list[tuple[Row, Row]]] = {}
+    cells: dict[int, list[tuple[Observation, Observation]]] = {}
     for item, outcome in episodes:
         if not is_steady(outcome.opponent):
             continue
@@ -112,8 +112,8 @@ def _by_hands(episodes: Iterable[tuple[Match, MatchOutcome]]) -> list[tuple[int,
             facets = {"hands": str(naming.hands)}
             cells.setdefault(naming.hands, []).append(
                 (
-                    Row(item.id, item.id, float(naming.style == item.style), facets, int(naming.style is None)),
-                    Row(item.id, item.id, max(chances.values(), default=math.nan), facets),
+                    Observation(item.id, item.id, float(naming.style == item.style), facets, int(naming.style is None)),
+                    Observation(item.id, item.id, max(chances.values(), default=math.nan), facets),
                 )
             )
     return [

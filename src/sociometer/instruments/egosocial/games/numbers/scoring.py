@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome

@@ -1,4 +1,4 @@
-"""Small runs made by hand, for tests of what compares runs."""
+"""Small runs in memory, for tests of comparisons."""
 
 from collections.abc import Mapping, Sequence
 
@@ -44,7 +44,7 @@ def card(unit="share", better="higher", version="1", value="correct", **more) ->
     )
 
 
-def sitting(
+def fake_run(
     label: str,
     values: Sequence[float | None],
     *,
@@ -59,7 +59,7 @@ def sitting(
     settings: Mapping[str, str] | None = None,
     version: str = "",
 ) -> Candidate:
-    """A run whose item i has values[i]; None is a failure of the machinery. Repeats follow each other."""
+    """A run whose item i has values[i]; None is a failed episode. Repeats of an item are consecutive."""
 
     def episodes():
         for place, value in enumerate(values):

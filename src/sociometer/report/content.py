@@ -1,46 +1,48 @@
-"""All that a report shows, gathered once from stored runs and their instruments; pages only arrange it."""
+"""The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import PROTAGONIST, Candidate, candidate_of
-from sociometer.analysis.compare import Comparison, Terms, compare
+from sociometer.analysis.candidates import Candidate, candidate_of, task_title
+from sociometer.analysis.compare import compare
+from sociometer.analysis.comparison import Comparison, Terms
 from sociometer.analysis.profile import ProfileLine, profile_lines
+from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import Instrument, SummarisedRun
 from sociometer.report.evidence import EpisodeShown, evidence_of
-from sociometer.report.overview import measures_figure, profile_figure
+from sociometer.report.figures import measures_figure, profile_figure
 from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48
-"""Settings in more words than this name a run less well than its id."""
+"""If the differing settings of a run are longer than this, its id replaces them in the label."""
 
 
 class GivenRun(Struct, frozen=True):
-    """A stored run with what only the store knows of it."""
+    """A stored run with what only the store knows about it."""
 
     run: StoredRun
     created: str = ""
     version: str = ""
     status: str = "finished"
     official: bool = False
-    """Whether the items were the paper's own."""
+    """Whether the items were those of the paper."""
 
 
-class Sitting(Struct, frozen=True):
-    """One task of one run, as the pages show it."""
+class TaskResult(Struct, frozen=True):
+    """The result of one task of one run, as the page shows it."""
 
     run: str
     instrument: str
     task: str
     task_title: str
     subject: str
-    """What the subject is called on the page: with the run or its settings where one subject stands twice."""
+    """The label of the subject on the page, with the run or its settings if the subject appears more than once."""
     who: str
     created: str
     version: str
@@ -55,15 +57,15 @@ class Sitting(Struct, frozen=True):
 
 
 class Chapter(Struct, frozen=True):
-    """One instrument: its card, its sittings, its figures."""
+    """The part of the report on one instrument: its card, results and figures."""
 
     card: Card
-    sittings: tuple[Sitting, ...]
+    results: tuple[TaskResult, ...]
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
 
 
-class Material(Struct, frozen=True):
+class ReportContent(Struct, frozen=True):
     """Everything a report shows."""
 
     subjects: tuple[str, ...]
@@ -74,22 +76,22 @@ class Material(Struct, frozen=True):
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """Who was measured, each once, whatever the number of runs."""
-        return tuple(dict.fromkeys(sitting.who for chapter in self.chapters for sitting in chapter.sittings))
+        """The measured subjects, each once."""
+        return tuple(dict.fromkeys(result.who for chapter in self.chapters for result in chapter.results))
 
     @property
     def when(self) -> str:
-        """The days of the runs in words; empty where none is known."""
-        return days_in_words(sitting.created for chapter in self.chapters for sitting in chapter.sittings)
+        """The dates of the runs in words; empty if none is known."""
+        return days_in_words(result.created for chapter in self.chapters for result in chapter.results)
 
     @property
     def people_elsewhere(self) -> bool:
-        """Whether a reference of people is shown that comes from other items than those played here."""
-        played = {sitting.run for chapter in self.chapters for sitting in chapter.sittings if not sitting.official}
+        """Whether a reference value of people comes from items other than those played here."""
+        played = {result.run for chapter in self.chapters for result in chapter.results if not result.official}
         return any(line.human is not None and line.run in played for line in self.profile)
 
     def figures(self) -> dict[str, Figure]:
-        """Every figure by the name that `sociometer plot` takes: `profile`, `sesi/abilities`, …"""
+        """Every figure by its name for `sociometer plot`: `profile`, `sesi/abilities`, …"""
         found = {"profile": profile_figure(self.profile)} if self.profile else {}
         for chapter in self.chapters:
             for figure in chapter.figures:
@@ -103,15 +105,15 @@ def gather(
     *,
     terms: Terms | None = None,
     evidence: int = 4,
-) -> Material:
-    """Collect runs into a report; `evidence` is how many transcripts of each kind are kept a run and task.
+) -> ReportContent:
+    """Collect the content of a report; `evidence` is the number of transcripts of each kind for each run and task.
 
-    Subjects keep the order in which they were given; so do instruments.
+    Subjects and instruments keep the given order.
     """
     if not given:
         raise UsageError("a report needs at least one run; `sociometer runs` lists the stored ones.")
     summarised: list[tuple[str, SummarisedRun]] = []
-    sittings: list[Sitting] = []
+    results: list[TaskResult] = []
     candidates: list[Candidate] = []
     shown: list[EpisodeShown] = []
     names = _labels(given)
@@ -120,23 +122,23 @@ def gather(
         for task in entry.run.tasks:
             view = entry.run.view(task)
             label = names[entry.run.id]
-            sitting = _sitting(entry, instrument.card, task, label)
-            sittings.append(sitting)
+            result = _result(entry, instrument.card, task, label)
+            results.append(result)
             record = SummarisedRun(
-                entry.run.id, task, label, dict(view.settings), sitting.summary, tuple(view.stand_ins), entry.created
+                entry.run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), entry.created
             )
             summarised.append((instrument.card.name, record))
             candidates.append(candidate_of(label, instrument, task, view, entry.version))
             shown += evidence_of(entry.run, instrument, task, label, each=evidence)
     chapters = tuple(
         _chapter(
-            instruments[name], [s for s in sittings if s.instrument == name], [r for n, r in summarised if n == name]
+            instruments[name], [s for s in results if s.instrument == name], [r for n, r in summarised if n == name]
         )
-        for name in dict.fromkeys(sitting.instrument for sitting in sittings)
+        for name in dict.fromkeys(result.instrument for result in results)
     )
     cards = {entry.run.id: instruments[entry.run.instrument].card for entry in given}
-    return Material(
-        tuple(dict.fromkeys(sitting.subject for sitting in sittings)),
+    return ReportContent(
+        tuple(dict.fromkeys(result.subject for result in results)),
         chapters,
         profile_lines([record for _, record in summarised], cards, {entry.run.id for entry in given if entry.official}),
         _comparisons(_first_subject_first(candidates), terms),
@@ -145,7 +147,7 @@ def gather(
 
 
 def days_in_words(moments: Iterable[str]) -> str:
-    """The first and the last day of moments that begin with a date (2026-01-02 03:04): “on …” or “between … and …”."""
+    """The range of timestamps that begin with a date (2026-01-02 03:04): “on …” or “between … and …”."""
     days = sorted({date.fromisoformat(moment[:10]) for moment in moments if moment})
     if not days:
         return ""
@@ -159,7 +161,7 @@ def days_in_words(moments: Iterable[str]) -> str:
 
 
 def _labels(given: Sequence[GivenRun]) -> dict[str, str]:
-    """What each run is called: its subject, with what sets the run apart where a subject took a task twice."""
+    """The label of each run: its subject, with what differs between runs if the subject took a task more than once."""
     names = {}
     for entry in given:
         same = [other for other in given if _same_subject(entry, other)]
@@ -181,7 +183,7 @@ def _shares_task(one: GivenRun, two: GivenRun) -> bool:
 
 
 def _what_differs(entry: GivenRun, others: Sequence[GivenRun]) -> str:
-    """In what a run differs from others of its subject, in words: “condition anxiety, simulator gpt-4o”."""
+    """What differs between a run and the others of its subject, in words: “condition anxiety, simulator gpt-4o”."""
     mine = _facts(entry)
     names = [name for name in mine if any(_facts(other).get(name) != mine[name] for other in others)]
     words = (name if mine[name] is True else f"{name} {_words(mine[name])}" for name in names if mine[name])
@@ -189,31 +191,31 @@ def _what_differs(entry: GivenRun, others: Sequence[GivenRun]) -> str:
 
 
 def _facts(entry: GivenRun) -> dict[str, SettingValue]:
-    """What one run may have that another has not: settings, players of the other roles, whose items."""
+    """What can differ between runs of a subject: settings, models in other roles, official items."""
     view = entry.run.view(entry.run.tasks[0])
-    others = {role: name for role, name in view.roles.items() if role != PROTAGONIST}
+    others = {role: name for role, name in view.roles.items() if role != SUBJECT}
     return {**view.settings, **others, "official items": entry.official}
 
 
 def _printable(name: str) -> str:
-    """A name as one line of text: characters that cannot be printed (line separators, controls) become spaces."""
+    """A name as one line of text: unprintable characters (line separators, controls) become spaces."""
     return "".join(character if character.isprintable() else " " for character in name)
 
 
-def _sitting(entry: GivenRun, card: Card, task: str, label: str) -> Sitting:
+def _result(entry: GivenRun, card: Card, task: str, label: str) -> TaskResult:
     view = entry.run.view(task)
-    return Sitting(
+    return TaskResult(
         run=entry.run.id,
         instrument=card.name,
         task=task,
-        task_title=_task_title(card, task),
+        task_title=task_title(card, task),
         subject=label,
         who=_printable(entry.run.subject),
         created=entry.created,
         version=entry.version or card.version,
         status=entry.status,
         official=entry.official,
-        roles={role: name for role, name in view.roles.items() if role != PROTAGONIST},
+        roles={role: name for role, name in view.roles.items() if role != SUBJECT},
         settings={name: _words(value) for name, value in view.settings.items() if value not in (None, "", ())},
         stand_ins=tuple(view.stand_ins),
         episodes=sum(1 for _ in view.episodes()),
@@ -226,33 +228,29 @@ def _words(value: SettingValue) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _task_title(card: Card, task: str) -> str:
-    return next((known.title for known in card.task if known.name == task), task)
-
-
-def _chapter(instrument: Instrument, sittings: Sequence[Sitting], runs: Sequence[SummarisedRun]) -> Chapter:
+def _chapter(instrument: Instrument, results: Sequence[TaskResult], runs: Sequence[SummarisedRun]) -> Chapter:
     figures = tuple(instrument.figures(runs)) if instrument.figures is not None else ()
     if not figures:
         tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
         figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
-    return Chapter(instrument.card, tuple(sittings), figures, tuple(_notes(sittings)))
+    return Chapter(instrument.card, tuple(results), figures, tuple(_notes(results)))
 
 
-def _notes(sittings: Sequence[Sitting]) -> Iterator[str]:
-    """Each caveat once; with the subject's name where it does not hold for all who took the same tasks."""
-    holders: dict[str, list[Sitting]] = {}
-    for sitting in sittings:
-        for note in sitting.summary.notes:
-            holders.setdefault(note, []).append(sitting)
+def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
+    """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks."""
+    holders: dict[str, list[TaskResult]] = {}
+    for result in results:
+        for note in result.summary.notes:
+            holders.setdefault(note, []).append(result)
     for note, of in holders.items():
-        tasks = {sitting.task for sitting in of}
-        everyone = {sitting.subject for sitting in sittings if sitting.task in tasks}
-        subjects = list(dict.fromkeys(sitting.subject for sitting in of))
+        tasks = {result.task for result in of}
+        everyone = {result.subject for result in results if result.task in tasks}
+        subjects = list(dict.fromkeys(result.subject for result in of))
         yield note if everyone == set(subjects) else f"{', '.join(subjects)}: {note}"
 
 
 def _first_subject_first(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Every task's runs in the order in which the subjects were first given: one reference all over the page."""
+    """The candidates in the order of their subjects, so that all comparisons on the page have the same reference."""
     order = list(dict.fromkeys(candidate.view.subject or candidate.label for candidate in candidates))
     return sorted(candidates, key=lambda candidate: order.index(candidate.view.subject or candidate.label))
 

@@ -1,4 +1,4 @@
-"""A smooth monotone curve through published points, such as a percentile function printed pair by pair."""
+"""A smooth monotone curve through published points, such as a printed table of percentiles."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,14 +8,14 @@ from sociometer.analysis.clusters import Floats
 
 
 class MonotoneCurve:
-    """Monotone curve through points (x, y): isotonic means at equal or crossing points, then PCHIP between.
+    """Monotone curve through points (x, y): isotonic regression of the points, then PCHIP interpolation.
 
-    Outside the points it stays at the nearest end. References: Fritsch and Carlson (1980), SIAM J. Numer.
+    Outside the points it is constant. References: Fritsch and Carlson (1980), SIAM J. Numer.
     Anal. 17 (PCHIP); Barlow and Brunk (1972), JASA 67 (isotonic regression).
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike, *, increasing: bool = True) -> None:
-        """Needs at least two different x; the direction is stated, not guessed."""
+        """Needs at least two different x; the caller states the direction."""
         first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         knots, codes, counts = np.unique(first, return_inverse=True, return_counts=True)
         if knots.size < 2:
@@ -27,19 +27,12 @@ class MonotoneCurve:
         self._curve = interpolate.PchipInterpolator(self.x, self.y)
 
     def __call__(self, x: ArrayLike) -> Floats:
-        """Height of the curve at x."""
+        """The value of the curve at x."""
         inside = np.clip(np.asarray(x, dtype=np.float64), self.x[0], self.x[-1])
         return np.asarray(self._curve(inside), dtype=np.float64)
 
-    def slope(self, x: ArrayLike) -> Floats:
-        """Derivative at x, 0 outside: of a percentile function (as shares), the density it implies."""
-        points = np.asarray(x, dtype=np.float64)
-        inside = (points >= self.x[0]) & (points <= self.x[-1])
-        clipped = np.clip(points, self.x[0], self.x[-1])
-        return np.where(inside, np.asarray(self._curve(clipped, 1), dtype=np.float64), 0.0)
-
     def leave_one_out_errors(self) -> Floats:
-        """Fitted minus actual height at each inner point when it is left out: how far to trust the curve."""
+        """Fitted minus actual value at each inner point if that point is left out."""
         errors = []
         increasing = bool(self.y[-1] >= self.y[0])
         for index in range(1, self.x.size - 1):

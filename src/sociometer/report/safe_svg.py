@@ -1,4 +1,4 @@
-"""SVG made safe to stand in a page: only drawing elements and plain attributes pass."""
+"""Cleans SVG for use in a page: only drawing elements and plain attributes are kept."""
 
 import re
 from xml.etree import ElementTree
@@ -32,11 +32,11 @@ _OUTSIDE = re.compile(r"url\(\s*(?!['\"]?#)|javascript:|expression\(|@import", r
 
 
 def clean_svg(text: str) -> str:
-    """The drawing without anything that could run, load or link; refused where it is no SVG."""
+    """The drawing without anything that could run, load or link; raises DataError if it is not SVG."""
     if "<!DOCTYPE" in text.upper() or "<!ENTITY" in text.upper():
         raise DataError("a drawing must not declare a document type or entities")
     try:
-        root = ElementTree.fromstring(text)  # noqa: S314 - entities are refused above, and the drawing is our own
+        root = ElementTree.fromstring(text)  # noqa: S314 - entities are rejected above, and the drawing is our own
     except ElementTree.ParseError as error:
         raise DataError(f"a drawing is not valid SVG: {error}") from None
     if _local(root.tag) != "svg":
@@ -60,7 +60,7 @@ def _clean(element: ElementTree.Element) -> None:
 
 
 def _reaches_out(style: ElementTree.Element) -> bool:
-    """Whether a style sheet could load something; a page shows drawings in a shadow root, so that it styles no more."""
+    """Whether a style sheet could load something. It cannot style the page, which shows drawings in a shadow root."""
     return len(style) > 0 or bool(_OUTSIDE.search(style.text or "")) or "\\" in (style.text or "")
 
 

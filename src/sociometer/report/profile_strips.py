@@ -1,23 +1,24 @@
-"""The profile as strips: one scale a measure, chance and people marked, a dot with its whisker for each subject."""
+"""The strips of the profile: one scale for each measure, with chance and people marked and a dot for each subject."""
 
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import beside_the_subject, plays_the_subject
+from sociometer.analysis.formatting import interval_text, number
 from sociometer.analysis.profile import ProfileLine, on_norm
-from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM
+from sociometer.analysis.stand_ins import other_stand_ins, subject_stand_in
 from sociometer.core.card import Card, MeasureCard
 
 CROWDED = 20
+"""The end of a scale has no label if a mark is closer than this, in percent."""
 
 
 class StripDot(Struct, frozen=True):
-    """A subject on a strip; places are percent of the strip's width."""
+    """A subject on a strip; `at`, `low` and `high` are in percent of the width."""
 
     subject: str
     place: int
-    """Which of the report's subjects, for its colour."""
+    """The index of the subject in the report, for its colour."""
     at: float | None
     low: float | None
     high: float | None
@@ -25,11 +26,11 @@ class StripDot(Struct, frozen=True):
     range_text: str
     caveat: str = ""
     beside: str = ""
-    """What could not be read or failed, where anything did."""
+    """The numbers of unreadable replies and failures, if there are any."""
 
 
 class StripMark(Struct, frozen=True):
-    """A reference on a strip, such as chance or people."""
+    """A reference value on a strip, such as chance or people."""
 
     name: str
     at: float
@@ -37,7 +38,7 @@ class StripMark(Struct, frozen=True):
 
 
 class Strip(Struct, frozen=True):
-    """One measure of one instrument."""
+    """The strip of one measure of one instrument."""
 
     instrument: str
     title: str
@@ -49,17 +50,8 @@ class Strip(Struct, frozen=True):
     marks: tuple[StripMark, ...]
 
 
-def number(value: float | None, unit: str, digits: int | None = None) -> str:
-    """A value in its unit: shares as percent, points with one decimal, other numbers with two."""
-    if value is None:
-        return "–"
-    if unit == "share":
-        return f"{value * 100:.{1 if digits is None else digits}f} %"
-    return f"{value:.{(1 if unit == 'points' else 2) if digits is None else digits}f}"
-
-
 def strips(lines: Sequence[ProfileLine], subjects: Sequence[str], cards: Sequence[Card]) -> tuple[Strip, ...]:
-    """Strips in the order of the lines; subjects in the report's order."""
+    """Strips in the order of the lines; subjects in the order of the report."""
     groups: dict[tuple[str, str, str], list[ProfileLine]] = {}
     for line in lines:
         groups.setdefault((line.instrument, line.task, line.measure), []).append(line)
@@ -83,13 +75,13 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
             place(line.interval.low) if line.interval else None,
             place(line.interval.high) if line.interval else None,
             number(line.value, line.unit),
-            _range(line),
-            "stand-in" if beside_the_subject(line.stand_ins) else plays_the_subject(line.stand_ins),
+            interval_text(line.interval, line.unit, too_few="too few for an interval"),
+            "stand-in" if other_stand_ins(line.stand_ins) else subject_stand_in(line.stand_ins),
             _beside(line),
         )
         for line in members
     )
-    # official and bundled items may meet in one strip; what chance earns is then not one place
+    # a strip with official and bundled items may have more than one chance level; it then shows none
     chance = first.chance if len({line.chance for line in members}) == 1 else None
     references = (("chance", chance), ("people", first.human))
     marks = tuple(
@@ -97,7 +89,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
         for name, value in references
         if value is not None
     )
-    # an end is left unnamed where a mark's name needs the room
+    # an end has no label if the label of a mark needs the space
     low_text = "" if any(mark.at < CROWDED for mark in marks) else number(low, first.unit, 0)
     high_text = "" if any(mark.at > 100 - CROWDED for mark in marks) else number(high, first.unit, 0)
     return Strip(card.name, card.title, first.measure_title, low_text, high_text, first.better, dots, marks)
@@ -108,20 +100,10 @@ def _beside(line: ProfileLine) -> str:
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 
-def _range(line: ProfileLine) -> str:
-    if line.interval is None:
-        return ""
-    if line.interval.low is None or line.interval.high is None:
-        return "too few for an interval"
-    if line.interval.method == NO_VARIATION:
-        return SAME_ON_EVERY_ITEM
-    return f"{number(line.interval.low, line.unit)} to {number(line.interval.high, line.unit)}"
-
-
 def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, float]:
-    """The card's range, or the range of what is shown, with some air.
+    """The range of the card, or the range of the values shown with some space around it.
 
-    The latter where the card has none, and on a norm of people, whose ends nobody comes near.
+    The second applies if the card has no range, and for a norm of people, because its ends are far from all values.
     """
     if known.low is not None and known.high is not None and known.high > known.low and not on_norm(known):
         return known.low, known.high
@@ -130,7 +112,7 @@ def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, f
         end for line in members if line.interval for end in (line.interval.low, line.interval.high) if end is not None
     ]
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
-    air = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
+    space = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
     if on_norm(known):
-        return low - air, high + air
-    return known.low if known.low is not None else low - air, known.high if known.high is not None else high + air
+        return low - space, high + space
+    return known.low if known.low is not None else low - space, known.high if known.high is not None else high + space

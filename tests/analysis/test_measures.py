@@ -1,11 +1,11 @@
 """Measures from a run: overall and by facet, each item weighing the same, failures counted beside."""
 
 import pytest
+from fake_runs import Question, Said, fake_run
 from msgspec import structs
-from sittings import Question, Said, sitting
 
-from sociometer.analysis.grouped import grouped_measures
-from sociometer.analysis.shown import known_errors
+from sociometer.analysis.error_counts import known_errors
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, RunView, Score
@@ -13,7 +13,7 @@ from sociometer.core.task import Episode, Failure, RunView, Score
 
 def test_a_measure_stands_overall_and_for_every_level():
     facets = [{"ability": "empathy" if place < 15 else "influence"} for place in range(30)]
-    run = sitting("A", [1] * 15 + [0] * 14 + [None], facets=facets)
+    run = fake_run("A", [1] * 15 + [0] * 14 + [None], facets=facets)
     overall, empathy, influence = grouped_measures(run.view, "correct", "accuracy", by=("ability",))
     assert (overall.value, overall.items, overall.errors) == (pytest.approx(15 / 29), 29, 1)
     assert (empathy.group, empathy.value) == ({"ability": "empathy"}, 1.0)
@@ -60,19 +60,19 @@ def test_failures_that_fit_no_group_are_unknown_there_and_not_nought():
 
 
 def test_an_item_played_often_weighs_as_much_as_one_played_once():
-    run = sitting("A", [1, 1, 1, 0, 0, 0], repeats=3)
+    run = fake_run("A", [1, 1, 1, 0, 0, 0], repeats=3)
     (overall,) = grouped_measures(run.view, "correct")
     assert (overall.value, overall.items) == (0.5, 2)
 
 
 def test_a_value_that_nobody_scored_is_absent_not_zero():
-    (overall,) = grouped_measures(sitting("A", [None, None]).view, "correct")
+    (overall,) = grouped_measures(fake_run("A", [None, None]).view, "correct")
     assert overall.value is None
     assert overall.errors == 2
 
 
 def test_a_quantity_that_is_no_share_has_no_share_interval():
-    run = sitting("A", [0.0] * 30)
+    run = fake_run("A", [0.0] * 30)
     (share,) = grouped_measures(run.view, "correct")
     (distance,) = grouped_measures(run.view, "correct", "distance", binary=False)
     assert share.interval is not None and share.interval.method.startswith("Wilson")

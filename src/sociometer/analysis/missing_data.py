@@ -1,11 +1,11 @@
-"""Worst-case bounds of a mean over observations that are missing: dropping what failed must help nobody."""
+"""Worst-case bounds of a mean with missing observations, so that dropping failures cannot improve a score."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 
 def missing_bounds(values: ArrayLike, missing: int, lowest: float, highest: float) -> tuple[float, float]:
-    """The mean if every missing observation were the lowest, and if every one were the highest.
+    """The mean if every missing observation had the lowest value, and if every one had the highest.
 
     Reference: Manski, C. F. (1989). Anatomy of the selection problem. Journal of Human Resources 24.
     """

@@ -1,4 +1,4 @@
-"""From a run's scores to measures: the mean of one value, overall and by facets, with clustered intervals."""
+"""Measures of a run: the mean of one score value, overall and by facet, with clustered intervals."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,8 +11,8 @@ from sociometer.core.measure import Measure
 from sociometer.core.task import Item, RunView
 
 
-class Row(Struct, frozen=True):
-    """One scored episode, cut down to what a mean needs."""
+class Observation(Struct, frozen=True):
+    """One scored value with its item, cluster and facets; usually one episode."""
 
     item: str
     cluster: str
@@ -21,10 +21,10 @@ class Row(Struct, frozen=True):
     unreadable: int = 0
 
 
-def rows(run: RunView[Any, Any], value: str) -> list[Row]:
-    """The episodes that have this value, in order."""
+def observations(run: RunView[Any, Any], value: str) -> list[Observation]:
+    """The scored episodes of a run that have this score value, in order."""
     return [
-        Row(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
+        Observation(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
         for item, _, score in run.scored()
         if value in score.values
     ]
@@ -32,15 +32,16 @@ def rows(run: RunView[Any, Any], value: str) -> list[Row]:
 
 def mean_measure(
     name: str,
-    members: Sequence[Row],
+    members: Sequence[Observation],
     group: dict[str, str] | None = None,
     errors: int = 0,
     *,
     binary: bool | None = None,
 ) -> Measure:
-    """The mean of some rows with its interval and counts; each item weighs the same whatever its repeats.
+    """The mean of some observations with its interval and counts; items have equal weight, whatever their repeats.
 
-    `binary=False` is for quantities that are no shares: were they all 0, they would look like wrong answers.
+    Pass `binary=False` for quantities other than shares: values that happen to be all 0 would otherwise be read as
+    wrong answers.
     """
     by_item: dict[str, list[float]] = {}
     for row in members:
@@ -74,17 +75,17 @@ def grouped_measures(
 ) -> tuple[Measure, ...]:
     """The measure overall, then for every level of each facet (or combination of facets) in `by`.
 
-    A failure of the machinery has no facets: it counts overall, and with a level where its item says which one.
-    `binary=False` says that the value is no share.
+    A failed episode has no score and so no facets: it is counted overall, and in a level if its item names the level.
+    Pass `binary=False` if the value is not a share.
     """
     name = name or value
-    members = rows(run, value)
+    members = observations(run, value)
     errors = sum(run.failures().values())
     failed = _facets_of_failed(run) if errors else []
     measures = [mean_measure(name, members, errors=errors, binary=binary)]
     for facets in by:
         keys = (facets,) if isinstance(facets, str) else facets
-        levels: dict[tuple[str, ...], list[Row]] = {}
+        levels: dict[tuple[str, ...], list[Observation]] = {}
         for row in members:
             if all(key in row.facets for key in keys):
                 levels.setdefault(tuple(row.facets[key] for key in keys), []).append(row)
@@ -96,21 +97,24 @@ def grouped_measures(
 
 
 def _facets_of_failed(run: RunView[Any, Any]) -> list[dict[str, str]]:
-    """What failed items say of their facets: by fields of the same name, where those are right of all scored items."""
+    """The facets of failed episodes, read from item fields of the same name.
+
+    A field is used only if it equals the facet on every scored item.
+    """
     wrong: set[str] = set()
     failed: list[dict[str, str]] = []
     for episode in run.episodes():
-        said = _said_by(episode.item)
+        fields = _text_fields(episode.item)
         if episode.failure is not None:
-            failed.append(said)
+            failed.append(fields)
         elif episode.score is not None:
             facets = episode.score.facets
-            wrong |= {name for name in said if facets.get(name) != said[name]}
-    return [{name: level for name, level in said.items() if name not in wrong} for said in failed]
+            wrong |= {name for name in fields if facets.get(name) != fields[name]}
+    return [{name: level for name, level in fields.items() if name not in wrong} for fields in failed]
 
 
-def _said_by(item: Item) -> dict[str, str]:
-    """The texts an item holds, and the facets it may hold itself."""
+def _text_fields(item: Item) -> dict[str, str]:
+    """The text fields of an item, and its own facets if it has any."""
     fields = {name: getattr(item, name) for name in item.__struct_fields__}
     own = fields.get("facets")
     texts = {name: text for name, text in fields.items() if isinstance(text, str) and text}

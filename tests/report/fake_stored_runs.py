@@ -1,4 +1,4 @@
-"""Stored runs made by hand for the report's tests, one of them as hostile as a model can be."""
+"""Stored runs in memory for the tests of the report, one of them with hostile replies."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,13 +9,13 @@ from msgspec import Struct
 from sociometer.analysis.charts.heatmap import Cell, heat_map
 from sociometer.analysis.charts.intervals import dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.grouped import grouped_measures
+from sociometer.analysis.measures import grouped_measures
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
-from sociometer.report.material import GivenRun
+from sociometer.report.content import GivenRun
 
 HOSTILE = (
     "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
@@ -40,7 +40,7 @@ CARD = Card(
 )
 
 
-class Album:
+class FakeStoredRun:
     """A stored run in memory."""
 
     def __init__(
@@ -140,9 +140,11 @@ VALUES = {"plain": [1.0, 0.0] * 20, "better": [1.0] * 38 + [None, 0.0], "hostile
 def given() -> list[GivenRun]:
     """Three runs: a plain subject, a better one with a failure, and a hostile one."""
     return [
-        GivenRun(Album("run-1", "plain", VALUES["plain"]), "2026-01-02 03:04 UTC"),
-        GivenRun(Album("run-2", "better", VALUES["better"]), "2026-01-02 03:05 UTC"),
+        GivenRun(FakeStoredRun("run-1", "plain", VALUES["plain"]), "2026-01-02 03:04 UTC"),
+        GivenRun(FakeStoredRun("run-2", "better", VALUES["better"]), "2026-01-02 03:05 UTC"),
         GivenRun(
-            Album("run-3", "hostile " + HOSTILE, VALUES["hostile"], HOSTILE), "2026-01-02 03:06 UTC", status="stopped"
+            FakeStoredRun("run-3", "hostile " + HOSTILE, VALUES["hostile"], HOSTILE),
+            "2026-01-02 03:06 UTC",
+            status="stopped",
         ),
     ]

@@ -1,4 +1,4 @@
-"""Position bias: whether a subject picks options by where they stand rather than by what they say."""
+"""Position bias: whether a subject picks options by their position instead of their content."""
 
 from collections.abc import Sequence
 
@@ -8,22 +8,22 @@ from scipy import stats
 
 
 class PositionBias(Struct, frozen=True):
-    """Picks and keys by position; p-value of "picks are spread as evenly as the options offered"."""
+    """Counts of picks and keys by position; the p-value tests whether picks are spread evenly over the options."""
 
     picked: tuple[int, ...]
     keyed: tuple[int, ...]
     expected: tuple[float, ...]
     p_value: float
     most: int
-    """Position picked most often beyond what was expected, counted from 0."""
+    """The position with the largest excess over its expected count, from 0."""
 
 
 def position_bias(picks: Sequence[int], keys: Sequence[int], options: Sequence[int] | int) -> PositionBias:
     """Chi-square test of picked positions against even choice among the options each item offered.
 
-    Unreadable replies are left out by the caller. With very unequal numbers of options the expected counts
-    differ by position; assumes items to be independent. A good subject on unbalanced keys is biased in this
-    sense too: read it beside `keyed`.
+    The caller leaves out unreadable replies. Expected counts differ by position if items have different numbers of
+    options. Assumes independent items. If the keys are unbalanced, a good subject also shows a bias: compare `picked`
+    with `keyed`.
     """
     if len(picks) != len(keys) or not picks:
         raise ValueError(f"picks and keys must match and not be empty: {len(picks)} and {len(keys)}")

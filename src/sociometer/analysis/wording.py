@@ -1,17 +1,13 @@
-"""The words of a comparison: one sentence that a person can act on and a statistician can accept."""
+"""The sentence of a comparison: its verdicts in words."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from sociometer.analysis.shown import NO_VARIATION, SAME_ON_EVERY_ITEM
-from sociometer.core.measure import Interval
-
-if TYPE_CHECKING:
-    from sociometer.analysis.compare import ComparedMeasure, Comparison
+from sociometer.analysis.comparison import ComparedMeasure, Comparison
+from sociometer.analysis.formatting import amount, bracketed_interval, signed_amount
 
 
-def sentence_of(comparison: "Comparison") -> str:
-    """The verdict of one comparison in one sentence."""
+def sentence_of(comparison: Comparison) -> str:
+    """The verdicts of one comparison in one sentence."""
     if comparison.refused:
         return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
     overall = [row for row in comparison.measures if not row.group]
@@ -19,59 +15,41 @@ def sentence_of(comparison: "Comparison") -> str:
     parts = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
     for row in primary:
         grouped = [other for other in comparison.measures if other.group and other.name == row.name]
-        # the first facet an instrument names is its own division (abilities); the others stand in the table
+        # the first facet of an instrument is its main grouping (abilities); the others appear in the table only
         first = tuple(grouped[0].group) if grouped else ()
         parts += _groups([other for other in grouped if tuple(other.group) == first])
     return "; ".join(parts) + "."
 
 
-def amount(value: float, unit: str) -> str:
-    """A difference in words: shares become points."""
-    if unit == "share":
-        return f"{abs(value) * 100:.1f} points"
-    return f"{abs(value):.1f} points" if unit == "points" else f"{abs(value):.2f}"
-
-
-def bracket(interval: Interval, unit: str, turn: bool = False) -> str:
-    """An interval in brackets, in the unit's own scale; `turn` states the same for first minus second."""
-    if interval.low is None or interval.high is None:
-        return "[too few clusters]"
-    if interval.method == NO_VARIATION:
-        return f"[{SAME_ON_EVERY_ITEM}]"
-    low, high = (-interval.high, -interval.low) if turn else (interval.low, interval.high)
-    scale, digits = (100, 1) if unit == "share" else (1, 1 if unit == "points" else 2)
-    return f"[{low * scale:.{digits}f}, {high * scale:.{digits}f}]"
-
-
-def _whole(row: "ComparedMeasure", comparison: "Comparison", named: bool) -> str:
+def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     on = f" on {row.title.lower()}" if named else ""
     second, first = comparison.second, comparison.first
     interval = row.paired.interval
     if row.verdict in ("better", "worse"):
-        turn = row.paired.difference < 0
-        size = f"{amount(row.paired.difference, row.unit)} {bracket(interval, row.unit, turn)}"
+        reverse = row.paired.difference < 0
+        size = f"{amount(row.paired.difference, row.unit)} {bracketed_interval(interval, row.unit, reverse)}"
         return f"{second} is {row.verdict} than {first}{on} by {size}"
     if row.verdict == "differs":
-        size = f"{signed_amount(row.paired.difference, row.unit)} {bracket(interval, row.unit)}"
+        size = f"{signed_amount(row.paired.difference, row.unit)} {bracketed_interval(interval, row.unit)}"
         return f"{second} differs from {first}{on} by {size}"
     if row.verdict == "equivalent" and row.equivalence is not None:
         margin = amount(row.equivalence.margin, row.unit)
         inside = row.equivalence.interval
-        span = f"{100 * inside.level:.4g} % interval {bracket(inside, row.unit)}"
+        span = f"{100 * inside.level:.4g} % interval {bracketed_interval(inside, row.unit)}"
         return f"{second} and {first} are the same{on} within {margin} ({span})"
     if row.verdict == "too few":
         return f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
-    seen = f"a difference of {signed_amount(row.paired.difference, row.unit)} {bracket(interval, row.unit)}"
+    seen = f"a difference of {signed_amount(row.paired.difference, row.unit)} {bracketed_interval(interval, row.unit)}"
     return f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
 
 
-def _would(row: "ComparedMeasure") -> str:
+def _would(row: ComparedMeasure) -> str:
     if row.detectable is None:
         return ""
     return f", where {row.paired.items} items would show {amount(row.detectable, row.unit)} or more"
 
 
-def _groups(rows: Sequence["ComparedMeasure"]) -> list[str]:
+def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
     parts = []
     for verdict in ("better", "worse"):
         found = [row for row in rows if row.verdict == verdict]
@@ -92,21 +70,16 @@ def _groups(rows: Sequence["ComparedMeasure"]) -> list[str]:
     return parts
 
 
-def _level(row: "ComparedMeasure", signed: bool = False) -> str:
-    """One level with its size; without a better direction the sign stays, else the size of a loss is positive."""
-    turn = row.paired.difference < 0 and not signed
+def _level(row: ComparedMeasure, signed: bool = False) -> str:
+    """One level with the size of its difference; `signed` keeps the sign, for measures without a better direction."""
+    reverse = row.paired.difference < 0 and not signed
     size = (signed_amount if signed else amount)(row.paired.difference, row.unit)
-    return f"{_name(row)} by {size} {bracket(row.paired.interval, row.unit, turn)}"
+    return f"{_name(row)} by {size} {bracketed_interval(row.paired.interval, row.unit, reverse)}"
 
 
-def _name(row: "ComparedMeasure") -> str:
+def _name(row: ComparedMeasure) -> str:
     words = [level if len(level) > 2 else f"{facet} {level}" for facet, level in row.group.items()]
     return " ".join(words).replace("_", " ")
-
-
-def signed_amount(value: float, unit: str) -> str:
-    """A difference in words, with its sign where it is a loss."""
-    return ("−" if value < 0 else "") + amount(value, unit)
 
 
 def _count(clusters: int) -> str:

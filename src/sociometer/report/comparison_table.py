@@ -1,13 +1,12 @@
-"""The numbers behind a comparison as a table, the same on the page and on the terminal."""
+"""The numbers of a comparison as a table, for the page and the terminal."""
 
 from collections.abc import Callable
 
 from msgspec import Struct
 
-from sociometer.analysis.compare import ComparedMeasure, Comparison
-from sociometer.analysis.verdict import amount, bracket, signed_amount
+from sociometer.analysis.comparison import ComparedMeasure, Comparison
+from sociometer.analysis.formatting import amount, bracketed_interval, group_text, number, signed_amount
 from sociometer.core.measure import Cell, Table
-from sociometer.report.strips import number
 
 FAMILIES = (
     "Holm and BH correct within a task, never over tasks or instruments: the primary measures of all runs compared are "
@@ -16,22 +15,22 @@ FAMILIES = (
 
 
 class Column(Struct, frozen=True):
-    """One column: its head, what a row shows in it, and whether it is set flush right."""
+    """One column: its head, the cell of a row, and whether it is aligned right."""
 
     head: str
     of: Callable[[ComparedMeasure], Cell]
     right: bool = True
 
 
-def seen_columns(comparison: Comparison) -> tuple[Column, ...]:
-    """What was seen: both values, their difference with its interval, and what follows."""
+def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
+    """The observed values: both means, their difference with its interval and p-values, and what can be detected."""
     return (
         Column("measure", lambda row: row.title, right=False),
-        Column("of", group_text, right=False),
+        Column("of", _group, right=False),
         Column(comparison.first, lambda row: number(row.paired.first, row.unit)),
         Column(comparison.second, lambda row: number(row.paired.second, row.unit)),
         Column("difference", lambda row: signed_amount(row.paired.difference, row.unit)),
-        Column("interval", lambda row: bracket(row.paired.interval, row.unit)),
+        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p Holm", lambda row: p_text(row.p_holm)),
         Column("would show", lambda row: None if row.detectable is None else amount(row.detectable, row.unit)),
@@ -39,7 +38,7 @@ def seen_columns(comparison: Comparison) -> tuple[Column, ...]:
 
 
 def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
-    """What else was tested; equivalence, items needed and McNemar where some row has them."""
+    """The other tests; equivalence, items needed and McNemar appear only if a row has them."""
     rows = comparison.measures
     same = (
         Column("same within", _same),
@@ -65,17 +64,16 @@ VERDICT = Column("verdict", lambda row: row.verdict, right=False)
 
 
 def comparison_table(comparison: Comparison) -> Table:
-    """One row a measure and level, with everything that was seen and tested."""
-    columns = (*seen_columns(comparison), *tested_columns(comparison), VERDICT)
+    """One row for each measure and level, with all columns."""
+    columns = (*observed_columns(comparison), *tested_columns(comparison), VERDICT)
     rows = tuple(tuple(column.of(row) for column in columns) for row in comparison.measures)
     title = f"{comparison.instrument}/{comparison.task}: {comparison.second} against {comparison.first}"
     note = "; ".join(comparison.notes)
     return Table("compare", title, tuple(column.head for column in columns), rows, note[:1].upper() + note[1:])
 
 
-def group_text(row: ComparedMeasure) -> str:
-    """Of what a row is: a level with the name of its facet, or all."""
-    return ", ".join(f"{facet.replace('_', ' ')}: {level}" for facet, level in row.group.items()) or "all"
+def _group(row: ComparedMeasure) -> str:
+    return group_text({facet.replace("_", " "): level for facet, level in row.group.items()}) or "all"
 
 
 def p_text(value: float) -> str:
@@ -84,7 +82,7 @@ def p_text(value: float) -> str:
 
 
 def _same(row: ComparedMeasure) -> Cell:
-    """The margin, with yes or no."""
+    """The margin, and whether equivalence within it was shown."""
     found = row.equivalence
     if found is None:
         return None
@@ -102,6 +100,6 @@ def _discordant(row: ComparedMeasure) -> Cell:
 
 
 def _p_mcnemar(row: ComparedMeasure) -> Cell:
-    """The exact test, which takes items as independent."""
+    """The p-value of the exact test, which assumes independent items."""
     found = row.paired.mcnemar
     return None if found is None else p_text(found.p_exact)

@@ -1,4 +1,4 @@
-"""What each item does: how hard it is, whether it tells strong subjects from weak, and which to look at."""
+"""Statistics of items: difficulty, discrimination, and which items a person should check."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ MINIMUM_SUBJECTS = 5
 
 
 class ItemStatistics(Struct, frozen=True):
-    """One item over subjects; `concerns` say why a person should read it again (empty: no reason)."""
+    """One item over subjects; `concerns` are the reasons to check it."""
 
     item: str
     difficulty: float | None
@@ -21,14 +21,11 @@ class ItemStatistics(Struct, frozen=True):
     concerns: tuple[str, ...] = ()
 
 
-def item_statistics(
-    table: ArrayLike, items: Sequence[str], *, top: float | None = 1.0, minimum_subjects: int = MINIMUM_SUBJECTS
-) -> list[ItemStatistics]:
-    """Statistics of every item from subjects × items, with values from 0 to `top`, or on a scale without a top.
+def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None = 1.0) -> list[ItemStatistics]:
+    """Statistics of every item from subjects × items, with values from 0 to `top`; None is a scale without a top.
 
-    Difficulty is 1 − mean/top (the share of the score that is missed); without a top there is none.
-    Discrimination is the correlation of the item with the total of the other items (corrected item-total
-    correlation); it is not given below the minimum number of subjects, nor where item or rest do not vary.
+    Difficulty is 1 − mean/top; None without a top. Discrimination is the correlation of the item with the total of the
+    other items (corrected item-total correlation); None for too few subjects, or without variation.
     Reference: Allen, M. J., and Yen, W. M. (1979). Introduction to Measurement Theory, chapter 6.
     """
     scores = np.asarray(table, dtype=np.float64)
@@ -41,22 +38,22 @@ def item_statistics(
     found = []
     for index, item in enumerate(items):
         r = float(correlations[index])
-        known = subjects >= minimum_subjects and not np.isnan(r)
+        known = subjects >= MINIMUM_SUBJECTS and not np.isnan(r)
         mean = None if means is None else float(means[index])
         discrimination = r if known else None
-        concerns = _concerns(mean, discrimination, subjects, minimum_subjects)
+        concerns = _concerns(mean, discrimination, subjects)
         found.append(ItemStatistics(item, None if mean is None else 1 - mean, discrimination, subjects, concerns))
     return found
 
 
 def items_to_look_at(statistics: Sequence[ItemStatistics]) -> list[ItemStatistics]:
-    """Items with concerns, the worst discrimination first."""
+    """The items with concerns, lowest discrimination first."""
     flagged = [entry for entry in statistics if entry.concerns]
     return sorted(flagged, key=lambda entry: (entry.discrimination is None, entry.discrimination or 0.0))
 
 
-def _concerns(mean: float | None, discrimination: float | None, subjects: int, minimum: int) -> tuple[str, ...]:
-    if subjects < minimum:
+def _concerns(mean: float | None, discrimination: float | None, subjects: int) -> tuple[str, ...]:
+    if subjects < MINIMUM_SUBJECTS:
         return ()
     concerns = []
     if discrimination is not None and discrimination < 0:

@@ -1,4 +1,4 @@
-"""What the items of a comparison would show, and how many of their kind a stated margin takes."""
+"""The smallest difference that the items of a comparison can detect, and the number of items that a margin needs."""
 
 import math
 
@@ -11,20 +11,20 @@ from sociometer.analysis.power import (
 )
 
 
-def detectable(paired: PairedDifference, *, power: float, level: float) -> float | None:
-    """The smallest true difference that these items show with the stated power; None where nothing can be said."""
+def detectable_difference(paired: PairedDifference, *, power: float, level: float) -> float | None:
+    """The smallest true difference that these items show with the given power; None if it cannot be computed."""
     found = smallest_detectable(paired.standard_error, paired.clusters, power=power, level=level)
     if _by_counts(paired, found):
         found = smallest_detectable_binary(paired.worth, paired.square, power=power, level=level)
-    # nothing varied: these items say nothing of what they would show
+    # without variation, the items give no information about what they can detect
     return None if math.isnan(found) or found == 0 else found
 
 
-def needed(paired: PairedDifference, margin: float, *, power: float, level: float) -> int | None:
-    """Items like these on which a true difference of `margin` is found with the stated power.
+def needed_items(paired: PairedDifference, margin: float, *, power: float, level: float) -> int | None:
+    """The number of items like these that show a true difference of `margin` with the given power.
 
-    Spread and clustering are as seen, the margin as stated; None where the spread is unknown or no share can differ
-    by so much.
+    Spread and clustering are taken from the data, the margin from the user. None if the spread is unknown, or if
+    shares cannot differ by the margin.
     """
     if paired.items < 2 or not math.isfinite(paired.standard_error) or (paired.binary and margin > 1):
         return None
@@ -38,6 +38,9 @@ def needed(paired: PairedDifference, margin: float, *, power: float, level: floa
 
 
 def _by_counts(paired: PairedDifference, difference: float) -> bool:
-    """Whether to count items gained and lost: where each was right or wrong once, and where they were repeated but
-    vary less than a difference of so many shares must."""
+    """Whether to compute with counts of items gained and lost instead of the standard deviation.
+
+    True for right-or-wrong items played once, and for repeated ones whose observed variance is smaller than such a
+    difference implies.
+    """
     return paired.binary and (paired.mcnemar is not None or difference * (1 - difference) > paired.deviation**2)

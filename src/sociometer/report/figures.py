@@ -1,21 +1,22 @@
-"""Figures that no instrument draws: the profile over all, and plain measures where an instrument has none."""
+"""Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
 from collections.abc import Sequence
 from textwrap import wrap
 
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.analysis.formatting import group_text
 from sociometer.analysis.profile import ProfileLine
 from sociometer.core.card import Card
-from sociometer.core.measure import Figure, Measure
+from sociometer.core.measure import Figure
 from sociometer.core.task import SummarisedRun
 
 LETTERS = 100
-"""How many letters a line above a chart may have."""
+"""The maximum length of a line above a chart, in letters."""
 
 
 def profile_figure(lines: Sequence[ProfileLine]) -> Figure:
-    """All primary measures on one scale, from chance to people, or to the top where people are unknown."""
+    """All primary measures on one scale, from chance to people, or to the top if the value of people is unknown."""
     placed = [line for line in lines if line.value is not None and line.position is not None]
     dots, goals = [], set()
     for line in placed:
@@ -53,7 +54,8 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
         for run in runs
         if run.task == task
         for measure in run.summary.measures
-        if measure.name == primary.name and (dot := dot_of(_group(measure), measure, run.subject)) is not None
+        if measure.name == primary.name
+        and (dot := dot_of(group_text(measure.group) or "all", measure, run.subject)) is not None
     ]
     lines = [
         ReferenceLine(name, at)
@@ -63,7 +65,3 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
     domain = (primary.low, primary.high) if primary.low is not None and primary.high is not None else None
     chart = interval_chart(dots, title=primary.title, unit=primary.unit, domain=domain, references=lines)
     return Figure(f"{task}-measures", primary.title, "", chart)
-
-
-def _group(measure: Measure) -> str:
-    return ", ".join(f"{facet}: {level}" for facet, level in measure.group.items()) or "all"

@@ -1,19 +1,13 @@
-"""How sound a task is as a measure, from the runs made with it: reliability over subjects, repeats, and items."""
+"""Reliability of a task from stored runs: coefficients over subjects, repeatability, and item statistics."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
 
-from sociometer.analysis.candidates import (
-    Candidate,
-    ItemValue,
-    differing_settings,
-    item_values,
-    shared_items,
-    why_not_comparable,
-)
-from sociometer.analysis.items import ItemStatistics, item_statistics, items_to_look_at
+from sociometer.analysis.candidates import Candidate, differing_settings, why_not_comparable
+from sociometer.analysis.item_statistics import ItemStatistics, item_statistics, items_to_look_at
+from sociometer.analysis.item_values import ItemValue, item_values, shared_items
 from sociometer.analysis.leaderboard import ranked_measure
 from sociometer.analysis.reliability import (
     Reliability,
@@ -27,8 +21,8 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 
 
-class Soundness(Struct, frozen=True):
-    """Reliability coefficients over distinct subjects, repeatability by subject, and items to look at."""
+class TaskReliability(Struct, frozen=True):
+    """Reliability coefficients over distinct subjects, repeatability by subject, and items to check."""
 
     instrument: str
     task: str
@@ -41,10 +35,10 @@ class Soundness(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def soundness(candidates: Sequence[Candidate], measure: str = "") -> Soundness:
-    """Reliability of one measure from runs of one task that can be compared with the first of them.
+def task_reliability(candidates: Sequence[Candidate], measure: str = "") -> TaskReliability:
+    """Reliability of one measure, from those runs of one task that can be compared with the first.
 
-    A second run of the same subject is no second subject.
+    Only the first run of each subject counts.
     """
     able = [candidate for candidate in candidates if not candidate.failed]
     notes = [f"{candidate.label}: {candidate.failed}" for candidate in candidates if candidate.failed]
@@ -79,7 +73,7 @@ def soundness(candidates: Sequence[Candidate], measure: str = "") -> Soundness:
     else:
         notes.append("the runs share fewer than two scored items")
     repeats = {who: found for who, values in distinct.items() if (found := _repeats(values)) is not None}
-    return Soundness(
+    return TaskReliability(
         first.card.name,
         first.task,
         card.name,
@@ -93,12 +87,12 @@ def soundness(candidates: Sequence[Candidate], measure: str = "") -> Soundness:
 
 
 def _top(card: MeasureCard) -> float | None:
-    """The top of a measure that runs from nought upwards; None for a distance, which has none."""
+    """The highest value of a measure that starts at zero; None for a distance, which has none."""
     return None if card.better == "lower" or not card.top else card.top
 
 
 def _repeats(values: dict[str, ItemValue]) -> Repeatability | None:
-    """Repeatability over the items that were played as often as most."""
+    """Repeatability over the items with the largest number of repeats."""
     if not values:
         return None
     often = max(len(entry.repeats) for entry in values.values())

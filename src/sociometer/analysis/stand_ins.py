@@ -1,0 +1,18 @@
+"""Stand-ins of a run: scripts, rules or tiny models that take a role of a real model, listed as `role: name`."""
+
+from collections.abc import Sequence
+
+SUBJECT = "subject"
+"""The role of the model that is measured."""
+TINY = "tiny model"
+
+
+def other_stand_ins(stand_ins: Sequence[str]) -> tuple[str, ...]:
+    """The stand-ins in roles other than the subject's. One that is the subject is visible from its name."""
+    return tuple(name for name in stand_ins if not name.startswith(f"{SUBJECT}: "))
+
+
+def subject_stand_in(stand_ins: Sequence[str]) -> str:
+    """The kind of stand-in that takes the role of the subject, `script` or `tiny model`; empty if there is none."""
+    names = [name.removeprefix(f"{SUBJECT}: ") for name in stand_ins if name.startswith(f"{SUBJECT}: ")]
+    return "" if not names else "script" if names[0].startswith("scripted/") else TINY
