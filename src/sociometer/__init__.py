@@ -1,3 +1,71 @@
-"""Sociometer measures the social intelligence of language models."""
+"""Sociometer measures the social intelligence of language models.
+
+import sociometer as sm
+
+run = sm.run("sesi", model="openai/gpt-4o-mini", limit=20)
+run.summary()
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sociometer.api import (
+        Comparisons,
+        Reproduction,
+        RunOptions,
+        arun,
+        compare,
+        get_run,
+        instruments,
+        models,
+        report,
+        reproduce,
+        resume,
+        run,
+        runs,
+    )
+    from sociometer.core.conversation import Reply
+    from sociometer.core.errors import SociometerError
+    from sociometer.engine.command_context import CommandContext
+    from sociometer.store.stored_run import StoredRun
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "CommandContext",
+    "Comparisons",
+    "Reply",
+    "Reproduction",
+    "RunOptions",
+    "SociometerError",
+    "StoredRun",
+    "arun",
+    "compare",
+    "get_run",
+    "instruments",
+    "models",
+    "report",
+    "reproduce",
+    "resume",
+    "run",
+    "runs",
+]
+
+_ELSEWHERE = {
+    "CommandContext": "sociometer.engine.command_context",
+    "Reply": "sociometer.core.conversation",
+    "SociometerError": "sociometer.core.errors",
+    "StoredRun": "sociometer.store.stored_run",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Loads what is asked for: a command that needs little starts fast."""
+    if name not in __all__:
+        raise AttributeError(f"module 'sociometer' has no attribute '{name}'; it offers: {', '.join(__all__)}")
+    return getattr(import_module(_ELSEWHERE.get(name, "sociometer.api")), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

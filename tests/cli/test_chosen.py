@@ -2,7 +2,8 @@
 
 import msgspec
 
-from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing, whose_items
+from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing
+from sociometer.comparable import whose_items
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.instruments import card_of

@@ -1,27 +1,21 @@
 """Which stored runs a command is about, and how analysis and report see them."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 
 import click
 from msgspec import Struct
 
-from sociometer.analysis.candidates import Candidate, candidate_of
 from sociometer.analysis.comparison import Terms
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.output import harmless
+from sociometer.comparable import whose_items
 from sociometer.core.errors import UsageError
-from sociometer.core.task import Instrument
 from sociometer.engine.engine import Engine
-from sociometer.instruments import card_of, load
-from sociometer.report.content import GivenRun
+from sociometer.instruments import card_of
 from sociometer.store.records import RoleRecord, RunRecord
 from sociometer.store.stored_run import StoredRun
 
 EVERY = "all"
-OFFICIAL = "official"
-BUNDLED = "bundled"
 
 
 def runs_argument(required: bool = False) -> click.Argument:
@@ -140,22 +134,6 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
         yield f"{instrument}: the fullest run of each subject: {names}{also}."
 
 
-def whose_items(record: RunRecord) -> str:
-    """Whose items a run is on: official (the paper's own, by their checksums), own (others in their place), bundled."""
-    if record.manifest.imported:
-        return OFFICIAL
-    if not record.manifest.config.official:
-        return BUNDLED
-    pinned = {file.name: file.sha256 for file in card_of(record.instrument).file}
-    used = record.manifest.data_files.items()
-    return OFFICIAL if all(pinned.get(name) in (None, "", found) for name, found in used) else "own"
-
-
-def is_official(record: RunRecord) -> bool:
-    """Whether a run is on the paper's own items."""
-    return whose_items(record) == OFFICIAL
-
-
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
     """How many items of the instrument's own test have an outcome, whatever their repeats."""
     tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument).default_tasks())
@@ -173,48 +151,6 @@ def _stands_for_its_subject(record: RunRecord) -> bool:
     ):
         return False
     return manifest.imported or not (manifest.given_items or manifest.config.step_of)
-
-
-def labels(runs: Iterable[StoredRun]) -> dict[str, str]:
-    """What each run is called: its subject, with its id where a subject took a task twice."""
-    known = list(runs)
-    taken = Counter((stored.instrument, stored.subject, task) for stored in known for task in stored.tasks)
-
-    def twice(stored: StoredRun) -> bool:
-        return any(taken[stored.instrument, stored.subject, task] > 1 for task in stored.tasks)
-
-    return {stored.id: f"{stored.subject} ({stored.id})" if twice(stored) else stored.subject for stored in known}
-
-
-def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
-    """Every measured task of every run, as comparisons see it."""
-    names = labels(runs)
-    found = []
-    for stored in runs:
-        instrument, version = load(stored.instrument), stored.record.manifest.instrument_version
-        found += [
-            candidate_of(names[stored.id], instrument, name, stored.view(name), version)
-            for name in stored.tasks
-            if (not task or name == task) and instrument.card.measures_of(name)
-        ]
-    if task and not found:
-        raise UsageError(f"none of the runs has a task '{task}' with measures.")
-    return found
-
-
-def given_runs(runs: Sequence[StoredRun]) -> tuple[list[GivenRun], dict[str, Instrument]]:
-    """The runs and their instruments, as a report takes them."""
-    given = [
-        GivenRun(
-            stored,
-            datetime.fromtimestamp(stored.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            stored.record.manifest.instrument_version,
-            "finished" if stored.record.manifest.imported else stored.record.status,
-            is_official(stored.record),
-        )
-        for stored in runs
-    ]
-    return given, {stored.instrument: load(stored.instrument) for stored in runs}
 
 
 def terms_options() -> list[click.Parameter]:

@@ -8,10 +8,11 @@ import click
 from sociometer.analysis.compare import compare, not_compared
 from sociometer.analysis.comparison import Comparison
 from sociometer.analysis.formatting import amount
-from sociometer.cli.chosen import candidates, chosen_runs, runs_argument, terms, terms_options
+from sociometer.cli.chosen import chosen_runs, runs_argument, terms, terms_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import harmless, print_json, print_line, print_table
+from sociometer.comparable import candidates
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.report.comparison_table import FAMILIES, comparison_table
 

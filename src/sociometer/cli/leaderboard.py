@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 
 from sociometer.analysis.leaderboard import leaderboard, leaderboard_table
-from sociometer.cli.chosen import candidates, chosen_runs, runs_argument
+from sociometer.cli.chosen import chosen_runs, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
+from sociometer.comparable import candidates
 from sociometer.instruments import card_of
 
 

@@ -5,10 +5,11 @@ from typing import Literal
 
 import click
 
-from sociometer.cli.chosen import EVERY, chosen_runs, given_runs, runs_argument
+from sociometer.cli.chosen import EVERY, chosen_runs, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
+from sociometer.comparable import given_runs
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import Result

@@ -8,10 +8,11 @@ import click
 from sociometer.analysis.formatting import interval_text, number
 from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_lines
 from sociometer.analysis.stand_ins import other_stand_ins
-from sociometer.cli.chosen import BUNDLED, chosen_runs, whose_items
+from sociometer.cli.chosen import chosen_runs
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.comparable import BUNDLED, whose_items
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine

@@ -6,10 +6,11 @@ import click
 
 from sociometer.analysis.formatting import interval_text
 from sociometer.analysis.task_reliability import TaskReliability, task_reliability
-from sociometer.cli.chosen import candidates, chosen_runs, runs_argument
+from sociometer.cli.chosen import chosen_runs, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.comparable import candidates
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of
 

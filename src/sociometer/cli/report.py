@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 import sociometer
-from sociometer.cli.chosen import chosen_runs, given_runs, runs_argument, terms, terms_options
+from sociometer.cli.chosen import chosen_runs, runs_argument, terms, terms_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
+from sociometer.comparable import given_runs
 from sociometer.core.task import Result
 from sociometer.report.build import write_report
 

@@ -1,0 +1,339 @@
+"""What `import sociometer` offers; the commands call it too.
+
+`store` is the file with runs and journal; without it SOCIOMETER_STORE names the file, or it is in the user's data
+folder. Nothing is printed unless `progress=True`.
+"""
+
+import asyncio
+import atexit
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from msgspec import Struct, field, structs
+
+import sociometer
+from sociometer.analysis.compare import compare as compare_candidates
+from sociometer.analysis.compare import not_compared
+from sociometer.analysis.comparison import Comparison, Terms
+from sociometer.analysis.reproduction import reproduction_table, unexplained
+from sociometer.comparable import candidates, given_runs
+from sociometer.core.card import Card
+from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
+from sociometer.core.conversation import Player, Sampling
+from sociometer.core.errors import StopCause, UsageError, unknown
+from sociometer.core.measure import PublishedFigure, Table
+from sociometer.core.settings import Settings, SettingValue
+from sociometer.core.task import Source
+from sociometer.engine.data import data_folders
+from sociometer.engine.engine import Engine, Listener, PlayedRun
+from sociometer.instruments import card_of, cards, load
+from sociometer.models.python import Function, PythonPlayer, name_of
+from sociometer.models.registry import ModelEntry, describe
+from sociometer.report.build import write_report
+from sociometer.report.comparison_table import comparison_table
+from sociometer.store.store import Store, default_path
+from sociometer.store.stored_run import StoredRun
+
+_SAMPLING = {"reply_tokens": "max_tokens", "sampling_seed": "seed", "server_sampling": "server_default"}
+"""The options whose name differs from the sampling parameter they set."""
+
+
+class RunOptions(TypedDict, total=False):
+    """The options of `run`, named as on the command line."""
+
+    roles: Mapping[str, str | Function]
+    tasks: Sequence[str]
+    settings: Mapping[str, SettingValue]
+    items: Sequence[str]
+    limit: int | None
+    repeats: int | None
+    seed: int
+    official: bool
+    data: str | Path
+    prompts: str | Path
+    base_url: str
+    revision: str
+    key_variable: str
+    temperature: float | None
+    top_p: float | None
+    server_sampling: bool
+    reply_tokens: int | None
+    sampling_seed: int | None
+    stop: Sequence[str]
+    reasoning_effort: str | None
+    logprobs: int | None
+    in_flight: int
+    timeout: float
+    retries: int | None
+    max_cost: float | None
+    max_requests: int | None
+    max_tokens: int | None
+    fresh: bool
+    name: str
+    label: str
+
+
+def make_config(instrument: str, model: str | Function, **options: Unpack[RunOptions]) -> RunConfig:
+    """The configuration of a run; an option that does not exist or cannot be is a UsageError."""
+    given: dict[str, Any] = dict(options)
+    for option in given:
+        if option not in RunOptions.__annotations__:
+            raise unknown("option", option, RunOptions.__annotations__)
+    take = given.pop
+    if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
+        raise UsageError("--server-sampling sends neither a temperature nor a top-p; leave these out.")
+    caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
+    parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
+    sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
+    data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
+    return RunConfig(
+        instrument=card_of(instrument).name,
+        subject=_spec(model),
+        tasks=tuple(take("tasks", ())),
+        roles={role: _spec(player) for role, player in take("roles", {}).items()},
+        settings=dict(take("settings", {})),
+        items=tuple(take("items", ())),
+        official=take("official", False) or bool(data),
+        data_folder=data,
+        prompts_folder=prompts,
+        timeout_seconds=take("timeout", 300.0),
+        in_flight=take("in_flight", DEFAULT_IN_FLIGHT),
+        sampling=sampling,
+        caps=caps,
+        **given,
+    )
+
+
+def run(
+    instrument: str,
+    model: str | Function,
+    *,
+    store: str | Path | None = None,
+    progress: bool = False,
+    **options: Unpack[RunOptions],
+) -> StoredRun:
+    """Plays an instrument on a model and gives the stored run; the same call again sends nothing that was answered.
+
+    The model is a name as `sociometer models` lists them, or a function of the messages. A run that a cap stopped is
+    given back too: see its `status`, and `resume` it with a higher cap.
+    """
+    with _listener(progress) as listener:
+        engine = _engine(store, listener)
+        config, players = make_config(instrument, model, **options), _players(model, options)
+        return _played(engine.run(config, players=players))
+
+
+async def arun(
+    instrument: str,
+    model: str | Function,
+    *,
+    store: str | Path | None = None,
+    progress: bool = False,
+    **options: Unpack[RunOptions],
+) -> StoredRun:
+    """The same as `run`, on the caller's event loop."""
+    with _listener(progress) as listener:
+        engine = _engine(store, listener)
+        config, players = make_config(instrument, model, **options), _players(model, options)
+        prepared = await asyncio.to_thread(engine.prepare, config, players=players)
+        return _played(await engine.play(prepared))
+
+
+def resume(
+    reference: str | StoredRun,
+    *,
+    max_cost: float | None = None,
+    max_requests: int | None = None,
+    max_tokens: int | None = None,
+    in_flight: int | None = None,
+    store: str | Path | None = None,
+    progress: bool = False,
+) -> StoredRun:
+    """Plays what a stopped or killed run had left; the caps replace those it was started with."""
+    with _listener(progress) as listener:
+        engine = _engine(store, listener)
+        found = reference if isinstance(reference, str) else reference.id
+        return _played(engine.resume(found, Caps(max_cost, max_requests, max_tokens), in_flight))
+
+
+def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:
+    """The stored run of that id, name, unique beginning of an id, or the newest one (`last`)."""
+    return _engine(store).stored(reference)
+
+
+def runs(*, store: str | Path | None = None) -> list[StoredRun]:
+    """The runs in the store, oldest first; runs of instruments that are not installed are left out."""
+    opened = _store(store)
+    if not opened.path.exists():
+        return []
+    return [StoredRun(opened, one, load(one.instrument)) for one in opened.runs.all() if one.instrument in cards()]
+
+
+def instruments() -> dict[str, Card]:
+    """The cards of all instruments, by name."""
+    return dict(cards())
+
+
+def models() -> tuple[ModelEntry, ...]:
+    """The models that `run` accepts, and whether each can be used here."""
+    return describe()
+
+
+class Comparisons(Struct, frozen=True):
+    """Runs against the first one given, task by task; `lacking` names those that have no run of a task."""
+
+    comparisons: tuple[Comparison, ...]
+    lacking: tuple[Comparison, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The result in words, one sentence a comparison."""
+        return "\n".join(comparison.sentence for comparison in self.comparisons)
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.comparisons)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the comparisons: the verdicts and the numbers behind them."""
+        tables = [structs.replace(comparison_table(one), note=one.sentence) for one in self.comparisons]
+        return "".join(table._repr_html_() for table in tables)
+
+
+def compare(
+    *compared: StoredRun | str,
+    task: str = "",
+    margin: float | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+    store: str | Path | None = None,
+) -> Comparisons:
+    """Every run against the first, paired by item; `margin` is the difference that would matter."""
+    found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
+    if len(found) < 2:
+        raise UsageError("compare needs at least two runs: sociometer compare RUN RUN. `sociometer runs` lists them.")
+    known = candidates(found, task)
+    return Comparisons(compare_candidates(known, Terms(level, power, margin)), not_compared(known))
+
+
+def report(
+    reported: Sequence[StoredRun],
+    path: str | Path,
+    *,
+    evidence: int = 4,
+    margin: float | None = None,
+    power: float = 0.8,
+    level: float = 0.95,
+) -> Path:
+    """Writes one self-contained page about runs; `evidence` is the number of transcripts shown for each task."""
+    now = datetime.now(UTC)
+    given, found = given_runs(reported)
+    return write_report(
+        given,
+        found,
+        Path(path),
+        made=f"{now.day} {now:%B %Y}",
+        version=sociometer.__version__,
+        terms=Terms(level, power, margin),
+        evidence=evidence,
+    )
+
+
+class Reproduction(Struct, frozen=True):
+    """The published figures of an instrument beside their recomputation; `missing` are official files it had not."""
+
+    instrument: str
+    figures: tuple[PublishedFigure, ...]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def good(self) -> bool:
+        """Whether every figure is recomputed, or its mismatch has a known reason."""
+        return not unexplained(self.figures)
+
+    def table(self, mismatches_only: bool = False) -> Table:
+        """The figures as a table."""
+        return reproduction_table(self.instrument, self.figures, mismatches_only)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the reproduction."""
+        return self.table()._repr_html_()
+
+
+class _SearchedSource(Source, frozen=True):
+    """A source that remembers which official files it was asked for and did not have."""
+
+    asked: dict[str, bool] = field(default_factory=dict)
+
+    def find(self, name: str) -> Path | None:
+        """The official file or folder of that name, or None, which is remembered."""
+        found = super().find(name)
+        self.asked[name] = found is not None
+        return found
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What was asked for and found nowhere, once each: a file may have been looked for in several places."""
+        had = {Path(name).name for name, found in self.asked.items() if found}
+        places: dict[str, str] = {}
+        for name in self.asked:
+            places.setdefault(Path(name).name, name)
+        return tuple(place for bare, place in places.items() if bare not in had)
+
+
+def reproduce(instrument: str, *, data: str | Path = "") -> Reproduction:
+    """Recomputes every published figure of an instrument that can be recomputed."""
+    card, found = card_of(instrument), load(instrument)
+    settings = Settings.chosen(card.setting, {})
+    source = _SearchedSource(settings, found.prompts(), card.name, True, data_folders(str(data)))
+    figures = tuple(found.reproduce(source)) if found.reproduce else ()
+    return Reproduction(card.name, figures, source.missing)
+
+
+@cache
+def _opened(path: Path) -> Store:
+    store = Store(path)
+    atexit.register(store.close)
+    return store
+
+
+def _store(path: str | Path | None) -> Store:
+    chosen = path or os.environ.get("SOCIOMETER_STORE")
+    return _opened(Path(chosen).absolute() if chosen else default_path())
+
+
+def _engine(store: str | Path | None, listener: Listener | None = None) -> Engine:
+    return Engine(_store(store), load, listener)
+
+
+def _listener(progress: bool) -> Any:
+    if not progress:
+        return nullcontext()
+    from sociometer.cli.progress import ProgressDisplay
+
+    return ProgressDisplay()
+
+
+def _played(played: PlayedRun) -> StoredRun:
+    if played.ending.cause is StopCause.INTERRUPTED:
+        raise KeyboardInterrupt
+    return played.run
+
+
+def _is_sampling(option: str) -> bool:
+    return _SAMPLING.get(option, option) in Sampling.__struct_fields__ and option not in ("max_tokens", "seed")
+
+
+def _spec(model: str | Function) -> str:
+    return model if isinstance(model, str) else f"python/{name_of(model)}"
+
+
+def _players(model: str | Function, options: RunOptions) -> dict[str, Player]:
+    """The players of the functions among the models, by their specification."""
+    revision = options.get("revision", "")
+    functions: list[Callable[..., Any]] = [one for one in (model, *options.get("roles", {}).values()) if callable(one)]
+    return {_spec(function): PythonPlayer(function, revision) for function in functions}
