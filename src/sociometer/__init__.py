@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from sociometer.api import (
         Comparisons,
         Reproduction,
-        RunOptions,
         arun,
         compare,
         get_run,
-        instruments,
-        models,
+        list_instruments,
+        list_models,
         report,
         reproduce,
         resume,
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from sociometer.core.conversation import Reply
     from sociometer.core.errors import SociometerError
     from sociometer.engine.command_context import CommandContext
+    from sociometer.run_options import RunOptions
     from sociometer.store.stored_run import StoredRun
 
 __version__ = "0.1.0"
@@ -43,8 +43,8 @@ __all__ = [
     "arun",
     "compare",
     "get_run",
-    "instruments",
-    "models",
+    "list_instruments",
+    "list_models",
     "report",
     "reproduce",
     "resume",
@@ -55,6 +55,7 @@ __all__ = [
 _ELSEWHERE = {
     "CommandContext": "sociometer.engine.command_context",
     "Reply": "sociometer.core.conversation",
+    "RunOptions": "sociometer.run_options",
     "SociometerError": "sociometer.core.errors",
     "StoredRun": "sociometer.store.stored_run",
 }

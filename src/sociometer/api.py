@@ -7,12 +7,12 @@ folder. Nothing is printed unless `progress=True`.
 import asyncio
 import atexit
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from msgspec import Struct, field, structs
 
@@ -23,90 +23,22 @@ from sociometer.analysis.comparison import Comparison, Terms
 from sociometer.analysis.reproduction import reproduction_table, unexplained
 from sociometer.comparable import candidates, given_runs
 from sociometer.core.card import Card
-from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
-from sociometer.core.conversation import Player, Sampling
-from sociometer.core.errors import StopCause, UsageError, unknown
+from sociometer.core.config import Caps
+from sociometer.core.conversation import Player
+from sociometer.core.errors import StopCause, UsageError
 from sociometer.core.measure import PublishedFigure, Table
-from sociometer.core.settings import Settings, SettingValue
+from sociometer.core.settings import Settings
 from sociometer.core.task import Source
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.instruments import card_of, cards, load
-from sociometer.models.python import Function, PythonPlayer, name_of
+from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
-from sociometer.report.build import write_report
-from sociometer.report.comparison_table import comparison_table
+from sociometer.reporting.build import write_report
+from sociometer.reporting.comparison_table import comparison_table
+from sociometer.run_options import RunOptions, make_config, model_spec
 from sociometer.store.store import Store, default_path
 from sociometer.store.stored_run import StoredRun
-
-_SAMPLING = {"reply_tokens": "max_tokens", "sampling_seed": "seed", "server_sampling": "server_default"}
-"""The options whose name differs from the sampling parameter they set."""
-
-
-class RunOptions(TypedDict, total=False):
-    """The options of `run`, named as on the command line."""
-
-    roles: Mapping[str, str | Function]
-    tasks: Sequence[str]
-    settings: Mapping[str, SettingValue]
-    items: Sequence[str]
-    limit: int | None
-    repeats: int | None
-    seed: int
-    official: bool
-    data: str | Path
-    prompts: str | Path
-    base_url: str
-    revision: str
-    key_variable: str
-    temperature: float | None
-    top_p: float | None
-    server_sampling: bool
-    reply_tokens: int | None
-    sampling_seed: int | None
-    stop: Sequence[str]
-    reasoning_effort: str | None
-    logprobs: int | None
-    in_flight: int
-    timeout: float
-    retries: int | None
-    max_cost: float | None
-    max_requests: int | None
-    max_tokens: int | None
-    fresh: bool
-    name: str
-    label: str
-
-
-def make_config(instrument: str, model: str | Function, **options: Unpack[RunOptions]) -> RunConfig:
-    """The configuration of a run; an option that does not exist or cannot be is a UsageError."""
-    given: dict[str, Any] = dict(options)
-    for option in given:
-        if option not in RunOptions.__annotations__:
-            raise unknown("option", option, RunOptions.__annotations__)
-    take = given.pop
-    if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
-        raise UsageError("--server-sampling sends neither a temperature nor a top-p; leave these out.")
-    caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
-    parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
-    sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
-    data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
-    return RunConfig(
-        instrument=card_of(instrument).name,
-        subject=_spec(model),
-        tasks=tuple(take("tasks", ())),
-        roles={role: _spec(player) for role, player in take("roles", {}).items()},
-        settings=dict(take("settings", {})),
-        items=tuple(take("items", ())),
-        official=take("official", False) or bool(data),
-        data_folder=data,
-        prompts_folder=prompts,
-        timeout_seconds=take("timeout", 300.0),
-        in_flight=take("in_flight", DEFAULT_IN_FLIGHT),
-        sampling=sampling,
-        caps=caps,
-        **given,
-    )
 
 
 def run(
@@ -174,12 +106,12 @@ def runs(*, store: str | Path | None = None) -> list[StoredRun]:
     return [StoredRun(opened, one, load(one.instrument)) for one in opened.runs.all() if one.instrument in cards()]
 
 
-def instruments() -> dict[str, Card]:
+def list_instruments() -> dict[str, Card]:
     """The cards of all instruments, by name."""
     return dict(cards())
 
 
-def models() -> tuple[ModelEntry, ...]:
+def list_models() -> tuple[ModelEntry, ...]:
     """The models that `run` accepts, and whether each can be used here."""
     return describe()
 
@@ -324,16 +256,8 @@ def _played(played: PlayedRun) -> StoredRun:
     return played.run
 
 
-def _is_sampling(option: str) -> bool:
-    return _SAMPLING.get(option, option) in Sampling.__struct_fields__ and option not in ("max_tokens", "seed")
-
-
-def _spec(model: str | Function) -> str:
-    return model if isinstance(model, str) else f"python/{name_of(model)}"
-
-
 def _players(model: str | Function, options: RunOptions) -> dict[str, Player]:
     """The players of the functions among the models, by their specification."""
     revision = options.get("revision", "")
     functions: list[Callable[..., Any]] = [one for one in (model, *options.get("roles", {}).values()) if callable(one)]
-    return {_spec(function): PythonPlayer(function, revision) for function in functions}
+    return {model_spec(function): PythonPlayer(function, revision) for function in functions}

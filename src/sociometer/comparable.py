@@ -1,4 +1,4 @@
-"""Stored runs as comparisons and reports see them: what each is called, and whose items it is on."""
+"""Stored runs as comparisons and reports see them: what each is called, and which of its tasks count."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,29 +7,10 @@ from datetime import UTC, datetime
 from sociometer.analysis.candidates import Candidate, candidate_of
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
-from sociometer.instruments import card_of, load
-from sociometer.report.content import GivenRun
-from sociometer.store.records import RunRecord
+from sociometer.instruments import load
+from sociometer.item_origin import is_official
+from sociometer.reporting.content import GivenRun
 from sociometer.store.stored_run import StoredRun
-
-OFFICIAL = "official"
-BUNDLED = "bundled"
-
-
-def whose_items(record: RunRecord) -> str:
-    """Whose items a run is on: official (the paper's own, by their checksums), own (others in their place), bundled."""
-    if record.manifest.imported:
-        return OFFICIAL
-    if not record.manifest.config.official:
-        return BUNDLED
-    pinned = {file.name: file.sha256 for file in card_of(record.instrument).file}
-    used = record.manifest.data_files.items()
-    return OFFICIAL if all(pinned.get(name) in (None, "", found) for name, found in used) else "own"
-
-
-def is_official(record: RunRecord) -> bool:
-    """Whether a run is on the paper's own items."""
-    return whose_items(record) == OFFICIAL
 
 
 def labels(runs: Iterable[StoredRun]) -> dict[str, str]:

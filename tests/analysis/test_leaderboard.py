@@ -7,7 +7,7 @@ from msgspec import structs
 
 from sociometer.analysis.leaderboard import leaderboard, leaderboard_table
 from sociometer.analysis.profile import overall, profile_lines
-from sociometer.analysis.reproduction import reproduced, reproduction_table, unexplained
+from sociometer.analysis.reproduction import reproduction_table, unexplained
 from sociometer.analysis.task_reliability import task_reliability
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
@@ -127,10 +127,10 @@ def test_only_a_mismatch_without_a_reason_fails():
         PublishedFigure("Table 1", "EQ of GPT-4", 117.0, 116.4, False, "the printed score was rounded"),
         PublishedFigure("Table 1", "EQ of Koala", 83.0, 83.0, True),
     ]
-    assert reproduced({"seceu": figures})
+    assert not unexplained(figures)
     wrong = PublishedFigure("Table 1", "EQ of x", 1.0, 2.0, False)
     assert unexplained([*figures, wrong]) == (wrong,)
-    assert not reproduced({"seceu": [*figures, wrong]})
+    assert unexplained([*figures, wrong]) == (wrong,)
     table = reproduction_table("seceu", [*figures, wrong])
     assert [row[4] for row in table.rows] == ["known difference", "match", "MISMATCH"]
     assert "1 of 3 figures match; 1 differ for a known reason; 1 differ without one" in table.note

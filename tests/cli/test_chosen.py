@@ -3,10 +3,10 @@
 import msgspec
 
 from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing
-from sociometer.comparable import whose_items
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.instruments import card_of
+from sociometer.item_origin import whose_items
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 
 

@@ -1,6 +1,6 @@
 """Published figures and their recomputation: a table, and whether every mismatch has a known reason."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from sociometer.core.measure import PublishedFigure, Table
 
@@ -24,11 +24,6 @@ def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mism
     note += f"; {open_ones} differ without one." if open_ones else "."
     columns = ("where", "what", "printed", "recomputed", "result", "reason")
     return Table(f"reproduce-{instrument}", f"{instrument}: published figures recomputed", columns, rows, note)
-
-
-def reproduced(figures: Mapping[str, Sequence[PublishedFigure]]) -> bool:
-    """Whether every figure of every instrument matches or differs for a known reason."""
-    return not any(unexplained(of_one) for of_one in figures.values())
 
 
 def _state(figure: PublishedFigure) -> str:

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 import click
 from msgspec import Struct
 
-from sociometer.analysis.comparison import Terms
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.output import harmless
-from sociometer.comparable import whose_items
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of
+from sociometer.item_origin import whose_items
 from sociometer.store.records import RoleRecord, RunRecord
 from sociometer.store.stored_run import StoredRun
 
@@ -163,8 +162,3 @@ def terms_options() -> list[click.Parameter]:
         ),
         click.Option(["--level"], type=float, default=0.95, show_default=True, help="Level of intervals and verdicts."),
     ]
-
-
-def terms(margin: float | None, power: float, level: float) -> Terms:
-    """The terms of a comparison from the options."""
-    return Terms(level, power, margin)

@@ -5,16 +5,15 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.compare import compare, not_compared
 from sociometer.analysis.comparison import Comparison
 from sociometer.analysis.formatting import amount
-from sociometer.cli.chosen import chosen_runs, runs_argument, terms, terms_options
+from sociometer.api import compare
+from sociometer.cli.chosen import chosen_runs, runs_argument, terms_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import harmless, print_json, print_line, print_table
-from sociometer.comparable import candidates
-from sociometer.core.errors import ExitCode, UsageError
-from sociometer.report.comparison_table import FAMILIES, comparison_table
+from sociometer.core.errors import ExitCode
+from sociometer.reporting.comparison_table import FAMILIES, comparison_table
 
 _GATE = (
     "Exit code 1 when a later run is worse on a primary measure, and where nothing can be said of one: runs that "
@@ -32,22 +31,15 @@ def _compare(
     store: Path | None,
     as_json: bool,
 ) -> int:
-    wanted = terms(margin, power, level)
     with open_stored(store_path(store)) as engine:
-        chosen = chosen_runs(engine, runs)
-        if len(chosen) < 2:
-            raise UsageError(
-                "compare needs at least two runs: sociometer compare RUN RUN. `sociometer runs` lists them."
-            )
-        known = candidates(chosen, task)
-        compared, lacking = compare(known, wanted), not_compared(known)
-    found = (*compared, *lacking)
+        compared = compare(*chosen_runs(engine, runs), task=task, margin=margin, power=power, level=level)
+    found = (*compared, *compared.lacking)
     if as_json:
         print_json(found)
     else:
         for comparison in compared:
             _print(comparison)
-        _print_lacking(lacking)
+        _print_lacking(compared.lacking)
         if any(comparison.measures for comparison in compared):
             print_line(FAMILIES)
     return int(ExitCode.GATE_FAILED if fail_if == "worse" and not _gate_holds(found) else ExitCode.OK)

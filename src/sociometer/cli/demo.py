@@ -12,14 +12,6 @@ from sociometer.core.measure import Cell, Table
 from sociometer.instruments import cards
 
 _SUBJECTS = ("local/smollm2-135m", "baseline/random")
-_SAMPLES = {
-    "sesi": "--limit 6 --reply-tokens 24",
-    "seceu": "--limit 4 --reply-tokens 48",
-    "egosocial": "--limit 1 --rounds 3 --reply-tokens 32",
-    "socialeval": "--limit 1 --orders 1 --reply-tokens 24",
-    "sage": "--limit 1 --turns 4 --reply-tokens 60",
-}
-"""So few items, rounds and tokens that a model reading some seventy tokens a second is done in minutes."""
 
 
 def main() -> int:
@@ -30,10 +22,9 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     store = str(folder / "demo.db")
     begun = time.monotonic()
-    for name in cards():
+    for name, card in cards().items():
         models = [word for subject in _SUBJECTS for word in ("--model", subject)]
-        sample = _SAMPLES.get(name, "--limit 1").split()
-        code = run_command(["run", name, *models, *sample, "--repeats", "1", "--store", store])
+        code = run_command(["run", name, *models, *card.demo.split(), "--repeats", "1", "--store", store])
         if code:
             return code
     page = folder / "report.html"

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import structs
 
 from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
-from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
+from sociometer.run_options import RunOptions, make_config
 from sociometer.store.store import default_path
 
 
@@ -49,13 +50,16 @@ def run_options() -> list[click.Parameter]:
             type=int,
             help="Play a sample of this many items (scenarios, where each has several), the same for every subject.",
         ),
-        click.Option(["--repeats"], type=int, help="Play each item this often."),
+        click.Option(["--item", "items"], multiple=True, metavar="ID", help="Only these items."),
+        click.Option(["--repeats"], type=int, help="Times to play each item."),
         click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of deals, orders and samples."),
         click.Option(["--official"], is_flag=True, help="Use the official items fetched by `data fetch`."),
         click.Option(
             ["--data"], type=click.Path(), default="", help="Folder with the official files; implies --official."
         ),
         click.Option(["--prompts"], type=click.Path(), default="", help="Folder of prompts that replace ours by name."),
+        click.Option(["--name"], default="", help="Name of the run, for `show`, `compare` and others."),
+        click.Option(["--label"], default="", help="Name of the subject in tables and pages."),
         *_model_options(),
         *_limit_options(),
     ]
@@ -159,49 +163,14 @@ def _variable(name: str) -> str:
 
 def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, Any]) -> RunConfig:
     """The configuration that the options of `run` describe."""
-    return RunConfig(
-        instrument=card.name,
-        subject=subject,
-        tasks=tuple(values["tasks"]),
-        roles=_roles(values["roles"]),
-        settings=dict(settings),
-        seed=values["seed"],
-        repeats=values["repeats"],
-        limit=values["limit"],
-        official=values["official"] or bool(values["data"]),
-        data_folder=str(Path(values["data"]).absolute()) if values["data"] else "",
-        prompts_folder=str(Path(values["prompts"]).absolute()) if values["prompts"] else "",
-        base_url=values["base_url"],
-        revision=values["revision"],
-        key_variable=values["key_variable"],
-        timeout_seconds=values["timeout"],
-        sampling=_sampling(values),
-        caps=caps(values),
-        fresh=values["fresh"],
-        in_flight=values["in_flight"],
-        retries=values["retries"],
-        command=("sociometer", *sys.argv[1:]),
-    )
+    options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
+    config = make_config(card.name, subject, **{**options, "roles": _roles(values["roles"]), "settings": settings})
+    return structs.replace(config, command=("sociometer", *sys.argv[1:]))
 
 
 def caps(values: Mapping[str, Any]) -> Caps:
     """The caps that were given."""
     return Caps(values["max_cost"], values["max_requests"], values["max_tokens"])
-
-
-def _sampling(values: Mapping[str, Any]) -> Sampling:
-    if values["server_sampling"] and (values["temperature"] is not None or values["top_p"] is not None):
-        raise UsageError("--server-sampling sends neither, so --temperature and --top-p cannot stand beside it.")
-    return Sampling(
-        temperature=values["temperature"],
-        top_p=values["top_p"],
-        max_tokens=values["reply_tokens"],
-        seed=values["sampling_seed"],
-        stop=tuple(values["stop"]),
-        reasoning_effort=values["reasoning_effort"],
-        logprobs=values["logprobs"],
-        server_default=values["server_sampling"],
-    )
 
 
 def _roles(given: tuple[str, ...]) -> dict[str, str]:

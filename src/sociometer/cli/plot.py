@@ -14,8 +14,8 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import Result
 from sociometer.engine.engine import Engine
-from sociometer.report.content import gather
-from sociometer.report.plot import WIDTH, find_figure, plot
+from sociometer.reporting.content import gather
+from sociometer.reporting.plot import WIDTH, find_figure, plot
 
 
 def _plot(

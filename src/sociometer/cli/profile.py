@@ -12,11 +12,11 @@ from sociometer.cli.chosen import chosen_runs
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
-from sociometer.comparable import BUNDLED, whose_items
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
+from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.stored_run import StoredRun
 
 _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable")

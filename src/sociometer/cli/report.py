@@ -1,18 +1,15 @@
 """`sociometer report`: one self-contained HTML page about runs."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-import sociometer
-from sociometer.cli.chosen import chosen_runs, runs_argument, terms, terms_options
+from sociometer.api import report
+from sociometer.cli.chosen import chosen_runs, runs_argument, terms_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
-from sociometer.comparable import given_runs
 from sociometer.core.task import Result
-from sociometer.report.build import write_report
 
 
 def _report(
@@ -25,14 +22,9 @@ def _report(
     store: Path | None,
     as_json: bool,
 ) -> int:
-    wanted = terms(margin, power, level)
     with open_stored(store_path(store)) as engine:
-        given, instruments = given_runs(chosen_runs(engine, runs))
-        now = datetime.now(UTC)
-        made = f"{now.day} {now:%B %Y}"
-        path = write_report(
-            given, instruments, out, made=made, version=sociometer.__version__, terms=wanted, evidence=evidence
-        )
+        chosen = chosen_runs(engine, runs)
+        path = report(chosen, out, evidence=evidence, margin=margin, power=power, level=level)
     return print_result(Result(wrote=(str(path),)), as_json)
 
 

@@ -1,63 +1,31 @@
 """`sociometer reproduce`: the published figures, recomputed, with every mismatch shown."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
-from msgspec import field
 
-from sociometer.analysis.reproduction import reproduced, reproduction_table
+from sociometer.api import reproduce
 from sociometer.cli.options import json_option
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.errors import ExitCode
-from sociometer.core.measure import PublishedFigure
-from sociometer.core.settings import Settings
-from sociometer.core.task import Source
-from sociometer.engine.data import data_folders
 from sociometer.instruments import card_of, cards, load
-
-
-class _Searched(Source, frozen=True):
-    """A source that remembers which official files it was asked for and did not have."""
-
-    asked: dict[str, bool] = field(default_factory=dict)
-
-    def find(self, name: str) -> Path | None:
-        """The official file or folder of that name, or None, which is remembered."""
-        found = super().find(name)
-        self.asked[name] = found is not None
-        return found
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """What was asked for and found nowhere, once each: a file may have been looked for in several places."""
-        had = {Path(name).name for name, found in self.asked.items() if found}
-        places: dict[str, str] = {}
-        for name in self.asked:
-            places.setdefault(Path(name).name, name)
-        return tuple(place for bare, place in places.items() if bare not in had)
 
 
 def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, as_json: bool) -> int:
     names = [card_of(name).name for name in instruments] or list(cards())
-    found: dict[str, tuple[PublishedFigure, ...]] = {}
-    missing: dict[str, tuple[str, ...]] = {}
-    for name in names:
-        instrument = load(name)
-        if instrument.reproduce is None:
-            continue
-        settings = Settings.chosen(instrument.card.setting, {})
-        source = _Searched(settings, instrument.prompts(), name, True, data_folders(data))
-        found[name] = tuple(instrument.reproduce(source))
-        missing[name] = source.missing
-    good = reproduced(found)
+    found = [reproduce(name, data=data) for name in names if load(name).reproduce is not None]
+    good = all(one.good for one in found)
     if as_json:
-        print_json({"reproduced": good, "figures": found, "not_found": missing})
+        figures, missing = (
+            {one.instrument: one.figures for one in found},
+            {one.instrument: one.missing for one in found},
+        )
+        print_json({"reproduced": good, "figures": figures, "not_found": missing})
     else:
-        for name, figures in found.items():
-            print_table(reproduction_table(name, figures, mismatches))
-            if missing[name]:
-                print_line(_what_is_missing(name, missing[name]))
+        for one in found:
+            print_table(one.table(mismatches))
+            if one.missing:
+                print_line(_what_is_missing(one.instrument, one.missing))
                 print_line()
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
 

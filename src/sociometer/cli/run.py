@@ -80,6 +80,10 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
     models = values["models"]
     if not models:
         raise UsageError("no model given; use --model MODEL ('sociometer models' lists what may stand there).")
+    if values["label"] and len(models) > 1:
+        raise UsageError("--label names one subject; give it one --model.")
+    if values["name"] and len(models) > 1:
+        raise UsageError("--name names one subject's runs; give it one --model.")
     if len(models) > 1 and values["base_url"]:
         raise UsageError("--base-url serves one --model; write 'provider/name@URL' to give each its own.")
     known_roles = {role.name for name in names for role in card_of(name).role}
@@ -92,6 +96,7 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
             card = card_of(name)
             given = dict(values)
             if len(names) > 1:
+                given["name"] = f"{values['name']}-{name}" if values["name"] else ""
                 known = {role.name for role in card.role}
                 given["roles"] = tuple(text for text in values["roles"] if text.partition("=")[0] in known)
             configs.append(run_config(card, model, given, chosen_settings(card.setting, values)))

@@ -9,9 +9,9 @@ import msgspec
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.progress import cost_in_words
-from sociometer.comparable import BUNDLED, whose_items
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
+from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.lock import is_played
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.store import Store

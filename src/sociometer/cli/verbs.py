@@ -149,7 +149,7 @@ def _with_figures(result: Result, folder: Path | None) -> Result:
         return msgspec.structs.replace(result, notes=(*result.notes, said)) if said else result
     if not names:
         return msgspec.structs.replace(result, notes=(*result.notes, "This result has no figures to write."))
-    from sociometer.report.plot import plot_all
+    from sociometer.reporting.plot import plot_all
 
     written = tuple(str(path) for path in plot_all(result.figures, folder))
     return msgspec.structs.replace(result, wrote=(*result.wrote, *written))

@@ -111,6 +111,8 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     player: tuple[PlayerCard, ...] = ()
     licence: str = ""
     """The licence of the official data, in one sentence."""
+    demo: str = "--limit 1"
+    """The options of `run` with which `make demo` plays a small sample."""
 
     def task_card(self, name: str) -> TaskCard:
         """The task of that name."""

@@ -8,9 +8,9 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-import aiohttp
 from msgspec import Struct
 from platformdirs import user_data_path
 
@@ -19,6 +19,9 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, MachineryError
 from sociometer.core.settings import Settings
 from sociometer.core.task import Instrument
+
+if TYPE_CHECKING:
+    import aiohttp
 
 _HOME = "https://raw.githubusercontent.com"
 _RECORDED = "checksums.json"
@@ -101,13 +104,15 @@ Told = Callable[[str, int, int | None], None]
 
 async def fetch_files(files: Iterable[FileCard], root: Path, told: Told) -> list[Fetched]:
     """Brings every file below `root`; one that is there with the right checksum is left alone."""
+    import aiohttp
+
     stall = float(os.environ.get("SOCIOMETER_DATA_STALL_SECONDS", _STALL_SECONDS))
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=stall, sock_read=stall)
     async with aiohttp.ClientSession(timeout=timeout) as http:
         return [await _fetch(http, file, root, told) for file in files]
 
 
-async def _fetch(http: aiohttp.ClientSession, file: FileCard, root: Path, told: Told) -> Fetched:
+async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told: Told) -> Fetched:
     target = _inside(root, file.name)
     recorded = _read_recorded(root)
     expected = file.sha256 or recorded.get(file.name, "")
@@ -138,8 +143,10 @@ async def _fetch(http: aiohttp.ClientSession, file: FileCard, root: Path, told: 
 
 
 async def _download(
-    http: aiohttp.ClientSession, url: str, partial: Path, told: Callable[[int, int | None], None]
+    http: "aiohttp.ClientSession", url: str, partial: Path, told: Callable[[int, int | None], None]
 ) -> None:
+    import aiohttp
+
     have = _size(partial)
     # Unencoded, so that the bytes on disk are the ones a later Range counts.
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}

@@ -15,8 +15,8 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import Instrument, SummarisedRun
-from sociometer.report.evidence import EpisodeShown, evidence_of
-from sociometer.report.figures import measures_figure, profile_figure
+from sociometer.reporting.evidence import EpisodeShown, evidence_of
+from sociometer.reporting.figures import measures_figure, profile_figure
 from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48

@@ -15,7 +15,7 @@ from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
-from sociometer.report.content import GivenRun
+from sociometer.reporting.content import GivenRun
 
 HOSTILE = (
     "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"

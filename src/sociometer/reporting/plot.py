@@ -11,7 +11,7 @@ import vl_convert
 from sociometer.analysis.charts.theme import Mode, themed
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Table
-from sociometer.report.safe_svg import clean_svg
+from sociometer.reporting.safe_svg import clean_svg
 
 PICTURES = ("svg", "pdf", "png")
 TABLES = ("csv",)

@@ -22,10 +22,10 @@ from sociometer.analysis.error_counts import known_errors
 from sociometer.analysis.formatting import group_text, interval_text, number
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.measure import Cell, Figure, Measure, Table
-from sociometer.report.comparison_table import FAMILIES, VERDICT, observed_columns, tested_columns
-from sociometer.report.content import Chapter, ReportContent
-from sociometer.report.profile_strips import strips
-from sociometer.report.safe_svg import clean_svg
+from sociometer.reporting.comparison_table import FAMILIES, VERDICT, observed_columns, tested_columns
+from sociometer.reporting.content import Chapter, ReportContent
+from sociometer.reporting.profile_strips import strips
+from sociometer.reporting.safe_svg import clean_svg
 
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
 SHAPES = ("round", "square", "diamond", "ring")
@@ -271,7 +271,7 @@ def _digest(script: str) -> str:
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("sociometer.report", "templates"),
+        loader=PackageLoader("sociometer.reporting", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

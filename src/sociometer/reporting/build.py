@@ -5,8 +5,8 @@ from pathlib import Path
 
 from sociometer.analysis.comparison import Terms
 from sociometer.core.task import Instrument
-from sociometer.report.content import GivenRun, gather
-from sociometer.report.page import render
+from sociometer.reporting.content import GivenRun, gather
+from sociometer.reporting.page import render
 
 
 def write_report(

@@ -16,15 +16,15 @@ from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.task import Instrument, SummarisedRun
-from sociometer.report.build import write_report
-from sociometer.report.comparison_table import comparison_table, p_text
-from sociometer.report.content import GivenRun, days_in_words, gather
-from sociometer.report.evidence import choose, transcript_lines
-from sociometer.report.figures import profile_figure
-from sociometer.report.page import _rows, as_data_block, cell, comparisons_by_subject, measure_rows, packed, troubles
-from sociometer.report.plot import drawn, find_figure, plot, plot_all
-from sociometer.report.profile_strips import strips
-from sociometer.report.safe_svg import clean_svg
+from sociometer.reporting.build import write_report
+from sociometer.reporting.comparison_table import comparison_table, p_text
+from sociometer.reporting.content import GivenRun, days_in_words, gather
+from sociometer.reporting.evidence import choose, transcript_lines
+from sociometer.reporting.figures import profile_figure
+from sociometer.reporting.page import _rows, as_data_block, cell, comparisons_by_subject, measure_rows, packed, troubles
+from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
+from sociometer.reporting.profile_strips import strips
+from sociometer.reporting.safe_svg import clean_svg
 
 
 @pytest.fixture(scope="module")
