@@ -1,0 +1,222 @@
+"""`import sociometer`: what a script or a notebook can do, and what it is told where it cannot."""
+
+import asyncio
+import inspect
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.core.errors import SociometerError, UsageError
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "s.db"
+
+
+async def answers_b(messages):
+    """A subject that always picks B."""
+    assert {message["role"] for message in messages} <= {"system", "user", "assistant"}
+    return "B"
+
+
+def test_the_names_are_sorted_documented_and_there():
+    assert sm.__all__ == sorted(sm.__all__)
+    for name in sm.__all__:
+        assert inspect.getdoc(getattr(sm, name)), name
+    assert set(sm.__all__) <= set(dir(sm))
+    with pytest.raises(AttributeError, match="it offers: CommandContext"):
+        _ = sm.nothing
+
+
+def test_importing_it_loads_neither_models_nor_statistics():
+    code = "import sociometer, sys; print([m for m in ('scipy', 'aiohttp', 'numpy', 'jinja2') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_a_function_is_measured_like_a_model(store, capsys):
+    run = sm.run("sesi", model=answers_b, limit=12, store=store, label="always B")
+    assert (run.subject, run.status, run.instrument) == ("always B", "finished", "sesi")
+    picked = [event.reply.text for episode in run.episodes() for event in run.transcript(episode.item.id)[:1]]
+    assert picked == ["B"] * 12
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_same_call_again_asks_only_a_function_that_may_have_changed(store):
+    asked = []
+
+    def count(messages):
+        asked.append(messages)
+        return "A"
+
+    for revision, expected in (("", 3), ("", 6), ("one", 9), ("one", 9)):
+        sm.run("sesi", model=count, limit=3, store=store, revision=revision)
+        assert len(asked) == expected
+
+
+def test_run_works_inside_a_running_loop_and_arun_plays_on_it(store):
+    threads = []
+
+    async def subject(messages):
+        threads.append(threading.current_thread())
+        return "A"
+
+    async def notebook():
+        sm.run("sesi", model=subject, limit=2, store=store)
+        return await sm.arun("sesi", model=subject, limit=2, store=store)
+
+    assert asyncio.run(notebook()).status == "finished"
+    assert [thread is threading.main_thread() for thread in threads] == [False, False, True, True]
+
+
+def test_functions_are_asked_side_by_side(store):
+    together = threading.Barrier(4, timeout=30)
+
+    def wait(messages):
+        together.wait()
+        return "A"
+
+    assert sm.run("sesi", model=wait, limit=4, store=store, in_flight=4).status == "finished"
+
+
+def test_an_error_of_a_function_is_no_wrong_answer(store):
+    def broken(messages):
+        raise ValueError("no idea")
+
+    run = sm.run("sesi", model=broken, limit=3, store=store)
+    assert run.failures() == {"python error": 3}
+    assert run.summary().measure("accuracy").value is None
+
+
+def test_a_function_that_gives_no_text_ends_the_run_at_once(store):
+    with pytest.raises(UsageError, match="gave a int; it must give a string or a Reply"):
+        sm.run("sesi", model=lambda messages: 7, limit=3, store=store)
+
+
+def test_any_role_can_be_a_function(store):
+    def judge(messages):
+        return '{"reason": "r", "cause": "other"}'
+
+    with pytest.raises(UsageError, match="unknown role of sesi 'opponent'"):
+        sm.run("sesi", model=answers_b, roles={"opponent": judge}, store=store)
+
+
+def test_a_function_can_be_named_on_the_command_line(store, capsys, tmp_path, monkeypatch):
+    (tmp_path / "my_agent.py").write_text("async def answer(messages):\n    return 'C'\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["run", "sesi", "--limit", "2", "--store", str(store), "--quiet"]
+    assert run_command([*words, "--model", "python/my_agent:answer"]) == 0
+    assert sm.get_run(store=store).subject == "python/my_agent:answer"
+    for model, message in (
+        ("python/my_agent", "write python/package.module:function"),
+        ("python/my_agent:nothing", "cannot find the function"),
+        ("python/no_such_module:f", "cannot find the function"),
+        ("python/my_agent:__name__", "is a str, not a function"),
+    ):
+        assert run_command([*words, "--model", model]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_chosen_items_are_played_in_the_tasks_that_have_them(store):
+    run = sm.run("socialeval", model="baseline/random", items=["altruism-three-nights-en"], store=store, repeats=1)
+    known = {episode.item.id for task in run.tasks for episode in run.episodes(task)}
+    assert known == {"altruism-three-nights-en"} and run.tasks == ("goals",)
+
+
+def test_an_unknown_item_names_the_nearest(store):
+    with pytest.raises(UsageError, match="unknown item of sesi 'sesi-emp-0'; did you mean 'sesi-emp-"):
+        sm.run("sesi", model="baseline/random", items=["sesi-emp-0"], store=store)
+    with pytest.raises(UsageError, match="--item names the items to play and --limit draws a sample"):
+        sm.run("sesi", model="baseline/random", items=["sesi-emp-02"], limit=2, store=store)
+
+
+def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
+    run = sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1")
+    assert sm.get_run("nightly-1", store=store).id == run.id
+    assert sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1").id == run.id
+    with pytest.raises(UsageError, match=f"the name 'nightly-1' is taken by run {run.id}"):
+        sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
+    with pytest.raises(UsageError, match="--name takes letters"):
+        sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
+
+
+def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_path, capsys):
+    script = tmp_path / "xq-my-folder" / "answers.txt"
+    script.parent.mkdir()
+    script.write_text("A\n" * 50, encoding="utf-8")
+    address = f"vllm/m@{openai_server.url}/v1#step-4"
+    a = sm.run("sesi", model=address, limit=2, store=store)
+    b = sm.run("sesi", model=f"scripted/{script}", limit=2, store=store)
+    assert (a.subject, b.subject) == ("vllm/m#step-4", "scripted/answers.txt")
+    for words in (["runs"], ["show", a.id], ["compare", a.id, b.id], ["leaderboard", "sesi"]):
+        run_command([*words, "--store", str(store)])
+    page = sm.report([a, b], tmp_path / "page.html").read_text(encoding="utf-8")
+    said = capsys.readouterr()
+    for text in (said.out.replace(str(store), ""), said.err, page):
+        assert openai_server.url not in text
+        assert "xq-my-folder" not in text
+
+
+def test_a_cap_stops_a_run_that_can_be_resumed(store, openai_server):
+    options = {"limit": 4, "store": store, "base_url": f"{openai_server.url}/v1", "revision": "1", "in_flight": 1}
+    run = sm.run("sesi", model="vllm/m", max_requests=2, **options)
+    assert run.status == "stopped"
+    assert sm.resume(run, max_requests=10, store=store).status == "finished"
+    assert len(openai_server.received) == 4
+
+
+def test_frames_come_from_one_arrow_table(store):
+    run = sm.run("sesi", model="baseline/random", limit=5, store=store)
+    pandas, polars = run.frame(), run.frame("polars")
+    assert list(pandas.columns) == polars.columns == run.table().column_names
+    assert len(pandas) == len(polars) == 5
+    assert pandas["score.correct"].mean() == polars["score.correct"].mean() == run.summary().measure("accuracy").value
+    with pytest.raises(UsageError, match="unknown library 'numpy'; known: pandas, polars"):
+        run.frame("numpy")
+
+
+def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
+    assert sm.runs(store=store) == []
+    first = sm.run("sesi", model="baseline/random", limit=20, store=store)
+    second = sm.run("sesi", model="baseline/oracle", limit=20, store=store)
+    assert [run.id for run in sm.runs(store=store)] == [first.id, second.id]
+    found = sm.compare(first, second.id, store=store)
+    assert "baseline/oracle is better than baseline/random" in found.verdict
+    assert "<td>" in found._repr_html_()
+    with pytest.raises(UsageError, match="at least two runs"):
+        sm.compare(first)
+    assert sm.report([first, second], tmp_path / "page.html").exists()
+    assert sm.reproduce("seceu").good
+    with pytest.raises(UsageError, match=r"unknown figure of sesi 'nothing'"):
+        first.figure("nothing")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"instrument": "sesy"}, "did you mean 'sesi'"),
+        ({"limits": 3}, "unknown option 'limits'; did you mean 'limit'"),
+        ({"limit": 0}, "--limit must be at least 1, not 0"),
+        ({"settings": {"order": 3}}, "did you mean '--orders'"),
+        ({"temperature": 0.5, "server_sampling": True}, "--server-sampling sends neither"),
+        ({"model": "opneai/gpt-4o"}, "did you mean 'openai'"),
+    ],
+)
+def test_errors_are_of_our_own_tree_and_say_what_to_type(store, words, message):
+    asked = {"instrument": "sesi", "model": "baseline/random", "store": store, **words}
+    with pytest.raises(SociometerError, match=message):
+        sm.run(**asked)
+    assert not store.exists()
+
+
+def test_hostile_text_is_shown_as_text_in_a_notebook(store):
+    run = sm.run("sesi", model="baseline/random", limit=2, store=store, label="<script>alert(1)</script>")
+    assert "<script>" not in run._repr_html_()
+    assert "<script>" not in run.figure("accuracy")._repr_mimebundle_()["text/html"]
