@@ -2,7 +2,7 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
-from sociometer.engine.items import sample, unique
+from sociometer.engine.items import ItemList, sample
 
 ITEMS = [Item(id=f"i{number}", cluster=f"c{number // 2}") for number in range(100)]
 
@@ -33,4 +33,4 @@ def test_whole_clusters_are_drawn_where_these_are_counted():
 
 def test_an_id_that_stands_twice_is_refused():
     with pytest.raises(DataError, match="'i1' appears twice"):
-        list(unique([Item(id="i1"), Item(id="i1")], "questions"))
+        ItemList("questions", lambda: [Item(id="i1"), Item(id="i1")])

@@ -11,7 +11,7 @@ from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.lock import RunLock
-from sociometer.store.records import JournalEntry, Manifest
+from sociometer.store.records import Charge, JournalEntry, Manifest
 from sociometer.store.store import Store
 from sociometer.store.texts import pack, unpack
 
@@ -48,7 +48,7 @@ def store(tmp_path):
 
 
 def entry(key=b"k" * 16, text=b"reply", run="r", **changes):
-    facts = {"input_tokens": 3, "output_tokens": 4, "cost": 0.5, **changes}
+    facts = {"usage": Usage(3, 4), "charge": Charge(0.5), **changes}
     return JournalEntry(key, MODEL, run, (system("be kind"), user("hello")), text, **facts)
 
 
@@ -70,7 +70,7 @@ def test_a_kept_reply_is_found_by_another_process_at_once(store, tmp_path):
 
 
 def test_spending_is_summed_and_the_unknown_is_counted_not_taken_for_zero(store):
-    keep(store, entry(), entry(b"l" * 16, cost=None, input_tokens=None))
+    keep(store, entry(), entry(b"l" * 16, usage=Usage(None, 4), charge=Charge(None)))
     spent = store.journal.spent("r")
     assert (spent.requests, spent.input_tokens, spent.output_tokens, spent.cost) == (2, 3, 8, 0.5)
     assert (spent.unpriced, spent.unmetered) == (1, 1)
@@ -262,9 +262,9 @@ def test_two_processes_that_start_the_same_command_share_one_run(store, tmp_path
 
 def test_an_attempt_to_which_nothing_came_back_is_neither_priced_nor_unpriced(store):
     run = store.runs.create(manifest(), "hash")
-    store.journal.count_attempt(run.id, None, None, (0, 0.0))
-    store.journal.count_attempt(run.id, Usage(5, 2), 0.25, (0, 0.0))
-    store.journal.count_attempt(run.id, Usage(5, None), None, (7, 0.0))
+    store.journal.count_attempt(run.id, None, Charge(None))
+    store.journal.count_attempt(run.id, Usage(5, 2), Charge(0.25))
+    store.journal.count_attempt(run.id, Usage(5, None), Charge(None, 7))
     store.flush()
     spent = store.journal.spent(run.id)
     assert (spent.requests, spent.priced, spent.unpriced, spent.unmetered) == (3, 1, 1, 1)

@@ -116,10 +116,10 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
 
     def task_card(self, name: str) -> TaskCard:
         """The task of that name."""
-        for task in self.task:
-            if task.name == name:
-                return task
-        raise unknown(f"task of {self.name}", name, (task.name for task in self.task))
+        tasks = {task.name: task for task in self.task}
+        if name not in tasks:
+            raise unknown(f"task of {self.name}", name, tasks)
+        return tasks[name]
 
     def default_tasks(self) -> tuple[str, ...]:
         """The tasks that `run` plays when none is named."""

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.answer_format import AnswerFormat, Free, Schema
 from sociometer.core.conversation import Event, Exchange, Message, Noted, Player, Reply, Request, Sampling, user
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import unknown
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 
@@ -167,8 +167,6 @@ class Session:
         return self._binding(role).label
 
     def _binding(self, role: str) -> RoleBinding:
-        if not self._bindings:
-            raise UsageError(f"nobody plays the role '{role}'; bind it with --role {role}=MODEL.")
         if role not in self._bindings:
             raise unknown("role", role, self._bindings, f"Bind it with --role {role}=MODEL.")
         return self._bindings[role]

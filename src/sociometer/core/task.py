@@ -1,5 +1,6 @@
 """The contract of an instrument: tasks of four functions, and what they pass around."""
 
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -105,11 +106,7 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
 
     def failures(self) -> dict[str, int]:
         """How many episodes failed, by kind."""
-        counts: dict[str, int] = {}
-        for episode in self.walk():
-            if episode.failure is not None:
-                counts[episode.failure.kind] = counts.get(episode.failure.kind, 0) + 1
-        return counts
+        return dict(Counter(episode.failure.kind for episode in self.walk() if episode.failure is not None))
 
 
 class Headline(Struct, Generic[ItemT, OutcomeT], frozen=True):
@@ -121,19 +118,11 @@ class Headline(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Why the run has no number of its own to set beside others; empty where it has."""
 
 
-def no_items(source: Source) -> tuple[()]:
-    """The items of a task that only a command plays, with items it hands over."""
-    return ()
-
-
-def no_norm(source: Source) -> None:
-    """The norm of a task without a human reference."""
-
-
 class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Four functions; a task knows no engine, no store and no model.
 
-    `items` streams what is to be played, and a bad row is an error that names file and line. `play` is the
+    `items` streams what is to be played (none where only a command plays the task, with items of its own); a bad row
+    is an error that names file and line. `play` is the
     conversation: the only one that talks, deterministic given the replies and `session.rng`. `score` and `summarise`
     are pure: no model, no clock, no randomness.
     """
@@ -144,10 +133,10 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     play: Callable[[ItemT, Session], Coroutine[Any, Any, OutcomeT]]
     score: Callable[[ItemT, OutcomeT], Score]
     summarise: Callable[[RunView[ItemT, OutcomeT]], Summary]
-    items: Callable[[Source], Iterable[ItemT]] = no_items
+    items: Callable[[Source], Iterable[ItemT]] = lambda source: ()
     headline: Callable[[RunView[ItemT, OutcomeT]], Headline[ItemT, OutcomeT]] = Headline
     """The part of the run that is compared with others: all of it, unless the run holds several numbers for a thing."""
-    norm: Callable[[Source], Any] = no_norm
+    norm: Callable[[Source], Any] = lambda source: None
     """The human reference for these items as a JSON value, stored with the run."""
 
 

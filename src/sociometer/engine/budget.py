@@ -8,7 +8,7 @@ from sociometer.core.config import Caps
 from sociometer.core.conversation import Message, Sampling, Usage
 from sociometer.core.errors import StopCause, Stopped
 from sociometer.engine.prices import Price
-from sociometer.store.records import Spent
+from sociometer.store.records import Charge, Spent
 
 _BYTES_A_TOKEN = 2.0
 """Fewer than tokenizers need, for English as for Chinese, so that a reservation is not too small."""
@@ -24,14 +24,6 @@ class Reservation(Struct, frozen=True):
     def plus(self, other: "Reservation", times: int = 1) -> "Reservation":
         """The sum of both."""
         return Reservation(self.tokens + times * other.tokens, self.cost + times * other.cost)
-
-
-class Settled(Struct, frozen=True):
-    """What a request came to: its cost (None: unknown), and what counts against the caps beyond what was reported."""
-
-    cost: float | None
-    charged_tokens: int = 0
-    charged_cost: float = 0.0
 
 
 class Budget:
@@ -70,26 +62,26 @@ class Budget:
         self._reserved = self._reserved.plus(reservation)
         return reservation
 
-    def settle(self, reservation: Reservation, usage: Usage | None, price: Price | None) -> Settled:
+    def settle(self, reservation: Reservation, usage: Usage | None, price: Price | None) -> Charge:
         """Counts what a request really used (None: nothing came back)."""
         self._in_flight -= 1
         self._reserved = self._reserved.plus(reservation, -1)
         self._settled.set()
         if usage is None:
-            return Settled(None)
+            return Charge(None)
         spent = self.spent
         spent.input_tokens += usage.input_tokens or 0
         spent.output_tokens += usage.output_tokens or 0
         unmetered = usage.input_tokens is None or usage.output_tokens is None
         cost = price.of(usage) if price else None
-        settled = Settled(cost, reservation.tokens * unmetered, reservation.cost if cost is None else 0.0)
+        charge = Charge(cost, reservation.tokens * unmetered, reservation.cost if cost is None else 0.0)
         spent.unmetered += unmetered
         spent.unpriced += cost is None
         spent.priced += cost is not None
         spent.cost += cost or 0.0
-        spent.charged_tokens += settled.charged_tokens
-        spent.charged_cost += settled.charged_cost
-        return settled
+        spent.charged_tokens += charge.charged_tokens
+        spent.charged_cost += charge.charged_cost
+        return charge
 
     def _against(self, reservation: Reservation) -> Stopped | None:
         """The cap that the next request would break, if any."""

@@ -29,13 +29,10 @@ class CommandContext:
         """`subjects` are the models given by `--model`; `config` holds everything else that the user chose."""
         self.instrument = instrument
         self.subjects = subjects
+        self.seed = config.seed
         self._engine = engine
         self._config = config
         self.failures: Counter[str] = Counter()
-
-    @property
-    def seed(self) -> int:
-        return self._config.seed
 
     def source(self, **settings: SettingValue) -> Source:
         """Where items come from under the user's settings, with some replaced."""

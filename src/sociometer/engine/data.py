@@ -124,7 +124,8 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
     resumed = partial.exists()
     home = os.environ.get("SOCIOMETER_DATA_HOME", _HOME).rstrip("/")
     url = f"{home}/{file.repository}/{file.commit}/{quote(file.path)}"
-    await _download(http, url, partial, lambda done, total: told(file.name, done, total))
+    have = partial.stat().st_size if resumed else 0
+    await _download(http, url, partial, have, lambda done, total: told(file.name, done, total))
     found = checksum(partial)
     if expected and found != expected:
         partial.unlink()
@@ -143,11 +144,10 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
 
 
 async def _download(
-    http: "aiohttp.ClientSession", url: str, partial: Path, told: Callable[[int, int | None], None]
+    http: "aiohttp.ClientSession", url: str, partial: Path, have: int, told: Callable[[int, int | None], None]
 ) -> None:
     import aiohttp
 
-    have = _size(partial)
     # Unencoded, so that the bytes on disk are the ones a later Range counts.
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
     try:
@@ -177,10 +177,6 @@ def _inside(root: Path, name: str) -> Path:
     if not target.is_relative_to(root.resolve()):
         raise DataError(f"'{name}' would lie outside the data folder", root)
     return target
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _read_recorded(root: Path) -> dict[str, str]:

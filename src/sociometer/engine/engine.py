@@ -221,20 +221,14 @@ def run_loop(coroutine: Coroutine[Any, Any, Value]) -> Value:
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)
     try:
-        if _is_in_loop():
-            return _run_in_thread(coroutine)
-        with asyncio.Runner(loop_factory=_new_loop) as runner:
-            return runner.run(coroutine)
-    finally:
-        gc.set_threshold(*before)
-
-
-def _is_in_loop() -> bool:
-    try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return False
-    return True
+        with asyncio.Runner(loop_factory=_new_loop) as runner:
+            return runner.run(coroutine)
+    else:
+        return _run_in_thread(coroutine)
+    finally:
+        gc.set_threshold(*before)
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

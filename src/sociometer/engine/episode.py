@@ -38,9 +38,8 @@ async def play_episode(
             raise error from None
         return PlayedEpisode(failed(item, repeat, error), tuple(session.events), error)
     scored = score_safely(task, item, outcome)
-    if isinstance(scored, Failure):
-        return PlayedEpisode(Episode(item, repeat, outcome, None, scored), tuple(session.events))
-    return PlayedEpisode(Episode(item, repeat, outcome, scored, None), tuple(session.events))
+    score, failure = (None, scored) if isinstance(scored, Failure) else (scored, None)
+    return PlayedEpisode(Episode(item, repeat, outcome, score, failure), tuple(session.events))
 
 
 def failed(item: Item, repeat: int, error: Exception) -> Episode[Any, Any]:

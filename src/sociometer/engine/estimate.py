@@ -2,13 +2,13 @@
 
 import asyncio
 from functools import partial
+from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Exchange
+from sociometer.core.conversation import Exchange, Usage
 from sociometer.core.errors import MachineryError
-from sociometer.core.session import RoleBinding
-from sociometer.core.task import Item
+from sociometer.core.task import Item, Task
 from sociometer.engine.episode import play_episode
 from sociometer.engine.items import ItemList, sample
 from sociometer.engine.plan import Plan
@@ -41,16 +41,31 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
     for task in plan.tasks:
         items = ItemList(task.name, partial(plan.items, task))
         rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
-        asked = asyncio.run(_rehearse(plan, task.name, rehearsed))
+        asked = asyncio.run(_rehearse(plan, task, rehearsed))
         for role, binding in plan.bindings.items():
-            mine = [exchange for exchange in asked if exchange.role == role]
-            if mine:
+            if mine := [exchange for exchange in asked if exchange.role == role]:
                 scale = items.count * plan.repeats(task.name) / len(rehearsed)
-                rows.append(_row(plan, task.name, role, binding, items.count, mine, scale))
+                read = sum(_tokens(message.content) for exchange in mine for message in exchange.messages)
+                written = len(mine) * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
+                price = price_of(plan.prices, binding.player.identity, binding.spec)
+                usage = Usage(round(read * scale), round(written * scale))
+                row = RoleEstimate(
+                    task=task.name,
+                    role=role,
+                    model=binding.label,
+                    items=items.count,
+                    repeats=plan.repeats(task.name),
+                    calls=round(len(mine) * scale),
+                    input_tokens=round(read * scale),
+                    output_tokens=round(written * scale),
+                    cost=price.of(usage) if price else None,
+                    prices_as_of=str(price.as_of) if price and binding.player.identity.base_url else "",
+                )
+                rows.append(row)
     return rows
 
 
-async def _rehearse(plan: Plan, task: str, items: list[Item]) -> list[Exchange]:
+async def _rehearse(plan: Plan, task: Task[Any, Any], items: list[Item]) -> list[Exchange]:
     stand_in = resolve("baseline/random")
     bindings = {
         role: structs.replace(binding, player=stand_in) if binding.player.journaled else binding
@@ -59,33 +74,12 @@ async def _rehearse(plan: Plan, task: str, items: list[Item]) -> list[Exchange]:
     rehearsed = structs.replace(plan, bindings=bindings)
     asked: list[Exchange] = []
     for item in items:
-        played = await play_episode(rehearsed, plan.instrument.task(task), item)
+        played = await play_episode(rehearsed, task, item)
         # A stand-in cannot always play to the end; what was asked until then still counts.
         if played.error is not None and not isinstance(played.error, MachineryError):
             raise played.error
         asked += [event for event in played.events if isinstance(event, Exchange)]
     return asked
-
-
-def _row(
-    plan: Plan, task: str, role: str, binding: RoleBinding, items: int, asked: list[Exchange], scale: float
-) -> RoleEstimate:
-    read = sum(_tokens(message.content) for exchange in asked for message in exchange.messages)
-    written = len(asked) * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
-    price = price_of(plan.prices, binding.player.identity, binding.spec)
-    input_tokens, output_tokens = round(read * scale), round(written * scale)
-    return RoleEstimate(
-        task=task,
-        role=role,
-        model=binding.label,
-        items=items,
-        repeats=plan.repeats(task),
-        calls=round(len(asked) * scale),
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        cost=None if price is None else (input_tokens * price.input + output_tokens * price.output) / 1e6,
-        prices_as_of="" if price is None or not binding.player.identity.base_url else str(price.as_of),
-    )
 
 
 def _tokens(text: str) -> float:

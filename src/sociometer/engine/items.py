@@ -16,22 +16,22 @@ class ItemList:
     It holds the items where they are few, and reads them again where they are many.
     """
 
-    def __init__(self, task: str, read: Callable[[], Iterator[Item]]) -> None:
+    def __init__(self, task: str, read: Callable[[], Iterable[Item]]) -> None:
         self._read = read
-        held: list[Item] = []
-        rest = read()
-        for item in rest:
-            held.append(item)
-            if len(held) == _HELD:
-                break
-        more = sum(1 for _ in rest)
-        self.count = len(held) + more
-        self._held = held if not more else None
-        if not self.count:
+        self._held: list[Item] = []
+        ids: set[str] = set()
+        for item in read():
+            if item.id in ids:
+                raise DataError(f"item id '{item.id}' appears twice in task {task}; ids must be unique.")
+            ids.add(item.id)
+            if len(ids) <= _HELD:
+                self._held.append(item)
+        self.count = len(ids)
+        if not ids:
             raise DataError(f"task {task} has no items under these settings; nothing was played.")
 
     def __iter__(self) -> Iterator[Item]:
-        return iter(self._held) if self._held is not None else self._read()
+        return iter(self._held if len(self._held) == self.count else self._read())
 
 
 def sample(
@@ -52,13 +52,3 @@ def sample(
 
     drawn = set(heapq.nsmallest(limit, {name_of(item) for item in read()}, key=rank))
     return (item for item in read() if name_of(item) in drawn)
-
-
-def unique(items: Iterable[Item], task: str) -> Iterator[Item]:
-    """The items; an id that appears twice is an error."""
-    seen: set[str] = set()
-    for item in items:
-        if item.id in seen:
-            raise DataError(f"item id '{item.id}' appears twice in task {task}; ids must be unique.")
-        seen.add(item.id)
-        yield item

@@ -3,7 +3,7 @@
 import hashlib
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings
 from sociometer.core.task import Instrument, Item, Source, Task
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
-from sociometer.engine.items import ItemList, sample, unique
+from sociometer.engine.items import ItemList, sample
 from sociometer.engine.prices import Prices, price_of, read_prices
 from sociometer.engine.roles import bind_roles
 from sociometer.models.replay import RecordedReplies
@@ -51,17 +51,17 @@ class Plan(Struct, frozen=True):
         """How often each item of a task is played."""
         return self.config.repeats or self.instrument.card.task_card(task).repeats
 
-    def items(self, task: Task[Any, Any]) -> Iterator[Item]:
-        """The items of a task, selected, each id once."""
+    def items(self, task: Task[Any, Any]) -> Iterable[Item]:
+        """The items of a task that were chosen."""
         if self.given is not None:
-            return unique(self.given, task.name)
+            return self.given
         config = self.config
 
         def read() -> Iterable[Item]:
             return (item for item in task.items(self.source()) if not config.items or item.id in config.items)
 
         whole = self.instrument.card.task_card(task.name).limit == "cluster"
-        return unique(sample(read, config.limit, config.seed, whole_clusters=whole), task.name)
+        return sample(read, config.limit, config.seed, whole_clusters=whole)
 
     def item_lists(self) -> dict[str, ItemList]:
         """The items of every task, read through; a bad row or an empty list is an error here."""

@@ -13,12 +13,13 @@ from msgspec import Struct
 from sociometer.core.conversation import Identity, Reply, Usage
 from sociometer.core.errors import UNREACHABLE, MachineryError, Stopped
 from sociometer.core.session import DrawnRequest
-from sociometer.engine.budget import Budget, Settled
-from sociometer.engine.prices import Price
+from sociometer.engine.budget import Budget
+from sociometer.engine.plan import Plan
+from sociometer.engine.prices import price_of
 from sociometer.engine.progress import Progress
 from sociometer.engine.throttle import Throttle
 from sociometer.store.journal import Journal
-from sociometer.store.records import JournalEntry
+from sociometer.store.records import Charge, JournalEntry
 
 _encode = msgspec.msgpack.Encoder().encode
 _LONGEST_WAIT_SECONDS = 60.0
@@ -42,27 +43,18 @@ class RetryPolicy(Struct, frozen=True):
 class JournalReplies:
     """The reply source of one run; see `core.session.ReplySource`."""
 
-    def __init__(
-        self,
-        journal: Journal,
-        run: str,
-        *,
-        scope_of: Callable[[Identity], str],
-        throttles: dict[str, Throttle],
-        prices: dict[str, Price | None],
-        budget: Budget,
-        progress: Progress,
-        retry_policy: RetryPolicy,
-    ) -> None:
-        """`scope_of` gives the run's id for models whose replies only this run may reuse, else an empty string."""
+    def __init__(self, plan: Plan, journal: Journal, run: str, budget: Budget, progress: Progress) -> None:
+        config, bindings = plan.config, plan.bindings.values()
         self._journal = journal
         self._run = run
-        self._scope_of = scope_of
-        self._throttles = throttles
-        self._prices = prices
         self._budget = budget
         self._progress = progress
-        self._retry_policy = retry_policy
+        self._fresh = config.fresh
+        self._retry_policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
+        self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
+        self.throttles = {
+            one.player.identity.endpoint: Throttle(config.in_flight if one.parallel else 1) for one in bindings
+        }
         self._known: dict[Identity, bool] = {}
         self._reached: set[str] = set()
         self.stopping: Stopped | None = None
@@ -75,7 +67,8 @@ class JournalReplies:
         player = drawn.binding.player
         if not player.journaled:
             return await attempt(), b""
-        key = drawn.key(self._scope_of(player.identity))
+        # Where new weights may be behind a name, only this run may reuse the reply.
+        key = drawn.key("" if player.identity.certain and not self._fresh else self._run)
         kept = self._lookup(player.identity, key)
         if kept is None:
             answer, kept = await self._send(drawn, key, attempt)
@@ -88,7 +81,7 @@ class JournalReplies:
         if self.stopping is None:
             self.stopping = reason
         self._stop.set()
-        for throttle in self._throttles.values():
+        for throttle in self.throttles.values():
             throttle.open()
 
     def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
@@ -105,14 +98,17 @@ class JournalReplies:
     ) -> tuple[Answer, bytes | None]:
         """The answer once it is on disk, and the one that another process had stored for this draw meanwhile."""
         endpoint = drawn.binding.player.identity.endpoint
-        throttle = self._throttles[endpoint]
+        throttle = self.throttles[endpoint]
         for tried in itertools.count():
             epoch = await throttle.acquire()
             try:
-                answer, usage, settled = await self._attempt(drawn, attempt)
+                answer, usage, charge = await self._attempt(drawn, attempt)
                 self._reached.add(endpoint)
                 throttle.recover()
-                return answer, await self._keep(drawn, key, answer, usage, settled)
+                identity, messages = drawn.binding.player.identity, drawn.request.messages
+                entry = JournalEntry(key, identity, self._run, messages, _encode(answer), usage, charge)
+                # Shielded: a reply that was paid for is written even when the episode is being cancelled.
+                return answer, await asyncio.shield(self._journal.keep(entry))
             except MachineryError as error:
                 failure = error
                 if failure.slow_down:
@@ -137,7 +133,7 @@ class JournalReplies:
 
     async def _attempt(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]]
-    ) -> tuple[Answer, Usage, Settled]:
+    ) -> tuple[Answer, Usage, Charge]:
         if self.stopping is not None:
             raise self.stopping
         price = self._prices.get(drawn.binding.spec)
@@ -159,30 +155,11 @@ class JournalReplies:
             raise
         finally:
             self._progress.in_flight -= 1
-            settled = self._budget.settle(reservation, usage, price)
+            charge = self._budget.settle(reservation, usage, price)
             if not answered:
-                charged = settled.charged_tokens, settled.charged_cost
-                self._journal.count_attempt(self._run, usage, settled.cost, charged)
+                self._journal.count_attempt(self._run, usage, charge)
         self._progress.answered += 1
-        return answer, usage, settled
-
-    async def _keep(
-        self, drawn: DrawnRequest, key: bytes, answer: object, usage: Usage, settled: Settled
-    ) -> bytes | None:
-        entry = JournalEntry(
-            key,
-            drawn.binding.player.identity,
-            self._run,
-            drawn.request.messages,
-            _encode(answer),
-            usage.input_tokens,
-            usage.output_tokens,
-            settled.cost,
-            settled.charged_tokens,
-            settled.charged_cost,
-        )
-        # Shielded: a reply that was paid for is written even when the episode is being cancelled.
-        return await asyncio.shield(self._journal.keep(entry))
+        return answer, usage, charge
 
 
 def _countable(usage: Usage) -> Usage:

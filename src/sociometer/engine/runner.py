@@ -14,10 +14,8 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.episode import PlayedEpisode, failed, play_episode
 from sociometer.engine.items import ItemList
 from sociometer.engine.plan import Plan
-from sociometer.engine.prices import price_of
 from sociometer.engine.progress import Progress
-from sociometer.engine.replies import JournalReplies, RetryPolicy
-from sociometer.engine.throttle import Throttle
+from sociometer.engine.replies import JournalReplies
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 
@@ -47,22 +45,7 @@ class Runner:
         self._run = run
         self._progress = progress
         self._fatal = ""
-        config = plan.config
-        bindings = plan.bindings.values()
-        self._throttles = {
-            binding.player.identity.endpoint: Throttle(config.in_flight if binding.parallel else 1)
-            for binding in bindings
-        }
-        self._replies = JournalReplies(
-            store.journal,
-            run,
-            scope_of=lambda identity: "" if identity.certain and not config.fresh else run,
-            throttles=self._throttles,
-            prices={one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings},
-            budget=budget,
-            progress=progress,
-            retry_policy=RetryPolicy() if config.retries is None else RetryPolicy(config.retries),
-        )
+        self._replies = JournalReplies(plan, store.journal, run, budget, progress)
 
     async def play(self) -> Ending:
         """Plays all that is not yet played; every episode is stored as it ends."""
@@ -95,9 +78,10 @@ class Runner:
     def _workers(self) -> int:
         if self._progress.people:
             return 1
-        ceilings = sum(throttle.ceiling for throttle in self._throttles.values())
+        throttles = self._replies.throttles.values()
+        ceilings = sum(throttle.ceiling for throttle in throttles)
         # A few more items than requests: while one waits for its reply to be stored, another can be sent.
-        return ceilings + ceilings // 4 if ceilings > len(self._throttles) else 1
+        return ceilings + ceilings // 4 if ceilings > len(throttles) else 1
 
     def _jobs(self) -> Iterator[tuple[Task[Any, Any], Item, int]]:
         for task in self._plan.tasks:

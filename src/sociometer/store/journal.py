@@ -6,10 +6,11 @@ import time
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.store.database import storage_errors
-from sociometer.store.records import JournalEntry, Spent
+from sociometer.store.records import Charge, JournalEntry, Spent
 from sociometer.store.texts import TextShelf, get_texts, pack, split_hashes, unpack
 from sociometer.store.writer import Writer
 
@@ -50,10 +51,10 @@ class Journal:
         """
         return self._writer.committed(lambda connection: self._insert(connection, entry))
 
-    def count_attempt(self, run: str, usage: Usage | None, cost: float | None, charged: tuple[int, float]) -> None:
+    def count_attempt(self, run: str, usage: Usage | None, charge: Charge) -> None:
         """Queues what an attempt took that brought no reply to keep; without usage nothing came back at all."""
-        read, written = (0, 0) if usage is None else (usage.input_tokens, usage.output_tokens)
-        row = (run, read, written, None if usage is None else cost, *charged, time.time())
+        used = usage or Usage(0, 0)
+        row = (run, used.input_tokens, used.output_tokens, *structs.astuple(charge), time.time())
         self._writer.execute("INSERT INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def spent(self, run: str) -> Spent:
@@ -91,11 +92,9 @@ class Journal:
                 entry.run,
                 put_messages(connection, self._texts, entry.messages),
                 pack(entry.reply),
-                entry.input_tokens,
-                entry.output_tokens,
-                entry.cost,
-                entry.charged_tokens,
-                entry.charged_cost,
+                entry.usage.input_tokens,
+                entry.usage.output_tokens,
+                *structs.astuple(entry.charge),
                 time.time(),
             ),
         )

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Identity, Message
+from sociometer.core.conversation import Identity, Message, Usage
 
 
 class RunStatus(StrEnum):
@@ -58,6 +58,15 @@ class RunRecord(Struct, frozen=True):
     name: str = ""
 
 
+class Charge(Struct, frozen=True):
+    """What a request came to: its cost (None: unknown), and what counts against the caps beyond what was reported."""
+
+    cost: float | None
+    charged_tokens: int = 0
+    """The most that an unmetered reply can have been."""
+    charged_cost: float = 0.0
+
+
 class JournalEntry(Struct, frozen=True):
     """A reply to be kept, with what was asked."""
 
@@ -66,12 +75,8 @@ class JournalEntry(Struct, frozen=True):
     run: str
     messages: tuple[Message, ...]
     reply: bytes
-    input_tokens: int | None
-    output_tokens: int | None
-    cost: float | None
-    charged_tokens: int = 0
-    """What counts against the caps beyond what was reported: the most that an unmetered reply can have been."""
-    charged_cost: float = 0.0
+    usage: Usage
+    charge: Charge
 
 
 class Spent(Struct):
