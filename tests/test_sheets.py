@@ -212,3 +212,9 @@ def test_every_published_table_has_whole_rows_and_distinct_columns(path):
     assert table
     with path.open(encoding="utf-8", newline="") as lines:
         assert len(next(csv.reader(lines))) == len(table[0])
+
+
+def test_csv_is_read_and_written_nowhere_else():
+    """Except in the export of a run, which streams its rows to the file."""
+    users = {str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if "import csv" in path.read_text("utf-8")}
+    assert users == {"sheets.py", "engine/export.py"}
