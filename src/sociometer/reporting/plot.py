@@ -1,7 +1,5 @@
 """Writes a figure to a file for a paper: SVG, PDF or PNG from the same specification as the page; a table as CSV."""
 
-import csv
-import io
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,8 +8,9 @@ import vl_convert
 
 from sociometer.analysis.charts.theme import Mode, themed
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.measure import Figure, Table
+from sociometer.core.measure import Figure
 from sociometer.reporting.safe_svg import clean_svg
+from sociometer.sheets import write_sheet
 
 PICTURES = ("svg", "pdf", "png")
 TABLES = ("csv",)
@@ -29,7 +28,7 @@ def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH
         what, endings = ("a table", ".csv") if figure.table is not None else ("a picture", ".svg, .pdf or .png")
         raise UsageError(f"figure '{figure.name}' is {what}; write it as {endings}, not as .{kind}.")
     if figure.table is not None:
-        return _csv(figure.table).encode()
+        return write_sheet(figure.table.columns, figure.table.rows).encode()
     svg = _svg(figure, mode, width)
     if kind == "svg":
         return svg.encode()
@@ -71,14 +70,6 @@ def _svg(figure: Figure, mode: Mode, width: int) -> str:
     if figure.chart is not None:
         return str(vl_convert.vegalite_to_svg(themed(figure.chart, mode, width)))
     return clean_svg(figure.svg)
-
-
-def _csv(table: Table) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in table.rows)
-    return stream.getvalue()
 
 
 def _write(path: Path, data: bytes) -> Path:

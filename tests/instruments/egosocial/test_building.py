@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import msgspec
 import pytest
 
 from rehearsal import Rehearsal
@@ -149,9 +150,12 @@ def test_a_sheet_that_cannot_be_read_is_refused(tmp_path, text, message):
         building.read_sheet(path)
 
 
-def test_text_of_a_model_never_becomes_a_formula():
-    assert building._cell("=1+1") == "'=1+1"
-    assert building._cell("plain") == "plain"
+def test_text_of_a_model_never_becomes_a_formula(data):
+    (draft, *_) = building.drafts_of(FakeContext(data).play("convert").view("convert"))
+    first = msgspec.structs.replace(draft.conversion.first, story="=1+1", question="plain")
+    conversion = msgspec.structs.replace(draft.conversion, first=first)
+    (row,) = csv.DictReader(io.StringIO(building.sheet([msgspec.structs.replace(draft, conversion=conversion)])))
+    assert (row["first-person story"], row["first-person question"]) == ("'=1+1", "plain")
 
 
 def test_lint_checks_the_bundled_scenes(data):

@@ -1,6 +1,7 @@
 import csv
 import io
 
+import msgspec
 import pytest
 
 from sociometer.core.errors import DataError, UsageError
@@ -37,11 +38,11 @@ def test_too_few_contexts_are_refused_with_their_numbers():
         some_contexts(DIALOGUES, 1000, 0.44, seed=1)
 
 
-def test_a_cell_is_never_a_formula():
-    from sociometer.instruments.sage.annotation import _safe
-
-    assert _safe("=HYPERLINK(1)") == "'=HYPERLINK(1)"
-    assert _safe("-5") == "-5" and _safe("-5+1") == "'-5+1"
+def test_words_never_become_a_formula_and_a_change_stays_a_number():
+    context = contexts(DIALOGUES[0])[0]
+    judgement = msgspec.structs.replace(context.judgement, activity="=HYPERLINK(1)", feeling="-5+1", change=-5)
+    (row,) = csv.DictReader(io.StringIO(write_reasoning([msgspec.structs.replace(context, judgement=judgement)])))
+    assert (row["inner activity"], row["feeling"], row["change"]) == ("'=HYPERLINK(1)", "'-5+1", "-5")
 
 
 def test_table_1_on_a_worked_example():

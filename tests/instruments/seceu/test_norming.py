@@ -162,7 +162,7 @@ def test_answers_that_share_out_another_sum_count_as_missing(tmp_path):
     [
         (["ann,f,20,many,3,2,1"], r"people\.csv:2: x holds .* points are numbers"),
         (["ann,f,old,4,3,2,1"], r"people\.csv:2: age 'old' is no number"),
-        (["ann,f,20,4,3,2,1", "ann,f,20,4,3,2,1"], r"people\.csv:3: person 'ann' stands twice"),
+        (["ann,f,20,4,3,2,1", "ann,f,20,4,3,2,1"], r"people\.csv:3: person 'ann' appears twice"),
     ],
 )
 def test_a_bad_row_is_refused_by_its_line(tmp_path, lines, message):

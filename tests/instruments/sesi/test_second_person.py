@@ -268,7 +268,7 @@ def test_a_bad_set_is_refused_by_name(tmp_path, monkeypatch, capsys, rows, messa
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("id,text\n", "columns place, word, becomes are missing"), ("id,text,place,word,becomes\na,9,0,x,y\n", ":2")],
+    [("id,text\n", "columns missing: place, word, becomes"), ("id,text,place,word,becomes\na,9,0,x,y\n", ":2")],
 )
 def test_a_bad_file_of_readings_is_refused_naming_the_place(tmp_path, content, message):
     path = tmp_path / "readings.csv"

@@ -1,7 +1,5 @@
 """The making of first-person ToMBench: orders for the builder, the verdict on each conversion, the review sheet."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,17 +11,18 @@ from sociometer.analysis.measures import grouped_measures
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score, Source
-from sociometer.instruments.egosocial.filled_sheet import read_rows
 from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted
 from sociometer.instruments.egosocial.tombench.orders import Order, orders
 from sociometer.instruments.egosocial.tombench.release import Wording, read_folder
+from sociometer.sheets import read_rows, write_sheet
 
 COLUMNS = (
     "id", "ego", "measures", "checks failed", "verdict", "story", "first-person story", "question",
     "first-person question", "options", "first-person options", "right option",
 )  # fmt: skip
 """`verdict` is for people: yes or no; they may also mend the three first-person columns."""
+_NEXT_STEP = "Fill in the sheet that 'sociometer build egosocial' wrote."
 
 
 class Draft(Struct, frozen=True):
@@ -61,14 +60,11 @@ def drafts_of(run: RunView[Order, Conversion]) -> list[Draft]:
 
 def sheet(drafts: Iterable[Draft]) -> str:
     """The review sheet: what people need to see, with a column for their verdict."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
+    rows = []
     for draft in drafts:
         order, first = draft.order, draft.conversion.first or Wording("", "", ())
-        table.writerow(
-            _cell(value)
-            for value in (
+        rows.append(
+            (
                 order.id,
                 order.ego,
                 order.measures,
@@ -80,15 +76,10 @@ def sheet(drafts: Iterable[Draft]) -> str:
                 first.question,
                 "\n".join(order.third.options),
                 "\n".join(first.options),
-                str(order.answer + 1),
+                order.answer + 1,
             )
         )
-    return text.getvalue()
-
-
-def _cell(value: str) -> str:
-    """A cell that a spreadsheet shows and never runs: text of a model may begin like a formula."""
-    return f"'{value}" if value[:1] in ("=", "+", "-", "@") else value
+    return write_sheet(COLUMNS, rows, guard_formulas=True)
 
 
 class Verdict(Struct, frozen=True):
@@ -101,16 +92,22 @@ class Verdict(Struct, frozen=True):
 def read_sheet(path: Path) -> dict[str, Verdict]:
     """The verdicts of a filled-in review sheet; rows without a verdict are left out."""
     verdicts: dict[str, Verdict] = {}
-    for number, row in read_rows(path, COLUMNS, "build"):
+    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP):
         said = row["verdict"].strip().lower()
         if not said:
             continue
         if said not in ("yes", "no"):
             raise DataError(f"verdict {said!r}; allowed: yes, no, or empty", path, number)
         options = tuple(option for option in row["first-person options"].splitlines() if option.strip())
-        wording = Wording(row["first-person story"].strip(), row["first-person question"].strip(), options)
+        story, question = (_unix_lines(row[f"first-person {part}"]) for part in ("story", "question"))
+        wording = Wording(story.strip(), question.strip(), options)
         verdicts[row["id"]] = Verdict(said == "yes", wording)
     return verdicts
+
+
+def _unix_lines(text: str) -> str:
+    """The text with the line ends that a model reads, whatever the spreadsheet saved."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def accepted(drafts: Iterable[Draft], verdicts: dict[str, Verdict]) -> Iterator[Converted]:

@@ -1,7 +1,5 @@
 """What only this instrument offers on the command line, for its stories and worlds."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,6 +15,7 @@ from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.agreement import agreement_table, disagreements
 from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import read_archive
+from sociometer.sheets import write_sheet
 
 __all__ = ["babysitting", "build", "characters", "grade", "lint", "train"]
 
@@ -70,14 +69,9 @@ def lint(context: CommandContext, options: Settings) -> Result:
         questions = list(read_archive(archive, source.settings.text("split")))
         tables.append(agreement_table(questions))
         if options.text("out"):
-            wrote.append(context.write(Path(options.text("out")), _csv(disagreements(questions))))
+            table = disagreements(questions)
+            wrote.append(context.write(Path(options.text("out")), write_sheet(table.columns, table.rows)))
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults))
-
-
-def _csv(table: Table) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([table.columns, *table.rows])
-    return text.getvalue()
 
 
 def _faults(scenes: list[Scene]) -> Iterable[str]:

@@ -1,13 +1,12 @@
 """The human check: sheets of contexts for annotators, read back and held against the simulator as in Table 1."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
 from msgspec import Struct
 
+from sociometer import sheets
 from sociometer.analysis.agreement import krippendorff_alpha
 from sociometer.core.errors import DataError
 from sociometer.instruments.sage.analyses.stability import Context
@@ -57,36 +56,32 @@ def write_sheet(contexts: Sequence[Context]) -> str:
             (context_key(context), scenario.persona, scenario.background, scenario.goal, scenario.hidden, talk,
              context.talk[-1][1], "")
         )  # fmt: skip
-    return _csv(_SHEET, rows)
+    return sheets.write_sheet(_SHEET, rows, guard_formulas=True)
 
 
 def write_reasoning(contexts: Sequence[Context]) -> str:
     """The sheet of reasonableness, to be filled in after the other: it shows what the simulator thought."""
     rows = [
         (context_key(each), each.talk[-1][1], each.judgement.activity, each.judgement.feeling,
-         str(each.judgement.change), "")
+         each.judgement.change, "")
         for each in contexts
     ]  # fmt: skip
-    return _csv(_REASONING, rows)
+    return sheets.write_sheet(_REASONING, rows, guard_formulas=True)
 
 
 def read_sheet(path: Path) -> Annotations:
     """A filled-in sheet of either kind; the annotator is named after the file."""
     directions: dict[str, str] = {}
     reasonable: dict[str, str] = {}
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {error}", path) from None
-    for number, row in enumerate(csv.DictReader(io.StringIO(text)), 2):
-        key = (row.get("context") or "").strip()
+    for line, row in sheets.read_rows(path, ("context",), ("direction", "reasonable")):
+        key = row["context"].strip()
         for column, allowed, found in (
             ("direction", DIRECTIONS, directions),
             ("reasonable", ("yes", "no"), reasonable),
         ):
-            value = (row.get(column) or "").strip().lower()
+            value = row.get(column, "").strip().lower()
             if value and value not in allowed:
-                raise DataError(f"{column} '{value}'; allowed: {', '.join(allowed)}, or empty", path, number)
+                raise DataError(f"{column} '{value}'; allowed: {', '.join(allowed)}, or empty", path, line)
             if value and key:
                 found[key] = value
     if not directions and not reasonable:
@@ -144,16 +139,3 @@ def _alpha(people: Sequence[Mapping[str, str]]) -> float | None:
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
-
-
-def _csv(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([[_safe(cell) for cell in row] for row in rows])
-    return out.getvalue()
-
-
-def _safe(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@") and not cell[1:].isdigit() else cell

@@ -1,6 +1,5 @@
 """What only this instrument offers on the command line."""
 
-import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.levels import correlate, points_of
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
+from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
@@ -423,15 +423,10 @@ def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> T
 
 
 def _read_ranks(path: Path) -> dict[str, float]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            rows = list(csv.DictReader(lines))
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
     ranks: dict[str, float] = {}
-    for number, row in enumerate(rows, 2):
+    for line, row in read_rows(path, ("subject", "rank")):
         try:
             ranks[row["subject"]] = float(row["rank"])
-        except (KeyError, TypeError, ValueError):
-            raise DataError("needs the columns subject and rank (a number)", path, number) from None
+        except ValueError:
+            raise DataError(f"rank '{row['rank']}' of '{row['subject']}' is not a number", path, line) from None
     return ranks

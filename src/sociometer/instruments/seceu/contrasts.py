@@ -1,6 +1,5 @@
 """Several subjects together: how reliably the items tell them apart, and what kinds of models differ (Fig. 4)."""
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -19,6 +18,7 @@ from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import Result
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.instruments.seceu.ways import stands_for
+from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
 
 KINDS = ("sft", "rlhf", "architecture", "access", "family")
@@ -74,14 +74,8 @@ def published_subjects() -> list[Subject]:
 
 def read_properties(path: Path) -> dict[str, Properties]:
     """Return what a models file says, by model."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            reader = csv.DictReader(lines)
-            if "model" not in (reader.fieldnames or ()):
-                raise DataError("a models file needs a column 'model'", path, 1)
-            return {row["model"]: _properties(row, path, line) for line, row in enumerate(reader, 2)}
-    except OSError as error:
-        raise DataError(f"models file cannot be opened: {error.strerror or error}", path) from None
+    rows = read_rows(path, ("model",), ("size_billion", "launched", *KINDS))
+    return {row["model"]: _properties(row, path, line) for line, row in rows}
 
 
 def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properties: Mapping[str, Properties]) -> Result:
@@ -219,13 +213,13 @@ def _figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
     return (Figure("family", f"{unit} by launch date, size and training", "Area of a point: parameters.", chart=chart),)
 
 
-def _properties(row: Mapping[str, str | None], path: Path | None = None, line: int | None = None) -> Properties:
-    size, launched = (row.get("size_billion") or "").strip(), (row.get("launched") or "").strip()
+def _properties(row: Mapping[str, str], path: Path | None = None, line: int | None = None) -> Properties:
+    size, launched = row.get("size_billion", "").strip(), row.get("launched", "").strip()
     try:
         return Properties(
             float(size) if size else None,
             _year(launched) if launched else None,
-            {kind: text for kind in KINDS if (text := (row.get(kind) or "").strip())},
+            {kind: text for kind in KINDS if (text := row.get(kind, "").strip())},
         )
     except ValueError:
         raise DataError(

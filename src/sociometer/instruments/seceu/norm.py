@@ -1,8 +1,7 @@
 """A human norm: standard scores, the people's pattern, and how a subject stands among them."""
 
-import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from msgspec import Struct
 from sociometer.analysis.monotone_curve import MonotoneCurve
 from sociometer.analysis.reliability import standard_error_of_measurement
 from sociometer.core.errors import DataError
+from sociometer.sheets import read_records, read_table
 
 EQ_MEAN, EQ_DEVIATION = 100.0, 15.0
 EXPERT, POOR = 115.0, 85.0
@@ -20,6 +20,13 @@ PUBLISHED_NORM = "Wang et al. (2023)"
 PUBLISHED = Path(__file__).parent / "published"
 
 Pairs = tuple[tuple[float, float], ...]
+
+
+class PrintedValue(Struct, frozen=True):
+    """One number that the paper prints about its sample."""
+
+    name: str
+    value: float
 
 
 class Norm(Struct, frozen=True, forbid_unknown_fields=True):
@@ -137,7 +144,7 @@ def published_norm(standards: Sequence[Sequence[float]], template: Sequence[floa
 @cache
 def published_people() -> Mapping[str, float]:
     """Return what the paper prints about its sample."""
-    return {row["name"]: float(row["value"]) for row in published_rows("people")}
+    return {printed.name: printed.value for printed in read_records(PUBLISHED / "people.csv", PrintedValue)}
 
 
 @cache
@@ -147,10 +154,9 @@ def published_pairs(value: str, percent: str) -> Pairs:
     return tuple(sorted({(float(row[value]), float(row[percent])) for row in rows if row[value]}))
 
 
-def published_rows(table: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a published table."""
-    with (PUBLISHED / f"{table}.csv").open(encoding="utf-8", newline="") as lines:
-        yield from csv.DictReader(lines)
+def published_rows(table: str) -> list[dict[str, str]]:
+    """Return the rows of a published table."""
+    return read_table(PUBLISHED / f"{table}.csv")
 
 
 @cache

@@ -1,7 +1,5 @@
 """People's allocations as a CSV file: one row a person, four columns a scenario; a bad cell is refused by its line."""
 
-import csv
-import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +8,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.core.measure import Cell
 from sociometer.instruments.seceu.items import TOTAL
+from sociometer.sheets import read_sheet, write_sheet
 
 OPTIONS = 4
 TOLERANCE = 0.5
@@ -33,31 +33,29 @@ class Person(Struct, frozen=True):
 
 def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
     """Return the scenarios of the file in order, and its people."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DataError(f"responses cannot be opened: {error.strerror or error}", path) from None
-    except UnicodeDecodeError:
-        raise DataError("responses are not UTF-8 text; save the table as CSV in UTF-8", path) from None
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    scenarios = _scenarios(reader.fieldnames or (), path)
-    people = [_person(row, scenarios, path, number) for number, row in enumerate(reader, 2)]
-    _refuse_twins(people, path)
-    return scenarios, people
+    sheet = read_sheet(path)
+    scenarios = _scenarios(sheet.columns, path)
+    people: dict[str, Person] = {}
+    for line, row in sheet.rows:
+        person = _person(row, scenarios, path, line)
+        if person.name in people:
+            raise DataError(f"person '{person.name}' appears twice; a norm counts each person once", path, line)
+        people[person.name] = person
+    return scenarios, list(people.values())
 
 
 def write_people(scenarios: Sequence[str], people: Iterable[Person]) -> str:
     """Return the CSV text of some people's answers."""
-    out = io.StringIO()
     columns = [f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)]
-    writer = csv.DictWriter(out, [*_ABOUT, *columns], lineterminator="\n")
-    writer.writeheader()
-    for person in people:
-        row: dict[str, object] = {"person": person.name, "sex": person.sex, "age": person.age or ""}
-        for scenario, points in person.answers.items():
-            row |= {f"{scenario}_{place}": f"{value:.10g}" for place, value in enumerate(points, 1)}
-        writer.writerow(row)
-    return out.getvalue()
+    return write_sheet([*_ABOUT, *columns], [_row(person, scenarios) for person in people])
+
+
+def _row(person: Person, scenarios: Sequence[str]) -> list[Cell]:
+    row: list[Cell] = [person.name, person.sex, person.age or ""]
+    for scenario in scenarios:
+        points = person.answers.get(scenario)
+        row += [""] * OPTIONS if points is None else [f"{value:.10g}" for value in points]
+    return row
 
 
 def _scenarios(columns: Iterable[str], path: Path) -> tuple[str, ...]:
@@ -73,11 +71,11 @@ def _scenarios(columns: Iterable[str], path: Path) -> tuple[str, ...]:
     return tuple(places)
 
 
-def _person(row: Mapping[str, str | None], scenarios: Sequence[str], path: Path, line: int) -> Person:
+def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: int) -> Person:
     answers: dict[str, tuple[float, ...]] = {}
     invalid = 0
     for scenario in scenarios:
-        cells = [(row.get(f"{scenario}_{place}") or "").strip() for place in range(1, OPTIONS + 1)]
+        cells = [row[f"{scenario}_{place}"].strip() for place in range(1, OPTIONS + 1)]
         if not any(cells):
             continue
         points = _points(cells, scenario, path, line)
@@ -85,7 +83,7 @@ def _person(row: Mapping[str, str | None], scenarios: Sequence[str], path: Path,
             invalid += 1
         else:
             answers[scenario] = points
-    about = {name: (row.get(name) or "").strip() for name in _ABOUT}
+    about = {name: row.get(name, "").strip() for name in _ABOUT}
     return Person(
         about["person"] or f"row {line}", answers, _sex(about["sex"]), _age(about["age"], path, line), invalid
     )
@@ -112,11 +110,3 @@ def _age(text: str, path: Path, line: int) -> float | None:
         return float(text) if text else None
     except ValueError:
         raise DataError(f"age '{text}' is no number", path, line) from None
-
-
-def _refuse_twins(people: Sequence[Person], path: Path) -> None:
-    seen: set[str] = set()
-    for line, person in enumerate(people, 2):
-        if person.name in seen:
-            raise DataError(f"person '{person.name}' stands twice; a norm counts each person once", path, line)
-        seen.add(person.name)

@@ -1,6 +1,5 @@
 """Social against academic scores: reading them, correlating them, and testing whether the social one stands apart."""
 
-import csv
 import json
 import math
 import re
@@ -15,7 +14,7 @@ from sociometer.analysis.contrast import stars
 from sociometer.analysis.correlation import Correlation, correlation_contrast, disattenuated, pearson
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Figure, Table
-from sociometer.instruments.sesi.csv_files import opened
+from sociometer.sheets import read_rows
 
 SOCIAL = "SESI"
 _METRICS = ("acc_norm", "acc", "exact_match", "em", "f1", "mc2", "mc1", "score")
@@ -87,27 +86,21 @@ def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
 
 
 def _read_csv(path: Path) -> Scores:
-    with opened(path) as file:
-        reader = csv.DictReader(file)
-        heads = {(name or "").strip().lower(): name for name in reader.fieldnames or ()}
-        if "model" not in heads:
-            raise DataError(f"needs a column 'model'; has {', '.join(reader.fieldnames or ()) or 'none'}", path, 1)
-        rows = list(reader)
     values: dict[str, dict[str, float]] = {}
     families: dict[str, str] = {}
-    for line, row in enumerate(rows, 2):
-        model = (row[heads["model"]] or "").strip()
+    for line, row in read_rows(path, ("model",)):
+        model = row["model"].strip()
         if not model or model in values:
             raise DataError(f"the model '{model}' is empty or stands twice", path, line)
         values[model] = {}
-        for head, name in heads.items():
-            cell = (row[name] or "").strip()
+        for name, cell in ((name, cell.strip()) for name, cell in row.items()):
+            head = name.lower()
             if head in ("family", "series") and cell:
                 families[model] = cell
             elif head not in ("model", "family", "series") and cell:
                 number = _number(cell, name, path, line)
                 if number is not None:
-                    values[model][SOCIAL if head in ("sesi", "si") else name.strip()] = number
+                    values[model][SOCIAL if head in ("sesi", "si") else name] = number
     return Scores(values, families)
 
 

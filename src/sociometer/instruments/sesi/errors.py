@@ -1,7 +1,5 @@
 """Why a model errs: a sample of its wrong answers, the causes a judge names, and the same sample for people."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any, Literal, get_args
 import msgspec
 from msgspec import Struct
 
+from sociometer import sheets
 from sociometer.analysis.agreement import Agreement, cohen_kappa
 from sociometer.analysis.measures import mean_measure, observations
 from sociometer.core.answer_format import Schema
@@ -19,7 +18,6 @@ from sociometer.core.errors import DataError, unknown
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.elicit import read_json
-from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.sesi.play import Answer
 
@@ -130,30 +128,15 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
 
 def write_sheet(sample: Iterable[WrongAnswer]) -> str:
     """The sample as a CSV whose column `cause` people fill in."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(SHEET)
-    for entry in sample:
-        writer.writerow(
-            [_plain(text) for text in (entry.id, entry.situation, entry.question, entry.right, entry.picked, "")]
-        )
-    return out.getvalue()
-
-
-def _plain(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text
+    rows = [(entry.id, entry.situation, entry.question, entry.right, entry.picked, "") for entry in sample]
+    return sheets.write_sheet(SHEET, rows, guard_formulas=True)
 
 
 def read_labels(path: Path) -> dict[str, str]:
     """The causes that people filled in, by id; blank ones are left out, unknown ones refused."""
     labels: dict[str, str] = {}
-    with opened(path) as file:
-        rows = list(csv.DictReader(file))
-    for line, row in enumerate(rows, 2):
-        if "id" not in row or "cause" not in row:
-            raise DataError(f"needs the columns id and cause; a sheet has {', '.join(SHEET)}", path, line)
-        cause = (row["cause"] or "").strip().lower()
+    for line, row in sheets.read_rows(path, ("id", "cause")):
+        cause = row["cause"].strip().lower()
         if not cause:
             continue
         if cause not in CAUSES:

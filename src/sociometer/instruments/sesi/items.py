@@ -1,6 +1,5 @@
 """Official CSV and bundled items -> typed items; a bad row is refused naming file and line."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,8 +11,8 @@ from msgspec import Struct
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item, Source
 from sociometer.instruments.sesi import conditions, readings
-from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.person import Doubt, to_second_person
+from sociometer.sheets import read_rows
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
 OFFICIAL = "sesi/sesi.csv"
@@ -95,17 +94,10 @@ def read_bundled(path: Path) -> Iterator[Question]:
 def read_official(path: Path) -> Iterator[Question]:
     """The questions in a CSV of the released layout; a repeated id gets a number ("17abc", "17abc-2")."""
     seen: Counter[str] = Counter()
-    with opened(path) as file:
-        reader = csv.DictReader(file)
-        missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-        if missing:
-            raise DataError(f"columns {', '.join(missing)} are missing; needed: {', '.join(COLUMNS)}", path, 1)
-        for row in reader:
-            if any(row[name] is None for name in COLUMNS):
-                raise DataError(f"the row has too few cells; needed: {', '.join(COLUMNS)}", path, reader.line_num)
-            yield _question(row, seen, path, reader.line_num)
-        if not seen:
-            raise DataError("the file holds no items", path)
+    for line, row in read_rows(path, COLUMNS, whole_rows=True):
+        yield _question(row, seen, path, line)
+    if not seen:
+        raise DataError("the file holds no items", path)
 
 
 def _question(row: dict[str, str], seen: Counter[str], path: Path, line: int) -> Question:

@@ -5,8 +5,6 @@ of a word among that text's words, the word, and what stands there in the second
 stays, "-" where it falls away, "?" (or nothing yet) where it is open. No line holds a sentence of an item.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,9 +12,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.person import OPEN, Doubt
 from sociometer.instruments.sesi.person.mentions import tokens
+from sociometer.sheets import read_rows, write_sheet
 
 FILE = Path(__file__).parent / "data" / "readings.csv"
 COLUMNS = ("id", "text", "place", "word", "becomes")
@@ -37,16 +35,12 @@ class Reading(Struct, frozen=True):
 def read_readings(path: Path = FILE) -> dict[str, tuple[Reading, ...]]:
     """The readings in a file by the item's id."""
     found: dict[str, tuple[Reading, ...]] = {}
-    with opened(path) as file:
-        reader = csv.DictReader(file)
-        if missing := [name for name in COLUMNS if name not in (reader.fieldnames or ())]:
-            raise DataError(f"columns {', '.join(missing)} are missing; needed: {', '.join(COLUMNS)}", path, 1)
-        for row in reader:
-            if not (row["text"].isdecimal() and row["place"].isdecimal() and int(row["text"]) < 6):
-                raise DataError("text is a number from 0 to 5 and place a number from 0", path, reader.line_num)
-            becomes = "" if row["becomes"] == _FALLS_AWAY else row["becomes"] or OPEN
-            reading = Reading(int(row["text"]), int(row["place"]), row["word"], becomes)
-            found[row["id"]] = (*found.get(row["id"], ()), reading)
+    for line, row in read_rows(path, COLUMNS):
+        if not (row["text"].isdecimal() and row["place"].isdecimal() and int(row["text"]) < 6):
+            raise DataError("text is a number from 0 to 5 and place a number from 0", path, line)
+        becomes = "" if row["becomes"] == _FALLS_AWAY else row["becomes"] or OPEN
+        reading = Reading(int(row["text"]), int(row["place"]), row["word"], becomes)
+        found[row["id"]] = (*found.get(row["id"], ()), reading)
     return found
 
 
@@ -64,14 +58,12 @@ def fitting(texts: Sequence[str], readings: Iterable[Reading]) -> Mapping[tuple[
 
 def sheet(doubts: Mapping[str, tuple[Sequence[str], Sequence[Doubt]]]) -> str:
     """A file for readers: a line for each doubt about an item's texts, with the words around it, still open."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*COLUMNS, "doubt", "around"))
+    rows = []
     for item, (texts, found) in doubts.items():
         for doubt in found:
             if doubt.why == "nobody":
                 continue
             words = [token.text for token in tokens(texts[doubt.text])]
             around = " ".join(words[max(0, doubt.place - _AROUND) : doubt.place + _AROUND])
-            writer.writerow((item, doubt.text, doubt.place, words[doubt.place], OPEN, str(doubt), around))
-    return out.getvalue()
+            rows.append((item, doubt.text, doubt.place, words[doubt.place], OPEN, str(doubt), around))
+    return write_sheet((*COLUMNS, "doubt", "around"), rows)

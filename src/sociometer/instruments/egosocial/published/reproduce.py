@@ -1,6 +1,5 @@
 """Recomputes what the paper prints, as far as released data or printed tables allow."""
 
-import csv
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +9,7 @@ from sociometer.core.task import Source
 from sociometer.instruments.egosocial.games.numbers import published as number_guessing
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.release import read_folder
+from sociometer.sheets import read_table
 
 FOLDER = Path(__file__).parent
 
@@ -23,8 +23,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
 
 def published(table: str) -> list[dict[str, str]]:
     """The rows of one printed table."""
-    with (FOLDER / f"{table}.csv").open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return read_table(FOLDER / f"{table}.csv")
 
 
 def data_volumes(source: Source) -> Iterator[PublishedFigure]:

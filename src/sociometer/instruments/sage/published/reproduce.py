@@ -1,6 +1,5 @@
 """Recomputes what the paper prints, as far as released dialogues, profiles and printed tables allow."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import ROUND_HALF_UP, Decimal
@@ -10,6 +9,7 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
 from sociometer.instruments.sage.items import PROFILES, read_profiles
 from sociometer.instruments.sage.transcripts import read_dialogues
+from sociometer.sheets import read_table
 
 FOLDER = Path(__file__).parent
 _PLACES = ("sage/transcripts", "sage/dataset/deepseek-v3_based_simulator", "sage/dataset/deepseek_based_simulator")
@@ -26,8 +26,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
 
 def table(name: str) -> list[dict[str, str]]:
     """The rows of a printed table."""
-    with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return read_table(FOLDER / f"{name}.csv")
 
 
 def rounded(value: float, places: int = 1) -> float:

@@ -1,7 +1,5 @@
 """Drafts -> four-option items: the three candidates least entailed by the right answer, positions balanced."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from random import Random
 
@@ -11,6 +9,7 @@ from msgspec import Struct
 from sociometer.instruments.sesi.construction.drafting import Candidate, Draft
 from sociometer.instruments.sesi.construction.posts import Post, Rejection
 from sociometer.instruments.sesi.items import COLUMNS, Question
+from sociometer.sheets import write_sheet
 
 
 class Option(Struct, frozen=True):
@@ -106,12 +105,11 @@ def _built(
 
 def official_csv(items: Sequence[Question]) -> str:
     """The items in the layout of the official release."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for item in items:
-        writer.writerow([item.id, item.ability.capitalize(), item.situation, item.question, *item.options, item.answer])
-    return out.getvalue()
+    rows = [
+        (item.id, item.ability.capitalize(), item.situation, item.question, *item.options, item.answer)
+        for item in items
+    ]
+    return write_sheet(COLUMNS, rows)
 
 
 def provenance_lines(built: Sequence[Built]) -> str:

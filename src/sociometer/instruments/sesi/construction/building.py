@@ -1,7 +1,5 @@
 """The whole way from posts to a set that can be played: filter, draft, assemble, check, review, write."""
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from sociometer.instruments.sesi.caveats import stand_in_notes
 from sociometer.instruments.sesi.construction import assembly, checks, entailment, live, posts, review, statistics
 from sociometer.instruments.sesi.construction.posts import RawPost, Rejection
 from sociometer.instruments.sesi.items import Question
+from sociometer.sheets import write_sheet
 
 
 def build(context: CommandContext, options: Settings) -> Result:
@@ -135,8 +134,4 @@ def _reasons(rejected: Sequence[Rejection]) -> str:
 
 
 def _csv(table: Table) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
-    return out.getvalue()
+    return write_sheet(table.columns, table.rows)

@@ -1,15 +1,13 @@
 """The sheet on which experts decide which items stay, and how their decisions are applied."""
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
 from sociometer.instruments.sesi.construction.checks import Flag
 from sociometer.instruments.sesi.construction.posts import Rejection
-from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.items import Question
+from sociometer.sheets import parse_sheet, read_rows, write_sheet
 
 DECISIONS = ("keep", "wrong ability", "no right answer", "several right answers")
 _BY_EXPERTS = "expert review: "
@@ -18,35 +16,19 @@ COLUMNS = ("id", "ability", "situation", "question", "A", "B", "C", "D", "right"
 
 def review_sheet(items: Sequence[Question], flags: Sequence[Flag]) -> str:
     """A CSV with one item a line; `decision` is left for the experts (empty means keep)."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    rows = []
     for item in items:
         raised = "; ".join(flag.what for flag in flags if flag.item == item.id)
-        cells = [
-            item.id,
-            item.ability,
-            item.situation,
-            item.question,
-            *item.options,
-            "ABCD"[item.answer],
-            raised,
-            "",
-            "",
-        ]
-        writer.writerow([f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t")) else cell for cell in cells])
-    return out.getvalue()
+        right = "ABCD"[item.answer]
+        rows.append((item.id, item.ability, item.situation, item.question, *item.options, right, raised, "", ""))
+    return write_sheet(COLUMNS, rows, guard_formulas=True)
 
 
 def read_decisions(path: Path) -> dict[str, str]:
     """The experts' decisions by item; an unknown word is refused naming the line."""
-    with opened(path) as file:
-        rows = list(csv.DictReader(file))
     decisions = {}
-    for line, row in enumerate(rows, 2):
-        if "id" not in row or "decision" not in row:
-            raise DataError(f"needs the columns id and decision; a sheet has {', '.join(COLUMNS)}", path, line)
-        decision = (row["decision"] or "keep").strip().lower() or "keep"
+    for line, row in read_rows(path, ("id", "decision")):
+        decision = row["decision"].strip().lower() or "keep"
         if decision not in DECISIONS:
             raise DataError(str(unknown("decision", decision, DECISIONS)), path, line)
         decisions[row["id"].removeprefix("'")] = decision
@@ -72,8 +54,8 @@ def apply_decisions(
 
 def removals_in(path: Path) -> int:
     """How many lines of a sheet, finished or not, have a decision other than to keep the item."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        decisions = [(row.get("decision") or "").strip().lower() for row in csv.DictReader(file)]
+    sheet = parse_sheet(path.read_bytes().decode("utf-8-sig", errors="replace"), optional=("decision",), path=path)
+    decisions = [row.get("decision", "").strip().lower() for _, row in sheet.rows]
     return sum(decision not in ("", "keep") for decision in decisions)
 
 
@@ -81,5 +63,8 @@ def removed_before(path: Path) -> set[str]:
     """The items that an earlier build's list of rejections says experts had removed; none where there is no list."""
     if not path.exists():
         return set()
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["post"] for row in csv.DictReader(file) if (row.get("reason") or "").startswith(_BY_EXPERTS)}
+    return {
+        row.get("post", "")
+        for _, row in read_rows(path, optional=("post", "reason"))
+        if row.get("reason", "").startswith(_BY_EXPERTS)
+    }

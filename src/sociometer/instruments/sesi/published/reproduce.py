@@ -1,6 +1,5 @@
 """Recomputes what the paper prints: Extended Data Tables 1 and 2 from its own tables, item facts from the release."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +9,7 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
 from sociometer.instruments.sesi.items import ABILITIES, OFFICIAL, contradictions, read_official
 from sociometer.instruments.sesi.scoring import length_baseline
+from sociometer.sheets import read_table
 
 HERE = Path(__file__).parent
 _DROP_ROW = "The six academic cells of the DROP row do not follow from Table 1; the row's SI cell does."
@@ -19,8 +19,7 @@ _STARS = "The printed stars do not follow from n = 13 at the printed levels (* .
 
 def table(name: str) -> list[dict[str, str]]:
     """One of the paper's tables as it is printed."""
-    with (HERE / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return read_table(HERE / f"{name}.csv")
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from sociometer.instruments.socialeval.items import tree_files_in
 from sociometer.instruments.socialeval.layout import read_tree_file
 from sociometer.instruments.socialeval.lint import lint_tree
 from sociometer.instruments.socialeval.worldtree import Tree
+from sociometer.sheets import read_table
 
 HERE = Path(__file__).parent
 WEIGHTS = {"prosocial": 107, "proself": 26, "antisocial": 20}
@@ -25,8 +25,7 @@ RELEASED_FILES = 56
 
 def table(name: str) -> list[dict[str, str]]:
     """The rows of one published table."""
-    with (HERE / f"{name}.csv").open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
+    return read_table(HERE / f"{name}.csv")
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:

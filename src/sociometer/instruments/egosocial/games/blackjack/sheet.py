@@ -1,17 +1,15 @@
 """A sheet on which people grade blackjack beliefs, blind to the automatic grade, and their agreement with it."""
 
-import csv
-import io
 from pathlib import Path
 
 from sociometer.analysis.agreement import cohen_kappa
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import RunView
-from sociometer.instruments.egosocial.filled_sheet import read_rows
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.blackjack.scoring import graded
 from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome, spoken
+from sociometer.sheets import read_rows, write_sheet
 
 BELIEFS = ("self", "external")
 COLUMNS = (
@@ -25,6 +23,7 @@ COLUMNS = (
     "self_right",
     "external_right",
 )
+_NEXT_STEP = "Fill in the sheet that 'sociometer grade egosocial' wrote."
 _YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
 
 
@@ -32,30 +31,22 @@ def write(run: RunView[Hand, HandOutcome]) -> str:
     """Return the sheet as CSV: one line a decision, the last two columns left for the grader."""
     if not any(episode.outcome for episode in run.episodes()):
         raise UsageError("the run has no blackjack hand that was played; there is nothing to grade.")
-    out = io.StringIO()
-    lines = csv.writer(out, lineterminator="\n")
-    lines.writerow(COLUMNS)
-    for episode in run.episodes():
-        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1):
-            lines.writerow(
-                (
-                    episode.item.id,
-                    episode.repeat,
-                    number,
-                    f"{', '.join(spoken(card) for card in decision.player)} ({total_of(decision.player).points})",
-                    spoken(decision.open_card),
-                    _harmless(decision.statement.self_belief),
-                    _harmless(decision.statement.external_belief),
-                    "",
-                    "",
-                )
-            )
-    return out.getvalue()
-
-
-def _harmless(text: str) -> str:
-    """Return a model's words so that no spreadsheet takes them for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    rows = [
+        (
+            episode.item.id,
+            episode.repeat,
+            number,
+            f"{', '.join(spoken(card) for card in decision.player)} ({total_of(decision.player).points})",
+            spoken(decision.open_card),
+            decision.statement.self_belief,
+            decision.statement.external_belief,
+            "",
+            "",
+        )
+        for episode in run.episodes()
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
+    ]
+    return write_sheet(COLUMNS, rows, guard_formulas=True)
 
 
 def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
@@ -63,7 +54,7 @@ def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
     rule = _automatic(run)
     pairs: dict[str, list[tuple[str, str]]] = {belief: [] for belief in BELIEFS}
     apart: list[tuple[str, str, str, str, str]] = []
-    for number, row in read_rows(path, COLUMNS, "grade"):
+    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP):
         place = (row["item"], row["repeat"] or "0", row["decision"])
         for belief in BELIEFS:
             person = row[f"{belief}_right"].strip().lower()

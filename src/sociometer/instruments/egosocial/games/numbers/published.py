@@ -1,11 +1,13 @@
 """Table 2's number-guessing columns, recomputed from the predictions that the authors published."""
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
 from sociometer.core.measure import PublishedFigure
 from sociometer.instruments.egosocial.games.numbers.patterns import is_right
+from sociometer.sheets import read_records, read_table
 
 FOLDER = Path(__file__).parents[2] / "published"
 TRUE_NUMBERS = {1: [50.0] * 10, 2: [50.0 - 5 * index for index in range(10)]}
@@ -26,24 +28,30 @@ _TICKS_ONLY = {
 _NO_PREDICTIONS = "counted from the authors' ticks: this model's predictions were not published"
 
 
+class Prediction(Struct, frozen=True):
+    """What a model predicted in one round, and whether the authors ticked it as correct."""
+
+    model: str
+    level: int
+    marked_correct: bool
+    prediction: float | None = None
+
+
 def predictions(path: Path = FOLDER / "number_guessing.csv") -> dict[tuple[str, int], list[tuple[float | None, bool]]]:
     """Return, for each model and level, its predictions in order, each with the authors' tick."""
     found: dict[tuple[str, int], list[tuple[float | None, bool]]] = {}
-    with path.open(encoding="utf-8", newline="") as lines:
-        for row in csv.DictReader(lines):
-            number = float(row["prediction"]) if row["prediction"] else None
-            found.setdefault((row["model"], int(row["level"])), []).append((number, row["marked_correct"] == "1"))
+    for made in read_records(path, Prediction):
+        found.setdefault((made.model, made.level), []).append((made.prediction, made.marked_correct))
     return found
 
 
 def printed() -> dict[tuple[str, int], float]:
     """Return Table 2's accuracies by model and level."""
-    with (FOLDER / "table2.csv").open(encoding="utf-8", newline="") as lines:
-        return {
-            (row["model"], level): float(row[f"numbers_level_{level}"])
-            for row in csv.DictReader(lines)
-            for level in (1, 2, 3)
-        }
+    return {
+        (row["model"], level): float(row[f"numbers_level_{level}"])
+        for row in read_table(FOLDER / "table2.csv")
+        for level in (1, 2, 3)
+    }
 
 
 def rows() -> Iterator[PublishedFigure]:

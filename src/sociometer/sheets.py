@@ -1,0 +1,183 @@
+"""CSV files: sheets that people fill in, official files and published tables, all read and written here.
+
+A sheet is read as spreadsheets save it: UTF-8 with or without a byte order mark; commas, semicolons or tabs between
+cells; any line ends; headers with spaces around them. Rows without any content are skipped, missing cells at the end
+of a row are empty, and cells beyond the last header are ignored. Errors name the file and the line.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.core.measure import Cell
+
+Record = TypeVar("Record")
+
+_SEPARATORS = ",;\t"
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_MOST_NAMES = 12
+
+
+class Sheet(Struct, frozen=True):
+    """A table of texts: its columns, and each row with the number of the line on which it begins."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[int, dict[str, str]], ...]
+
+
+def read_sheet(
+    path: Path,
+    required: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    *,
+    next_step: str = "",
+    whole_rows: bool = False,
+) -> Sheet:
+    """Return the sheet in a file.
+
+    The `required` and `optional` columns are found whatever their case, and have the case given here in every row.
+    `next_step` ends the message about a missing column. `whole_rows` refuses a row without a cell for each required
+    column (without `required`: for each column).
+    """
+    return parse_sheet(_text(path), required, optional, path=path, next_step=next_step, whole_rows=whole_rows)
+
+
+def read_rows(
+    path: Path,
+    required: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    *,
+    next_step: str = "",
+    whole_rows: bool = False,
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Return each row of a file with its line number; the arguments are those of `read_sheet`."""
+    return iter(read_sheet(path, required, optional, next_step=next_step, whole_rows=whole_rows).rows)
+
+
+def parse_sheet(
+    text: str,
+    required: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    *,
+    path: Path | str = "",
+    next_step: str = "",
+    whole_rows: bool = False,
+) -> Sheet:
+    """Return the sheet in a text; `path` is the file to name in errors, the rest is as in `read_sheet`."""
+    known = (*required, *optional)
+    records = _records(text, _separator(text, known), path)
+    head, header = next(records, (1, []))
+    columns = _columns(header, known)
+    missing = [name for name in required if name not in columns]
+    if missing:
+        needed = ", ".join(required)
+        wrong = f"columns missing: {', '.join(missing)}; needed: {needed}; the file has: {_shown(columns)}."
+        message = wrong if columns else f"the file is empty; needed columns: {needed}."
+        raise DataError(f"{message} {next_step}".rstrip(), path, head)
+    rows = []
+    for line, cells in records:
+        row = dict(zip(columns, cells, strict=False))
+        lacking = [name for name in required or columns if name not in row]
+        if lacking and whole_rows:
+            raise DataError(f"the row has too few cells; it lacks: {_shown(lacking)}", path, line)
+        rows.append((line, dict.fromkeys(columns, "") | row))
+    return Sheet(columns, tuple(rows))
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a published table, one of our own files."""
+    return [row for _, row in read_rows(path, whole_rows=True)]
+
+
+def read_records(path: Path, record: type[Record]) -> list[Record]:
+    """Return the rows of a published table as typed records; an empty cell takes the field's default."""
+    found = []
+    for line, row in read_rows(path, whole_rows=True):
+        try:
+            found.append(msgspec.convert({name: cell for name, cell in row.items() if cell}, record, strict=False))
+        except msgspec.ValidationError as error:
+            raise DataError(str(error), path, line) from None
+    return found
+
+
+def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, guard_formulas: bool = False) -> str:
+    """Return the CSV text of a sheet; None is an empty cell.
+
+    `guard_formulas` puts an apostrophe before a text that a spreadsheet would run as a formula: for sheets with the
+    words of a model or of strangers that people open. Numbers stay as they are.
+    """
+    lines = [_line(columns)]
+    lines += [_line([_cell(value, guard_formulas) for value in row]) for row in rows]
+    return "".join(lines)
+
+
+def _cell(value: Cell, guard_formulas: bool) -> Cell:
+    """The one place through which every written cell goes."""
+    if guard_formulas and isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value
+
+
+def _line(cells: Sequence[Cell]) -> str:
+    out = io.StringIO()
+    # csv quotes a cell with a carriage return only where its own line end has one; unquoted, it would end the row.
+    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    return out.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror or error})", path) from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DataError(f"not UTF-8 ({error.reason}); save it as 'CSV UTF-8'", path, line) from None
+
+
+def _separator(text: str, known: Sequence[str]) -> str:
+    """The separator that gives the header most of the known columns, then most columns; else the comma."""
+
+    def fit(separator: str) -> tuple[int, int]:
+        try:
+            _, header = next(_records(text, separator), (1, []))
+        except DataError:
+            return 0, 0
+        return len(set(_columns(header, known)) & set(known)), len(header)
+
+    return max(_SEPARATORS, key=fit)
+
+
+def _records(text: str, separator: str, path: Path | str = "") -> Iterator[tuple[int, list[str]]]:
+    """The cells of each record that has any content, with the line on which it begins."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    line = 1
+    try:
+        for cells in reader:
+            if any(cells):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(f"not readable as CSV ({error})", path, line) from None
+
+
+def _columns(header: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The header's names without spaces around them, known ones in their own case; an exact name has precedence."""
+    absent = {name.casefold(): name for name in known if name not in header}
+    bare = [cell.strip() for cell in header]
+    return tuple(
+        absent.get(name.casefold(), cell if name in header else name) for name, cell in zip(bare, header, strict=True)
+    )
+
+
+def _shown(names: Sequence[str]) -> str:
+    rest = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")

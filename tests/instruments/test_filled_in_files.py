@@ -1,0 +1,109 @@
+"""Every file that people give to an instrument is read the same however a spreadsheet saved it, or refused by name."""
+
+import csv
+import io
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.egosocial import building
+from sociometer.instruments.sage import annotation
+from sociometer.instruments.sage import commands as sage_commands
+from sociometer.instruments.seceu import contrasts, responses
+from sociometer.instruments.sesi import academic, errors, items, readings
+from sociometer.instruments.sesi.construction import review
+
+READERS = {
+    "people": (responses.read_people, "person,sex,age,x_1,x_2,x_3,x_4\nann,f,20,4,3,2,1\nbob,男,,1,2,3,4\n"),
+    "models": (contrasts.read_properties, "model,size_billion,launched,sft\na,7,2023-03-14,yes\nb,,,no\n"),
+    "conversions": (
+        building.read_sheet,
+        f'{",".join(building.COLUMNS)}\ni1,Ann,m,,yes,s,"a ""b""\nc",q,you?,o,"a\nb",1\ni2,Ann,m,,no,s,f,q,q,o,a,1\n',
+    ),
+    "causes": (errors.read_labels, "id,picked,cause\n1,p,Other\n2,p,sidestepping\n"),
+    "decisions": (review.read_decisions, "id,decision,note\n1,keep,\n2,,\n3,Wrong ability,x\n"),
+    "readings": (
+        readings.read_readings.__wrapped__,
+        "id,text,place,word,becomes\n1,0,3,he,you\n1,1,2,his,\n2,5,0,x,-\n",
+    ),
+    "official items": (
+        lambda path: list(items.read_official(path)),
+        f'{",".join(items.COLUMNS)}\n1,Empathy,"s, t\nu",q,a,b,c,d,0\n1,Influence,s,q,a,b,c,d,3\n',
+    ),
+    "scores": (lambda path: academic.read_scores([path]), "model,family,MMLU,SI\na,f,50,60%\nb,,nan,40\n"),
+    "directions": (annotation.read_sheet, 'context,talk,direction\nr:1,"a\nb",up\nr:2,x,same\n'),
+    "ranks": (sage_commands._read_ranks, "subject,rank\na,1\nb,2.5\n"),
+}
+
+
+def separated(separator: str, text: str) -> bytes:
+    out = io.StringIO()
+    cells = csv.reader(io.StringIO(text, newline=""))
+    csv.writer(out, delimiter=separator, lineterminator="\r\n").writerows(cells)
+    return out.getvalue().encode()
+
+
+def with_header(change, text: str) -> bytes:
+    header, _, rest = text.partition("\n")
+    return (",".join(change(name) for name in header.split(",")) + "\n" + rest).encode()
+
+
+SAVED = {
+    "byte order mark": lambda text: text.encode("utf-8-sig"),
+    "semicolons": partial(separated, ";"),
+    "tabs": partial(separated, "\t"),
+    "spaces in the header": partial(with_header, lambda name: f" {name} "),
+    "a blank line before": lambda text: f"\n{text}".encode(),
+    "empty rows after": lambda text: f"{text},,\n\n,,,\n".encode(),
+}
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def save(content: bytes) -> Path:
+        path = tmp_path / "given.csv"
+        path.write_bytes(content)
+        return path
+
+    return save
+
+
+@pytest.mark.parametrize("way", SAVED)
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_is_read_the_same_however_it_was_saved(name, way, saved):
+    read, text = READERS[name]
+    assert read(saved(SAVED[way](text))) == read(saved(text.encode()))
+
+
+@pytest.mark.parametrize("name", sorted(READERS.keys() - {"people", "scores"}))
+def test_a_header_in_capitals_gives_the_same(name, saved):
+    """Except where the columns are names of scenarios or benchmarks, which have a case of their own."""
+    read, text = READERS[name]
+    assert read(saved(with_header(str.upper, text))) == read(saved(text.encode()))
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"a,\xe9\n", "a,b\n".encode("utf-16"), b"x" * 200_000])
+@pytest.mark.parametrize("name", READERS)
+def test_a_file_of_another_kind_is_refused_by_name(name, content, saved):
+    with pytest.raises(DataError, match=r"given\.csv"):
+        READERS[name][0](saved(content))
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_row_that_breaks_off_is_read_or_refused_by_its_line(name, saved):
+    read, text = READERS[name]
+    header = text.partition("\n")[0]
+    try:
+        read(saved(f"{header}\n9\n".encode()))
+    except DataError as refused:
+        assert refused.line == 2 or "no answer" in str(refused)
+
+
+def test_a_carriage_return_in_the_words_of_a_model_does_not_break_its_row(saved):
+    entry = errors.WrongAnswer(
+        id="m: 1", cluster="1", subject="m", situation="s", question="q", right="r", picked="one\rtwo"
+    )
+    sheet = errors.write_sheet([entry]).removesuffix("\n") + "other\n"
+    assert errors.read_labels(saved(sheet.encode())) == {"m: 1": "other"}
