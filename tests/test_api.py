@@ -223,7 +223,7 @@ def test_hostile_text_is_shown_as_text_in_a_notebook(store):
 
 
 def test_the_example_in_the_readme_runs(store, tmp_path, monkeypatch):
-    (example,) = [block for block in README.read_text(encoding="utf-8").split("```python\n")[1:2]]
+    example = README.read_text(encoding="utf-8").split("```python\n")[1]
     code = example.split("```")[0]
     for real, here in (
         ('"openai/gpt-4o-mini"', '"baseline/random"'),
