@@ -8,12 +8,13 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
+from sociometer.elicit import read_items
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.construction import assembly, checks, posts, review, statistics
 from sociometer.instruments.sesi.construction.drafting import Candidate, Draft
 from sociometer.instruments.sesi.construction.posts import Comment, Post, RawPost
 
-BUNDLED = list(items.read_bundled(items.BUNDLED))
+BUNDLED = list(read_items(items.BUNDLED, items.Question))
 
 
 def raw(name="a", body="I moved out.", comments=5, title="Title", is_text=True):

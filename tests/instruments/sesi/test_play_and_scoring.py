@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from sociometer.core.errors import UsageError
+from sociometer.elicit import read_items
 from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items
@@ -12,7 +13,7 @@ from sociometer.instruments.sesi.conditions import conditions
 from sociometer.models.registry import ModelOptions, resolve
 from sociometer.models.scripted import Line, Scripted
 
-FOUND = list(items.read_bundled(items.BUNDLED))
+FOUND = list(read_items(items.BUNDLED, items.Question))
 
 
 def rehearse(subject, **settings):

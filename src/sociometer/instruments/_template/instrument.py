@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
+from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments._template import figures, items, play, scoring
-from sociometer.instruments._template.items import Question
-from sociometer.instruments._template.play import Answer
 from sociometer.instruments._template.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -13,8 +12,8 @@ INSTRUMENT = Instrument(
     [
         Task(
             "questions",
-            Question,
-            Answer,
+            items.Question,
+            ChoiceAnswer,
             items=items.questions,
             play=play.ask_question,
             score=scoring.score,

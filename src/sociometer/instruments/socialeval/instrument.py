@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
+from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.socialeval import build, figures, items, play, scoring
 from sociometer.instruments.socialeval.published import reproduce
 
@@ -23,7 +24,7 @@ INSTRUMENT = Instrument(
         Task(
             "abilities",
             items.AbilityQuestion,
-            play.Answer,
+            ChoiceAnswer,
             items=items.ability_questions,
             play=play.answer,
             score=scoring.score_answer,

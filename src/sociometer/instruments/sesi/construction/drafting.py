@@ -11,7 +11,7 @@ from sociometer.core.answer_format import Choice, Free, Schema
 from sociometer.core.conversation import Message, Sampling, user
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score, Session
-from sociometer.elicit import read_choice, read_json, render_options
+from sociometer.elicit import ask_choice, read_json, render_options
 from sociometer.instruments.sesi.construction.posts import Post
 from sociometer.instruments.sesi.items import ABILITIES
 
@@ -104,12 +104,13 @@ async def _told(post: Post, session: Session) -> _Told | None:
 
 
 async def _ability(made: Draft, session: Session) -> str | None:
-    answer_format = Choice(tuple(ABILITY_MEANINGS[ability] for ability in ABILITIES))
-    options = render_options(answer_format.options, answer_format.labels)
-    messages = _ask(session, "ability", situation=made.situation, question=made.question, options=options)
-    reply = await session.ask("builder", messages, answer_format, sampling=_SAMPLING)
-    index = read_choice(reply.text, answer_format.options, answer_format.labels).index
-    return None if index is None else ABILITIES[index]
+    def messages(choice: Choice) -> list[Message]:
+        options = render_options(choice)
+        return _ask(session, "ability", situation=made.situation, question=made.question, options=options)
+
+    meanings = [ABILITY_MEANINGS[ability] for ability in ABILITIES]
+    vote = await ask_choice(session, messages, meanings, role="builder", sampling=_SAMPLING)
+    return None if vote.picked is None else ABILITIES[vote.picked]
 
 
 async def _right(post: Post, made: Draft, session: Session) -> str:

@@ -241,7 +241,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             session.prompts.render(
                 "games/holdem-style",
                 hands="\n\n".join(shown),
-                options=render_options(answer_format.options, answer_format.labels),
+                options=render_options(answer_format),
             )
         ),
     ]
