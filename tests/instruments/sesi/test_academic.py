@@ -11,7 +11,7 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.elicit import read_items
 from sociometer.instruments import FOLDER
 from sociometer.instruments.sesi import academic, items
-from sociometer.instruments.sesi.construction import assembly
+from sociometer.instruments.sesi.build import assembly
 
 TABLE1 = FOLDER / "sesi" / "published" / "table1.csv"
 

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.instruments.sesi.construction import live, posts
+from sociometer.instruments.sesi.build import live, posts
 
 praw = pytest.importorskip("praw", reason="the extra 'posts' is not installed")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.egosocial import building, figures, items, play, scoring
+from sociometer.instruments.egosocial import build, figures, items, play, scoring
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.tasks import BLACKJACK, HOLDEM, NUMBERS
 from sociometer.instruments.egosocial.play import Picks
@@ -28,10 +28,10 @@ CONVERT = Task(
     "convert",
     Order,
     Conversion,
-    items=building.orders_of,
+    items=build.orders_of,
     play=convert.convert,
-    score=building.score,
-    summarise=building.summarise,
+    score=build.score,
+    summarise=build.summarise,
 )
 
 INSTRUMENT = Instrument(

@@ -10,9 +10,9 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sesi import academic, caveats, errors, items, probing, readings
+from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.column import column
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, of_factors
-from sociometer.instruments.sesi.construction import building
 from sociometer.instruments.sesi.scoring import length_baseline
 
 
@@ -148,8 +148,8 @@ def correlate(context: CommandContext, options: Settings) -> Result:
 
 
 def build(context: CommandContext, options: Settings) -> Result:
-    """Makes items from posts; see `construction.building`."""
-    return building.build(context, options)
+    """Makes items from posts; see `build.pipeline`."""
+    return pipeline.build(context, options)
 
 
 def _pairs(given: Sequence[str], name: str, shape: str) -> dict[str, list[str]]:

@@ -10,8 +10,8 @@ from sociometer.analysis.shown import known_errors
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.elicit import ChoiceAnswer
+from sociometer.instruments.sesi.build.drafting import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.instruments.sesi.construction.drafting import Draft
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
 

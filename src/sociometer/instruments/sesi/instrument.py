@@ -5,7 +5,7 @@ from pathlib import Path
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.sesi import errors, figures, items, play, scoring
-from sociometer.instruments.sesi.construction import drafting, posts
+from sociometer.instruments.sesi.build import drafting, posts
 from sociometer.instruments.sesi.published import reproduce
 
 INSTRUMENT = Instrument(

@@ -1,4 +1,4 @@
-"""Writing new trees: a brief becomes a linted tree in stages, each asked, checked, kept in a file and open to edits."""
+"""One part of a new tree: what the builder is asked for it, and the checks that its reply must pass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.elicit import read_json
 from sociometer.instruments.socialeval.abilities import ABILITIES
-from sociometer.instruments.socialeval.drafts import (
+from sociometer.instruments.socialeval.build.drafts import (
     DISTRACTORS,
     PART_TYPES,
     Draft,

@@ -8,8 +8,8 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
-from sociometer.instruments.sesi.construction.drafting import Candidate, Draft
-from sociometer.instruments.sesi.construction.posts import Post, Rejection
+from sociometer.instruments.sesi.build.drafting import Candidate, Draft
+from sociometer.instruments.sesi.build.posts import Post, Rejection
 from sociometer.instruments.sesi.items import COLUMNS, Question
 
 

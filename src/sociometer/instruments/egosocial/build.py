@@ -1,4 +1,4 @@
-"""The making of first-person ToMBench: orders for the builder, the verdict on each conversion, the review sheet."""
+"""Makes first-person ToMBench: orders for the builder, the verdict on each conversion, the review sheet."""
 
 import csv
 import io
@@ -60,7 +60,7 @@ def drafts_of(run: RunView[Order, Conversion]) -> list[Draft]:
     return [Draft(order, conversion) for order, conversion, _ in run.scored()]
 
 
-def sheet(drafts: Iterable[Draft]) -> str:
+def review_sheet(drafts: Iterable[Draft]) -> str:
     """The review sheet: what people need to see, with a column for their verdict."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
@@ -129,6 +129,6 @@ def accepted(drafts: Iterable[Draft], verdicts: dict[str, Verdict]) -> Iterator[
         yield Converted(order.id, order.language, order.ego, order.measures, first.story, first.question, first.options)
 
 
-def lines(converted: Iterable[Converted]) -> str:
+def json_lines(converted: Iterable[Converted]) -> str:
     """Conversions as JSON lines."""
     return "".join(f"{msgspec.json.encode(line).decode()}\n" for line in converted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from sociometer.instruments.socialeval.drafts import Draft, DraftNode, orientation_named, texts_of
+from sociometer.instruments.socialeval.build.drafts import Draft, DraftNode, orientation_named, texts_of
 from sociometer.instruments.socialeval.worldtree import Language
 
 _CODES: dict[Language, str] = {"en": "en", "zh": "cn"}

@@ -12,7 +12,7 @@ from sociometer.core.conversation import Message, Sampling, user
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score, Session
 from sociometer.elicit import ask_choice, read_json, render_options
-from sociometer.instruments.sesi.construction.posts import Post
+from sociometer.instruments.sesi.build.posts import Post
 from sociometer.instruments.sesi.items import ABILITIES
 
 REVERSED = 2

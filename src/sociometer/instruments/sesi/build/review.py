@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
-from sociometer.instruments.sesi.construction.checks import Flag
-from sociometer.instruments.sesi.construction.posts import Rejection
+from sociometer.instruments.sesi.build.checks import Flag
+from sociometer.instruments.sesi.build.posts import Rejection
 from sociometer.instruments.sesi.csv_files import opened
 from sociometer.instruments.sesi.items import Question
 

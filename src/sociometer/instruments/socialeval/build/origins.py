@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.socialeval.build import inputs_of
-from sociometer.instruments.socialeval.drafts import STAGES, Draft, StageName, parts_of
-from sociometer.instruments.socialeval.stages import missing_parts, stage_parts, wrong_parts
+from sociometer.instruments.socialeval.build.drafts import STAGES, Draft, StageName, parts_of
+from sociometer.instruments.socialeval.build.parts import inputs_of
+from sociometer.instruments.socialeval.build.stages import missing_parts, stage_parts, wrong_parts
 
 
 class Origin(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.instruments.sesi.construction.posts import Comment, RawPost
+from sociometer.instruments.sesi.build.posts import Comment, RawPost
 
 _GONE = {"[removed]", "[deleted]", ""}
 

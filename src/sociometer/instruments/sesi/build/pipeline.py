@@ -10,9 +10,9 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.engine.command_context import CommandContext
+from sociometer.instruments.sesi.build import assembly, checks, entailment, live, posts, review, statistics
+from sociometer.instruments.sesi.build.posts import RawPost, Rejection
 from sociometer.instruments.sesi.caveats import stand_in_notes
-from sociometer.instruments.sesi.construction import assembly, checks, entailment, live, posts, review, statistics
-from sociometer.instruments.sesi.construction.posts import RawPost, Rejection
 from sociometer.instruments.sesi.items import Question
 
 

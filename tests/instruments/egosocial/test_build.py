@@ -11,7 +11,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.settings import Settings
 from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import load
-from sociometer.instruments.egosocial import building, commands
+from sociometer.instruments.egosocial import build, commands
 from sociometer.instruments.egosocial.tombench.convert import read_conversions
 
 ROWS = [
@@ -143,15 +143,15 @@ def test_converted_questions_become_pairs(data, tmp_path):
 @pytest.mark.parametrize(("text", "message"), [("id,verdict\n", "columns missing"), (None, "verdict 'perhaps'")])
 def test_a_sheet_that_cannot_be_read_is_refused(tmp_path, text, message):
     path = tmp_path / "s.csv"
-    text = text or ",".join(building.COLUMNS) + "\nx,,,,perhaps" + "," * 7 + "\n"
+    text = text or ",".join(build.COLUMNS) + "\nx,,,,perhaps" + "," * 7 + "\n"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=message):
-        building.read_sheet(path)
+        build.read_sheet(path)
 
 
 def test_text_of_a_model_never_becomes_a_formula():
-    assert building._cell("=1+1") == "'=1+1"
-    assert building._cell("plain") == "plain"
+    assert build._cell("=1+1") == "'=1+1"
+    assert build._cell("plain") == "plain"
 
 
 def test_lint_checks_the_bundled_scenes(data):

@@ -10,9 +10,9 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.elicit import read_items
 from sociometer.instruments.sesi import items
-from sociometer.instruments.sesi.construction import assembly, checks, posts, review, statistics
-from sociometer.instruments.sesi.construction.drafting import Candidate, Draft
-from sociometer.instruments.sesi.construction.posts import Comment, Post, RawPost
+from sociometer.instruments.sesi.build import assembly, checks, posts, review, statistics
+from sociometer.instruments.sesi.build.drafting import Candidate, Draft
+from sociometer.instruments.sesi.build.posts import Comment, Post, RawPost
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))
 

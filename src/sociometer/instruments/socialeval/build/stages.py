@@ -9,8 +9,7 @@ import msgspec
 
 from sociometer.core.errors import DataError
 from sociometer.core.task import RunView
-from sociometer.instruments.socialeval.build import BuildPart, Built
-from sociometer.instruments.socialeval.drafts import (
+from sociometer.instruments.socialeval.build.drafts import (
     PART_TYPES,
     STAGES,
     Brief,
@@ -19,6 +18,7 @@ from sociometer.instruments.socialeval.drafts import (
     parts_of,
     problems,
 )
+from sociometer.instruments.socialeval.build.parts import BuildPart, Built
 
 _MANY: tuple[StageName, ...] = ("dialogue", "choices", "distractors", "translation")
 
