@@ -22,7 +22,7 @@ def raw(name="a", body="I moved out.", comments=5, title="Title", is_text=True):
 
 
 def test_the_bundled_dozen_passes_and_the_three_others_are_rejected_with_reasons():
-    kept, rejected = posts.kept(posts.read_posts([posts.DEMO]))
+    kept, rejected = posts.filter_posts(posts.read_posts([posts.DEMO]))
     assert len(kept) == 12
     assert [entry.reason.partition(" (")[0] for entry in rejected] == [
         "several updates", "refers to an external link", "too few comments"
@@ -41,16 +41,16 @@ def test_the_bundled_dozen_passes_and_the_three_others_are_rejected_with_reasons
     ],
 )
 def test_each_rejection_has_its_reason(post, reason):
-    assert posts.kept([post])[1] == [posts.Rejection("a", reason)]
+    assert posts.filter_posts([post])[1] == [posts.Rejection("a", reason)]
 
 
 def test_the_same_text_twice_is_one_post():
-    kept, rejected = posts.kept([raw("a"), raw("b")])
+    kept, rejected = posts.filter_posts([raw("a"), raw("b")])
     assert ([post.id for post in kept], [entry.post for entry in rejected]) == (["a"], ["b"])
 
 
 def test_the_five_top_comments_are_taken_best_first():
-    kept, _ = posts.kept([raw(comments=9)])
+    kept, _ = posts.filter_posts([raw(comments=9)])
     assert [comment.votes for comment in kept[0].comments] == [8, 7, 6, 5, 4]
 
 

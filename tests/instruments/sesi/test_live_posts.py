@@ -84,7 +84,7 @@ def test_top_posts_come_with_the_comments_of_people(site):
     found = live.fetch_posts("relationships", 2, site)
     assert [post.id for post in found] == ["aa1", "bb2"]
     assert [entry.text for entry in found[0].comments] == [f"Advice {n}" for n in range(1, 6)]
-    kept, rejected = posts.kept(found)
+    kept, rejected = posts.filter_posts(found)
     assert not rejected
     assert kept[0].tldr == "short."
     assert kept[0].comments[0].votes == 99

@@ -10,9 +10,9 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.elicit import read_items
 from sociometer.instruments.sesi import items, readings
-from sociometer.instruments.sesi.person import to_second_person
-from sociometer.instruments.sesi.person.mentions import tokens
-from sociometer.instruments.sesi.person.words import PRONOUNS, base_form
+from sociometer.instruments.sesi.second_person import to_second_person
+from sociometer.instruments.sesi.second_person.mentions import tokens
+from sociometer.instruments.sesi.second_person.words import PRONOUNS, base_form
 
 
 def converted(*texts):

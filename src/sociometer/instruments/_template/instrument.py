@@ -10,6 +10,7 @@ from sociometer.instruments._template.published import reproduce
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
+        # The test: a moment, a question about it, and four replies of which one fits.
         Task(
             "questions",
             items.Question,

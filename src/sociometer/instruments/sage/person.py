@@ -14,8 +14,8 @@ from sociometer.elicit import find_json, read_json
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.emotion import Protocol, band
-from sociometer.instruments.sage.fence import Talk, fenced, mark_of
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.quoting import Talk, quote, quote_mark
 
 SAMPLING = Sampling(max_tokens=2000)
 ReplyT = TypeVar("ReplyT", bound=Struct)
@@ -98,17 +98,17 @@ async def answer(
 
 
 def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
-    """A talk as the simulator reads it: their own words, and the other's in a fence."""
+    """A talk as the simulator reads it: their own words, and the other's as a quotation."""
     own, other = prompts.render("own", language), prompts.render("other", language)
     return "\n\n".join(
-        f"{own}\n{fenced(words, 'own-' + mark)}" if who == "person" else f"{other}\n{fenced(words, mark)}"
+        f"{own}\n{quote(words, 'own-' + mark)}" if who == "person" else f"{other}\n{quote(words, mark)}"
         for who, words in talk
     )
 
 
 def _prompt(hop: str, scenario: Scenario, talk: Talk, emotion: int, session: Session, **facts: str) -> list[Message]:
     language = scenario.language
-    mark = mark_of(scenario, talk)
+    mark = quote_mark(scenario, talk)
     level = band(emotion)
     mood = scenario.calm if level in "SA" else scenario.uneasy if level == "B" else scenario.raw
     who = session.prompts.render(

@@ -18,7 +18,7 @@ from sociometer.core.command import Result
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
-from sociometer.instruments.seceu.ways import stands_for
+from sociometer.instruments.seceu.prompting import headline_of
 from sociometer.store.stored_run import StoredRun
 
 KINDS = ("sft", "rlhf", "architecture", "access", "family")
@@ -59,7 +59,7 @@ def subject_of(run: StoredRun) -> Subject:
         math.nan if mean is None or mean.value is None else mean.value,
         patterns.get(str(summary.series.get("prompting")), {}),
         norm=str(summary.series.get("norm", {}).get("name", "")),
-        failed=stands_for(run.view("feelings")).failed,
+        failed=headline_of(run.view("feelings")).failed,
     )
 
 

@@ -9,11 +9,11 @@ from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine, Spec
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import SummarisedRun
-from sociometer.instruments.seceu.hills import EQ_WINDOW, SIMILARITY_WINDOW, eq_hill, similarity_hill
 from sociometer.instruments.seceu.items import Scenario
+from sociometer.instruments.seceu.method_result import COMPARED
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
+from sociometer.instruments.seceu.norm_density import EQ_WINDOW, SIMILARITY_WINDOW, eq_density, similarity_density
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.standing import COMPARED
 
 DRAWN_ITEMS = 3
 HERE, PRINTED, LINE = KINDS = ("measured here", "published", "for comparison")
@@ -108,7 +108,7 @@ def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
             for row in published_rows("table_1")
             if row["eq"]
         ]
-    chart = density_chart(eq_hill(norm), marks, title="EQ", kinds=KINDS)
+    chart = density_chart(eq_density(norm), marks, title="EQ", kinds=KINDS)
     return Figure(
         "eq-among-people",
         f"EQ among people ({name})",
@@ -131,7 +131,7 @@ def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
             if row["similarity"]
         ]
     chart = density_chart(
-        similarity_hill(norm), marks, title="similarity to people's pattern (r)", unit="number", kinds=KINDS
+        similarity_density(norm), marks, title="similarity to people's pattern (r)", unit="number", kinds=KINDS
     )
     return Figure(
         "similarity-among-people",

@@ -15,7 +15,7 @@ from sociometer.core.task import Item
 from sociometer.elicit import check_key, read_items
 from sociometer.instruments.sesi import conditions, readings
 from sociometer.instruments.sesi.csv_files import opened
-from sociometer.instruments.sesi.person import Doubt, to_second_person
+from sociometer.instruments.sesi.second_person import Doubt, to_second_person
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
 OFFICIAL = "sesi/sesi.csv"

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.sesi.csv_files import opened
-from sociometer.instruments.sesi.person import OPEN, Doubt
-from sociometer.instruments.sesi.person.mentions import tokens
+from sociometer.instruments.sesi.second_person import OPEN, Doubt
+from sociometer.instruments.sesi.second_person.mentions import tokens
 
 FILE = Path(__file__).parent / "data" / "readings.csv"
 COLUMNS = ("id", "text", "place", "word", "becomes")

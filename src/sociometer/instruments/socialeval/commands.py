@@ -39,10 +39,10 @@ from sociometer.instruments.socialeval.build.stages import (
     wrong_parts,
 )
 from sociometer.instruments.socialeval.drawing import draw_tree, page
-from sociometer.instruments.socialeval.layout import read_tree_file
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
 
 _NAMED = 6

@@ -1,4 +1,4 @@
-"""How the analyses ask their judge: fenced material in, one strict JSON object out, a bounded number of tries."""
+"""How the analyses ask their judge: quoted material in, one strict JSON object out, a bounded number of tries."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -12,16 +12,16 @@ from sociometer.core.task import RunView, Session
 from sociometer.elicit import read_json
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.fence import Talk, fenced
+from sociometer.instruments.sage.quoting import Talk, quote
 
 SAMPLING = Sampling(temperature=0, max_tokens=1000)
 ValueT = TypeVar("ValueT", bound=Struct)
 
 
 def rendered(talk: Talk, mark: str, session: Session, language: str) -> str:
-    """A talk as a judge reads it, all of it in fences."""
+    """A talk as a judge reads it, all of it quoted."""
     heads = {who: session.prompts.render(name, language) for who, name in (("person", "teller"), ("subject", "helper"))}
-    return "\n\n".join(f"{heads[who]}\n{fenced(words, mark)}" for who, words in talk)
+    return "\n\n".join(f"{heads[who]}\n{quote(words, mark)}" for who, words in talk)
 
 
 async def ask_judge(

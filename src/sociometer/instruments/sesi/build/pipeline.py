@@ -19,7 +19,7 @@ from sociometer.instruments.sesi.items import Question
 def build(context: CommandContext, options: Settings) -> Result:
     """Makes items from posts: every reply is journaled, so the same command again asks nothing and writes the same."""
     out = Path(options.text("out"))
-    found, rejected = posts.kept(_raw_posts(options), options.whole("min-comments"))
+    found, rejected = posts.filter_posts(_raw_posts(options), options.whole("min-comments"))
     if not found and not rejected:
         raise UsageError("the files hold no post; give JSON lines as in public dumps, plain or .zst.")
     if not found:

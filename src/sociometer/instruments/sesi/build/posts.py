@@ -60,7 +60,7 @@ class RawPost(Struct, frozen=True):
 
 def demo_posts(source: Source) -> list[Post]:
     """The bundled posts that pass the filters."""
-    return kept(read_posts([DEMO]))[0]
+    return filter_posts(read_posts([DEMO]))[0]
 
 
 def read_posts(paths: Iterable[Path]) -> list[RawPost]:
@@ -83,7 +83,7 @@ def read_posts(paths: Iterable[Path]) -> list[RawPost]:
     return [_raw(head, comments.get(name, {})) for name, head in heads.items()]
 
 
-def kept(found: Iterable[RawPost], least_comments: int = TOP) -> tuple[list[Post], list[Rejection]]:
+def filter_posts(found: Iterable[RawPost], least_comments: int = TOP) -> tuple[list[Post], list[Rejection]]:
     """The posts that pass every filter, with their five top comments, and the others with the reason."""
     posts, rejected, seen = [], [], set()
     for raw in found:

@@ -11,7 +11,7 @@ from vl_convert import vegalite_to_svg
 from sociometer.analysis.charts.theme import themed
 from sociometer.core.measure import Figure, Table
 from sociometer.instruments.sesi.items import ABILITIES, Question
-from sociometer.instruments.sesi.person.mentions import mentions, names_in, tokens
+from sociometer.instruments.sesi.second_person.mentions import mentions, names_in, tokens
 
 _RELATIONS = {
     "romantic": "husband wife boyfriend girlfriend partner spouse fiancé fiancée fiance fiancee ex date crush",

@@ -10,8 +10,8 @@ from sociometer.core.errors import DataError
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.source import Source
 from sociometer.instruments.socialeval.items import tree_files_in
-from sociometer.instruments.socialeval.layout import read_tree_file
 from sociometer.instruments.socialeval.lint import lint_tree
+from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
 
 HERE = Path(__file__).parent

@@ -9,9 +9,9 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import RunView
 from sociometer.instruments.egosocial.filled_sheet import read_rows
+from sociometer.instruments.egosocial.games.blackjack.hand import Hand, HandOutcome, spoken
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.blackjack.scoring import graded
-from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome, spoken
 
 BELIEFS = ("self", "external")
 COLUMNS = (

@@ -19,7 +19,7 @@ from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, see
 from sociometer.instruments.egosocial.games.holdem.observation import Observation, observe, story, street_of
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, Deal, State, new_deal
-from sociometer.instruments.egosocial.games.named import named_moves, one_move
+from sociometer.instruments.egosocial.games.move_words import named_moves, one_move
 
 SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")

@@ -20,8 +20,8 @@ from sociometer.instruments.egosocial.games.numbers.rules import (
     MIDDLE,
     Round,
     State,
+    format_number,
     is_legal,
-    shown,
 )
 
 _NUMBER = {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}
@@ -55,7 +55,7 @@ class Guess(Struct, frozen=True):
     choice: float
 
     def __str__(self) -> str:
-        return f"prediction {shown(self.prediction)}, choice {shown(self.choice)}"
+        return f"prediction {format_number(self.prediction)}, choice {format_number(self.choice)}"
 
 
 class PlayedRound(Struct, frozen=True):
@@ -111,10 +111,10 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
         session.note(
             "round",
             number=len(played),
-            prediction="none" if prediction is None else shown(prediction),
-            choice=shown(choice),
-            opponent=shown(number),
-            target=shown(this.gold),
+            prediction="none" if prediction is None else format_number(prediction),
+            choice=format_number(choice),
+            opponent=format_number(number),
+            target=format_number(this.gold),
         )
     return NumberOutcome(tuple(played), session.identity_of("opponent"), opponent_faults)
 
@@ -122,7 +122,7 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
 def _default(session: Session, role: str, rounds: Sequence[Round]) -> float:
     """Return what stands where no number could be had: the player's last one, 50 to begin with."""
     number = rounds[-1].mine if rounds else MIDDLE
-    session.note("default", role=role, move=shown(number))
+    session.note("default", role=role, move=format_number(number))
     return number
 
 
@@ -149,9 +149,9 @@ def _messages(session: Session, rounds: Sequence[Round], length: int) -> list[Me
         session.prompts.render(
             "games/numbers-history",
             number=number,
-            mine=shown(one.mine),
-            theirs=shown(one.theirs),
-            gold=shown(one.gold),
+            mine=format_number(one.mine),
+            theirs=format_number(one.theirs),
+            gold=format_number(one.gold),
         )
         for number, one in enumerate(rounds, 1)
     ]

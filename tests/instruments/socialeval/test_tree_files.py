@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.socialeval.items import BUNDLED
-from sociometer.instruments.socialeval.layout import (
+from sociometer.instruments.socialeval.tree_files import (
     guess_language,
     is_tree_file,
     question,

@@ -7,12 +7,12 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from sociometer.instruments.sesi.person.agreement import inverted, verbs_of
-from sociometer.instruments.sesi.person.cast import Cast, read_cast, with_counterparts
-from sociometer.instruments.sesi.person.mentions import Mention, Token, head, mentions, tokens
-from sociometer.instruments.sesi.person.resolve import whom
-from sociometer.instruments.sesi.person.sentence import Field, Whom, acts, after, case_of
-from sociometer.instruments.sesi.person.words import (
+from sociometer.instruments.sesi.second_person.agreement import inverted, verbs_of
+from sociometer.instruments.sesi.second_person.mentions import Mention, Token, head, mentions, tokens
+from sociometer.instruments.sesi.second_person.people import People, read_people, with_counterparts
+from sociometer.instruments.sesi.second_person.resolve import whom
+from sociometer.instruments.sesi.second_person.sentence import Field, Whom, acts, after, case_of
+from sociometer.instruments.sesi.second_person.words import (
     COUNTERPART,
     FIRST_PERSON,
     FUNCTION_WORDS,
@@ -72,7 +72,7 @@ def to_second_person(texts: Sequence[str], read: Mapping[tuple[int, int], str] |
     the item found; it goes before every rule.
     """
     read = read or {}
-    cast = read_cast(texts)
+    people = read_people(texts)
     written: list[str] = []
     doubts: list[Doubt] = []
     before: tuple[Mention, ...] = ()
@@ -81,12 +81,12 @@ def to_second_person(texts: Sequence[str], read: Mapping[tuple[int, int], str] |
     for number, text in enumerate(texts):
         words = tokens(text)
         given = {place: becomes for (text_number, place), becomes in read.items() if text_number == number}
-        named = with_counterparts(text, words, mentions(text, words, cast.opening, cast.names), cast)
+        named = with_counterparts(text, words, mentions(text, words, people.opening, people.names), people)
         field = Field(
             text, words, [m for m in named if not _given(m, words, given)], before, number=number, asked=asked
         )
         found = found or bool(given) or any(m.kind == "person" for m in field.named)
-        rewriting = _Rewriting(field, cast, given)
+        rewriting = _Rewriting(field, people, given)
         written.append(rewriting.text())
         doubts += [Doubt(number, at, words[at].text, why) for at, why in sorted(rewriting.doubts.items())]
         if number < 2:
@@ -106,8 +106,8 @@ def _given(mention: Mention, words: Sequence[Token], given: Mapping[int, str]) -
 class _Rewriting:
     """One text while it is rewritten: new forms by place, and the doubts that remain."""
 
-    def __init__(self, field: Field, cast: Cast, given: Mapping[int, str]) -> None:
-        self._field, self._cast, self._given = field, cast, given
+    def __init__(self, field: Field, people: People, given: Mapping[int, str]) -> None:
+        self._field, self._people, self._given = field, people, given
         self._words = field.words
         self._forms: dict[int, str] = {}
         self._subjects: list[int] = []
@@ -160,7 +160,7 @@ class _Rewriting:
                 self._first_person(at, speaks)
             elif token.low in PRONOUNS:
                 named = sorted(known, key=lambda m: m.start)
-                meant = whom(msgspec.structs.replace(self._field, named=named, settled=self._meant), at, self._cast)
+                meant = whom(msgspec.structs.replace(self._field, named=named, settled=self._meant), at, self._people)
                 self._meant[at] = meant
                 if meant == "unsure":
                     self.doubts[at] = "whom"
@@ -181,7 +181,7 @@ class _Rewriting:
         if case == "unclear":
             self.doubts[at] = "case"
         self._forms[at] = _FORMS.get(case, "your")
-        if case == "reflexive" and token.low == "themselves" and self._cast.gender:
+        if case == "reflexive" and token.low == "themselves" and self._people.gender:
             self._forms[at] = "yourselves"
         if token.possessive:
             self._forms[at] = self._contracted_be_or_have(at)
@@ -206,7 +206,7 @@ class _Rewriting:
 
     def _nouns(self) -> None:
         """Nouns that may mean the central person: a couple, "his wife" of a husband, one right after "the person"."""
-        words, relations = self._words, self._cast.relations
+        words, relations = self._words, self._people.relations
         for mention in self._field.named:
             before = words[mention.at - 1] if mention.at > 0 else None
             if mention.kind != "one" or mention.key not in PARTNER or mention.key in relations or before is None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from sociometer.instruments.sesi.person.cast import Cast
-from sociometer.instruments.sesi.person.mentions import Mention, sentence_starts
-from sociometer.instruments.sesi.person.plural import plural
-from sociometer.instruments.sesi.person.sentence import (
+from sociometer.instruments.sesi.second_person.mentions import Mention, sentence_starts
+from sociometer.instruments.sesi.second_person.people import People
+from sociometer.instruments.sesi.second_person.plural import plural
+from sociometer.instruments.sesi.second_person.sentence import (
     Field,
     Whom,
     case_of,
@@ -16,21 +16,21 @@ from sociometer.instruments.sesi.person.sentence import (
     sentence,
     sentence_start,
 )
-from sociometer.instruments.sesi.person.words import CHILDREN, CLAUSE, PRONOUNS, SHARED
+from sociometer.instruments.sesi.second_person.words import CHILDREN, CLAUSE, PRONOUNS, SHARED
 
 
-def whom(field: Field, at: int, cast: Cast) -> Whom:
+def whom(field: Field, at: int, people: People) -> Whom:
     """Whom the pronoun at that place means."""
     gender = PRONOUNS[field.words[at].low][0]
-    if cast.gender == "?":
+    if people.gender == "?":
         return "unsure"
     if _addressed(field):
-        return _beside_you(field, at, cast)
+        return _beside_you(field, at, people)
     if gender == "p":
-        return plural(field, at, cast)
-    if not cast.gender:
-        return _no_gender(field, at, cast)
-    return _other_gender(field, at, cast) if gender != cast.gender else _same_gender(field, at, cast)
+        return plural(field, at, people)
+    if not people.gender:
+        return _no_gender(field, at, people)
+    return _other_gender(field, at, people) if gender != people.gender else _same_gender(field, at, people)
 
 
 def _addressed(field: Field) -> bool:
@@ -40,38 +40,38 @@ def _addressed(field: Field) -> bool:
     return any(token.low in ("you", "your", "yourself") for token in field.words)
 
 
-def _beside_you(field: Field, at: int, cast: Cast) -> Whom:
+def _beside_you(field: Field, at: int, people: People) -> Whom:
     """In a text that says "you", others are "he", "she" and "they", but "their home" may be the reader's too."""
     gender = PRONOUNS[field.words[at].low][0]
     if gender == "p":
         return "unsure" if following(field.words, at) in SHARED else "other"
-    return "other" if gender != cast.gender or _someone_else(cast) else "unsure"
+    return "other" if gender != people.gender or _someone_else(people) else "unsure"
 
 
-def _no_gender(field: Field, at: int, cast: Cast) -> Whom:
+def _no_gender(field: Field, at: int, people: People) -> Whom:
     """Where nothing shows the central person's gender: another's, if all the item's pronouns fit one who was named."""
     gender = PRONOUNS[field.words[at].low][0]
     others = [m for m in (*field.before, *named_before(field, at)) if m.kind == "one" and m.key not in CHILDREN]
-    fitting = any(gender_of(m, cast) == gender for m in others)
-    return "other" if cast.pronouns == {gender} and fitting else "unsure"
+    fitting = any(gender_of(m, people) == gender for m in others)
+    return "other" if people.pronouns == {gender} and fitting else "unsure"
 
 
-def _someone_else(cast: Cast) -> bool:
-    return any(known in ("", cast.gender) and key not in CHILDREN for key, known in cast.genders.items())
+def _someone_else(people: People) -> bool:
+    return any(known in ("", people.gender) and key not in CHILDREN for key, known in people.genders.items())
 
 
-def _other_gender(field: Field, at: int, cast: Cast) -> Whom:
+def _other_gender(field: Field, at: int, people: People) -> Whom:
     """A pronoun that does not fit the central person is another's, named before; else the text contradicts itself."""
     gender, own = PRONOUNS[field.words[at].low][0], named_before(field, at)
-    fits = [m for m in (*field.before, *own) if m.kind == "one" and gender_of(m, cast) in ("", gender)]
+    fits = [m for m in (*field.before, *own) if m.kind == "one" and gender_of(m, people) in ("", gender)]
     led_by_person = any(m.kind == "person" for m in own) and not any(m in own for m in fits)
     return "other" if fits and (not led_by_person or case_of(field.words, at) == "object") else "unsure"
 
 
-def _same_gender(field: Field, at: int, cast: Cast) -> Whom:
+def _same_gender(field: Field, at: int, people: People) -> Whom:
     """A pronoun that fits the central person: certain when nobody else fits, or nobody else who was named nearby."""
     own = named_before(field, at)
-    rivals = [m for m in (*field.before, *own) if m.kind == "one" and _fits(m, cast)]
+    rivals = [m for m in (*field.before, *own) if m.kind == "one" and _fits(m, people)]
     if not rivals:
         return "person"
     if not own and not field.settled and _asked_about_person(field) and not any(m in rivals for m in field.asked):
@@ -83,7 +83,7 @@ def _same_gender(field: Field, at: int, cast: Cast) -> Whom:
         return "unsure"
     if any(m.kind == "person" for m in here) or _kept_subject(field, at, rivals):
         return "person"
-    return "person" if case_of(field.words, at) == "possessive" and owned(field, at, cast) else "unsure"
+    return "person" if case_of(field.words, at) == "possessive" and owned(field, at, people) else "unsure"
 
 
 def _asked_about_person(field: Field) -> bool:
@@ -119,8 +119,8 @@ def _kept_subject(field: Field, at: int, rivals: Sequence[Mention]) -> bool:
     return bool(previous) and previous[0].kind == "person" and not any(m in rivals for m in previous)
 
 
-def _fits(mention: Mention, cast: Cast) -> bool:
-    gender = gender_of(mention, cast)
+def _fits(mention: Mention, people: People) -> bool:
+    gender = gender_of(mention, people)
     if mention.key in CHILDREN and not gender:
         return False
-    return gender in ("", cast.gender)
+    return gender in ("", people.gender)

@@ -1,4 +1,4 @@
-"""Stored runs as one column of social scores: which may stand in it together, on which items, and what must be said."""
+"""One social score for each stored run, all on the same items: which runs are accepted, and the notes to show."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.store.stored_run import StoredRun
 
 
-class Column(Struct, frozen=True):
+class RunScores(Struct, frozen=True):
     """Accuracies in percent by model, all on the same items, with their reliability where it is known."""
 
     accuracies: dict[str, float]
@@ -29,21 +29,21 @@ class _Member(Struct, frozen=True):
     items: dict[str, ItemValue]
 
 
-def column(runs: Sequence[StoredRun], renamed: Mapping[str, str]) -> Column:
+def run_scores(runs: Sequence[StoredRun], renamed: Mapping[str, str]) -> RunScores:
     """The accuracies of the runs on the items that all have; a run that is no measure of its model is refused."""
     members = [_member(run, renamed) for run in runs]
     empty = [member for member in members if not member.items]
     members = [member for member in members if member.items]
     notes = [f"run {member.run.id} of {member.model} has no scored answer and is left out" for member in empty]
     if not members:
-        return Column({}, notes=tuple(notes))
+        return RunScores({}, notes=tuple(notes))
     _refuse_twins(members)
     shared = shared_items([member.items for member in members])
     _refuse_other_items(members, shared)
     means = 100 * shared.values.mean(axis=0)
     notes += [*_said_of_items(members, shared), *_caveats(members)]
     accuracies = {member.model: float(mean) for member, mean in zip(members, means, strict=True)}
-    return Column(accuracies, _reliability(shared), tuple(notes))
+    return RunScores(accuracies, _reliability(shared), tuple(notes))
 
 
 def _member(run: StoredRun, renamed: Mapping[str, str]) -> _Member:

@@ -1,7 +1,7 @@
 """Whom "they" means: those among whom the central person is, other people, or nobody can say for certain."""
 
-from sociometer.instruments.sesi.person.cast import Cast
-from sociometer.instruments.sesi.person.sentence import (
+from sociometer.instruments.sesi.second_person.people import People
+from sociometer.instruments.sesi.second_person.sentence import (
     Field,
     Whom,
     case_of,
@@ -12,19 +12,27 @@ from sociometer.instruments.sesi.person.sentence import (
     sentence,
     sentence_start,
 )
-from sociometer.instruments.sesi.person.words import CHILDREN, COUPLE, INDEFINITE, NOT_VERBS, PARTNER, PRONOUNS, SHARED
+from sociometer.instruments.sesi.second_person.words import (
+    CHILDREN,
+    COUPLE,
+    INDEFINITE,
+    NOT_VERBS,
+    PARTNER,
+    PRONOUNS,
+    SHARED,
+)
 
 
-def plural(field: Field, at: int, cast: Cast) -> Whom:
+def plural(field: Field, at: int, people: People) -> Whom:
     """ "They" is the central person, or a couple of which it is one, where nobody and nothing else can be meant."""
     words, here = field.words, sentence(field, at)
     if any(token.low in INDEFINITE for token in words) or (words[at].low == "them" and _things(field, at)):
         return "unsure"
     groups = any(m.kind == "many" for m in here)
-    if case_of(words, at) == "possessive" and owned(field, at, cast):
+    if case_of(words, at) == "possessive" and owned(field, at, people):
         return "person" if not groups and not any(m.kind == "one" for m in here) else "unsure"
     named = [*field.before, *named_before(field, at)]
-    ones = {cast.same.get(m.key, m.key): m for m in named if m.kind == "one"}
+    ones = {people.same.get(m.key, m.key): m for m in named if m.kind == "one"}
     partners = [m for m in ones.values() if m.key in PARTNER]
     if following(words, at) in COUPLE and partners and all(m.kind != "one" or m in partners for m in here):
         return "person"
@@ -33,11 +41,11 @@ def plural(field: Field, at: int, cast: Cast) -> Whom:
     pair = len(ones) == len(partners) == 1
     if pair and following(words, at) in SHARED and not any(m.kind == "many" for m in named):
         return "person"
-    known = all(gender_of(m, cast) for key, m in ones.items() if key not in CHILDREN)
-    return "person" if (known and (pair or not cast.gender)) or _leads(field, at, cast, known) else "unsure"
+    known = all(gender_of(m, people) for key, m in ones.items() if key not in CHILDREN)
+    return "person" if (known and (pair or not people.gender)) or _leads(field, at, people, known) else "unsure"
 
 
-def _leads(field: Field, at: int, cast: Cast, known: bool) -> bool:
+def _leads(field: Field, at: int, people: People, known: bool) -> bool:
     """Whether the sentence is about the central person, and nobody in it may be "they" instead."""
     here = sentence(field, at)
     lead = next((m for m in here if not m.possessive), None)
@@ -47,7 +55,7 @@ def _leads(field: Field, at: int, cast: Cast, known: bool) -> bool:
         return True
     first = not any(PRONOUNS[field.words[back].low][0] == "p" for back in field.settled)
     alone = first and not any(m.kind == "one" for m in here)
-    return alone and not cast.gender and case_of(field.words, at) == "possessive"
+    return alone and not people.gender and case_of(field.words, at) == "possessive"
 
 
 def _things(field: Field, at: int) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.instruments.sesi.person.mentions import Token
-from sociometer.instruments.sesi.person.words import (
+from sociometer.instruments.sesi.second_person.mentions import Token
+from sociometer.instruments.sesi.second_person.words import (
     ADVERBS,
     AUXILIARIES,
     CLAUSE_STARTS,

@@ -1,4 +1,4 @@
-"""Several ways of prompting in one run: what may be compared, and by which way the run is known."""
+"""Several prompting methods in one run: which can be compared, and which one the run is known by."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,9 +8,9 @@ from msgspec import Struct
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Headline, RunView, Score
 from sociometer.instruments.seceu.items import Scenario, prompting_methods
+from sociometer.instruments.seceu.method_result import MethodResult, result_of
 from sociometer.instruments.seceu.norm import Norm, norm_of
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.standing import Standing, stand
 
 TOO_FEW = "too few scenarios shared by all ways to name a best"
 DIFFERENT = "No scenario was played in every way: the ways stand on different scenarios and cannot be compared."
@@ -18,14 +18,14 @@ DIFFERENT = "No scenario was played in every way: the ways stand on different sc
 View = RunView[Scenario, Allocated]
 
 
-class Ways(Struct, frozen=True):
-    """The standings of a run, all on the same scenarios where there are such."""
+class PromptingMethods(Struct, frozen=True):
+    """The results of a run, all on the same scenarios where there are such."""
 
     view: View
     """The run, cut down to the scenarios that every way was played on, or whole where there is none."""
-    standings: tuple[Standing, ...]
-    shown: Standing | None
-    """The standing that the run is known by."""
+    results: tuple[MethodResult, ...]
+    headline: MethodResult | None
+    """The result that the run is known by."""
     several: bool
     """Whether the settings ask for more than one way."""
     best: bool
@@ -39,28 +39,28 @@ class Ways(Struct, frozen=True):
         return not self.several or self.shared > 0
 
     @property
-    def lead(self) -> View:
+    def headline_view(self) -> View:
         """Return the run as the shown way alone; failures stay, so that none is hidden."""
         if not self.several:
             return self.view
-        method = None if self.shown is None else self.shown.method
+        method = None if self.headline is None else self.headline.method
         return _only(self.view, lambda item: item.prompting == method)
 
     @property
-    def named(self) -> str:
+    def headline_note(self) -> str:
         """Return what must stand beside a number without a group: whose it is, and whether it was picked."""
         if not self.several:
             return ""
-        if self.shown is None:
+        if self.headline is None:
             return TOO_FEW if self.best else "the direct way was not played"
         if self.best:
             return (
-                f"'{self.shown.method}', best of {len(self.standings)} ways: choosing the best of several flatters it"
+                f"'{self.headline.method}', best of {len(self.results)} ways: choosing the best of several flatters it"
             )
-        return f"'{self.shown.method}' way of prompting"
+        return f"'{self.headline.method}' way of prompting"
 
 
-def ways_of(run: View, norm: Norm | None) -> Ways:
+def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
     """Return the ways of prompting of a run, judged on the scenarios that all of them were played on."""
     methods = _asked(run.settings)
     best, several = run.settings.text("prompting") == "best", len(methods) > 1
@@ -69,11 +69,11 @@ def ways_of(run: View, norm: Norm | None) -> Ways:
         played.setdefault(item.prompting, set()).add(item.scenario)
     shared = set.intersection(*played.values())
     view = _only(run, lambda item: item.scenario in shared) if several and shared else run
-    standings = tuple(_standings(view, norm))
-    return Ways(
+    results = tuple(_results(view, norm))
+    return PromptingMethods(
         view=view,
-        standings=standings,
-        shown=headline(standings, methods[0], best=best, shared=len(shared)),
+        results=results,
+        headline=choose_headline(results, methods[0], best=best, shared=len(shared)),
         several=several,
         best=best,
         shared=len(shared),
@@ -81,38 +81,38 @@ def ways_of(run: View, norm: Norm | None) -> Ways:
     )
 
 
-def stands_for(run: View) -> Headline[Scenario, Allocated]:
+def headline_of(run: View) -> Headline[Scenario, Allocated]:
     """Return what is set beside other runs: the way the run is known by, its answers named by their scenario alone."""
-    ways = ways_of(run, norm_of(run.norm))
+    methods = compare_methods(run, norm_of(run.norm))
     failed = ""
-    if ways.shown is None and ways.several:
-        failed = ways.named
-    elif ways.shown is not None and ways.shown.failed:
+    if methods.headline is None and methods.several:
+        failed = methods.headline_note
+    elif methods.headline is not None and methods.headline.failed:
         failed = "FAILED, since most of its answers cannot be read"
-    return Headline(_by_scenario(ways.lead), ways.named, failed)
+    return Headline(_by_scenario(methods.headline_view), methods.headline_note, failed)
 
 
-def headline(standings: Sequence[Standing], first: str, *, best: bool, shared: int) -> Standing | None:
-    """Return the best standing on shared scenarios where the best is asked for, else that of the first way."""
+def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, shared: int) -> MethodResult | None:
+    """Return the best result on shared scenarios where the best is asked for, else that of the first way."""
     if not best:
-        return next((standing for standing in standings if standing.method == first), None)
+        return next((result for result in results if result.method == first), None)
     if not shared:
         return None
-    able = [standing for standing in standings if not standing.failed] or list(standings)
-    return min(able, key=lambda standing: standing.gap if standing.gap is not None else standing.score)
+    able = [result for result in results if not result.failed] or list(results)
+    return min(able, key=lambda result: result.gap if result.gap is not None else result.score)
 
 
 def _asked(settings: Settings) -> tuple[str, ...]:
     return prompting_methods(settings.text("prompting"), settings.whole("paraphrases"))
 
 
-def _standings(view: View, norm: Norm | None) -> Iterator[Standing]:
+def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
     """How the subject stands with each way of prompting, in the order they were played."""
     methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
     for item, outcome, _ in view.scored():
         methods.setdefault(item.prompting, []).append((item, outcome))
     for method, answers in methods.items():
-        yield stand(method, answers, norm)
+        yield result_of(method, answers, norm)
 
 
 def _by_scenario(run: View) -> View:

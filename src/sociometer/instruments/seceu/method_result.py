@@ -30,7 +30,7 @@ class Answered(Struct, frozen=True):
     distance: float
 
 
-class Standing(Struct, frozen=True):
+class MethodResult(Struct, frozen=True):
     """A subject under one way of prompting."""
 
     method: str
@@ -61,8 +61,8 @@ class Standing(Struct, frozen=True):
         return {answer.scenario: answer.distance for answer in self.answers}
 
 
-def stand(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm | None) -> Standing:
-    """Return the standing of some answers given in one way of prompting; repeats of an item are averaged."""
+def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm | None) -> MethodResult:
+    """Return the result of some answers given in one way of prompting; repeats of an item are averaged."""
     repeats: dict[str, list[tuple[Scenario, Allocated]]] = {}
     for item, outcome in answers:
         repeats.setdefault(item.scenario, []).append((item, outcome))
@@ -70,25 +70,25 @@ def stand(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm
     nulls = sum(sum(not any(outcome.points) for _, outcome in group) / len(group) for group in repeats.values())
     readings = tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers)
     evens = [even for _, outcome in answers if (even := evenness(outcome.points)) is not None]
-    return _standing(method, averaged, norm, nulls, readings, _mean(evens))
+    return _result(method, averaged, norm, nulls, readings, _mean(evens))
 
 
-def hedger(standing: Standing, norm: Norm | None) -> Standing:
+def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
     """Return where someone stands who spreads the points evenly over the same scenarios."""
-    flat = tuple(_answer(answer, (TOTAL / len(answer.options),) * len(answer.options)) for answer in standing.answers)
-    return _standing(EVEN, flat, norm, 0, (), 1.0)
+    flat = tuple(_answer(answer, (TOTAL / len(answer.options),) * len(answer.options)) for answer in result.answers)
+    return _result(EVEN, flat, norm, 0, (), 1.0)
 
 
-def by_place(standing: Standing, norm: Norm | None) -> Standing:
+def by_place(result: MethodResult, norm: Norm | None) -> MethodResult:
     """Return where someone stands who writes 4, 3, 2, 1 down the list of options without reading anything."""
-    listed = tuple(_answer(answer, BY_PLACE) for answer in standing.answers)
-    return _standing(UNREAD, listed, norm, 0, (), evenness(BY_PLACE))
+    listed = tuple(_answer(answer, BY_PLACE) for answer in result.answers)
+    return _result(UNREAD, listed, norm, 0, (), evenness(BY_PLACE))
 
 
-def silent(standing: Standing, norm: Norm | None) -> Standing:
+def silent(result: MethodResult, norm: Norm | None) -> MethodResult:
     """Return where someone stands who answers nothing on the same scenarios."""
-    empty = tuple(_answer(answer, (0.0,) * len(answer.options)) for answer in standing.answers)
-    return _standing(SILENT, empty, norm, len(empty), (), None)
+    empty = tuple(_answer(answer, (0.0,) * len(answer.options)) for answer in result.answers)
+    return _result(SILENT, empty, norm, len(empty), (), None)
 
 
 def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
@@ -103,20 +103,20 @@ def _answer(answer: Answered, points: tuple[float, ...]) -> Answered:
     return Answered(answer.scenario, answer.story, answer.options, points, answer.standard, far)
 
 
-def _standing(
+def _result(
     method: str,
     answers: tuple[Answered, ...],
     norm: Norm | None,
     nulls: float,
     readings: tuple[str, ...],
     even: float | None,
-) -> Standing:
+) -> MethodResult:
     distances = [answer.distance for answer in answers]
     score = math.fsum(distances) / len(distances)
     standard_even = [value for answer in answers if (value := evenness(answer.standard)) is not None]
     gap, interval, eq, eq_interval = _against_people(answers, score, norm)
     pattern = _pattern(answers, norm)
-    return Standing(
+    return MethodResult(
         method=method,
         answers=answers,
         score=score,

@@ -1,4 +1,4 @@
-"""The fence: another's words as mere quotation, so that nothing in them can pass for an order or an answer."""
+"""Another's words as a marked quotation, so that nothing in them can pass for an instruction or an answer."""
 
 import hashlib
 import re
@@ -12,13 +12,13 @@ _CONTROL = re.compile(r"<(?=[|/!a-z_])|\[(?=/?INST)|(?<=\|)>|(?<=INST)\]", re.IG
 _BROKEN = {"<": "‹", ">": "›", "[": "(", "]": ")"}
 
 
-def mark_of(scenario: Scenario, talk: Talk) -> str:
-    """The mark of a fence: a digest of what the subject cannot see, the same whenever the same context is judged."""
+def quote_mark(scenario: Scenario, talk: Talk) -> str:
+    """The mark of a quotation: a digest of what the subject cannot see, the same for the same context."""
     body = "\x1f".join((scenario.id, scenario.hidden, scenario.persona, *(words for _, words in talk)))
     return "q" + hashlib.blake2b(body.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
-def fenced(words: str, mark: str) -> str:
+def quote(words: str, mark: str) -> str:
     """Another's words with control marks broken, every line barred, between lines that bear the mark."""
     plain = _CONTROL.sub(lambda match: _BROKEN[match[0]], words).replace(mark, "")
     lines = plain.splitlines() or [""]

@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from sociometer.instruments.sesi.person.cast import Cast
-from sociometer.instruments.sesi.person.mentions import Mention, Token, head, sentence_starts
-from sociometer.instruments.sesi.person.words import (
+from sociometer.instruments.sesi.second_person.mentions import Mention, Token, head, sentence_starts
+from sociometer.instruments.sesi.second_person.people import People
+from sociometer.instruments.sesi.second_person.words import (
     ADVERBS,
     AFTER_EITHER,
     AFTER_OBJECT,
@@ -64,18 +64,18 @@ def following(words: Sequence[Token], at: int) -> str:
     return words[at + 1].low if at + 1 < len(words) else ""
 
 
-def owned(field: Field, at: int, cast: Cast) -> bool:
+def owned(field: Field, at: int, people: People) -> bool:
     """ "Her husband" where the husband is known to be the central person's."""
     for mention in field.named:
         if at < mention.at <= at + 3 and mention.kind in ("one", "many"):
             between = field.words[at + 1 : mention.at]
-            return mention.key in cast.relations and all(token.text[0].isalnum() for token in between)
+            return mention.key in people.relations and all(token.text[0].isalnum() for token in between)
     return False
 
 
-def gender_of(mention: Mention, cast: Cast) -> str:
+def gender_of(mention: Mention, people: People) -> str:
     """The gender of somebody named, as far as the item shows it."""
-    return cast.genders.get(mention.key) or mention.gender
+    return people.genders.get(mention.key) or mention.gender
 
 
 def named_before(field: Field, at: int) -> list[Mention]:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from sociometer.instruments.sesi.person.words import (
+from sociometer.instruments.sesi.second_person.words import (
     AFTER_OBJECT,
     CLAUSE,
     FEMALE,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.games.blackjack.claims import dealer_claims, own_claims
+from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
 
 
 def read(found, kind):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.instruments.sesi.person.mentions import (
+from sociometer.instruments.sesi.second_person.mentions import (
     OPENING,
     Mention,
     Token,
@@ -18,7 +18,7 @@ from sociometer.instruments.sesi.person.mentions import (
     sentence_starts,
     tokens,
 )
-from sociometer.instruments.sesi.person.words import (
+from sociometer.instruments.sesi.second_person.words import (
     AFTER_OBJECT,
     CHILDREN,
     CLAUSE,
@@ -34,7 +34,7 @@ Reading = tuple[str, list[Token], list[Mention]]
 """A text with its words and the people named in it."""
 
 
-class Cast(Struct, frozen=True):
+class People(Struct, frozen=True):
     """The people of an item."""
 
     gender: str
@@ -55,8 +55,8 @@ class Cast(Struct, frozen=True):
     """The genders of all the pronouns in the item."""
 
 
-def read_cast(texts: Sequence[str]) -> Cast:
-    """The cast of an item from all its texts, the situation first."""
+def read_people(texts: Sequence[str]) -> People:
+    """The people of an item from all its texts, the situation first."""
     opening = OPENING.match(texts[0].strip())
     noun = opening[1].lower().split()[0] if opening else ""
     names = names_in(texts)
@@ -68,7 +68,7 @@ def read_cast(texts: Sequence[str]) -> Cast:
     _learn_genders(readings, gender, genders, same)
     pronouns = {PRONOUNS[t.low][0] for _, words, _ in readings for t in words if t.low in PRONOUNS} - {"p"}
     relations = _relations(readings, gender)
-    return Cast(gender, noun, genders, relations, names, _aliases(readings[0]), same, frozenset(pronouns))
+    return People(gender, noun, genders, relations, names, _aliases(readings[0]), same, frozenset(pronouns))
 
 
 def _aliases(first: Reading) -> frozenset[str]:
@@ -79,19 +79,19 @@ def _aliases(first: Reading) -> frozenset[str]:
     return frozenset(found - nouns)
 
 
-def with_counterparts(text: str, words: Sequence[Token], named: Sequence[Mention], cast: Cast) -> list[Mention]:
+def with_counterparts(text: str, words: Sequence[Token], named: Sequence[Mention], people: People) -> list[Mention]:
     """ "The wife", "his wife" where the central person is a woman with a husband: that is the central person."""
     result = []
     for mention in named:
         other = COUNTERPART.get(mention.key, "")
-        own = {"m": ("husband", "boyfriend"), "f": ("wife", "girlfriend")}.get(cast.gender, ())
+        own = {"m": ("husband", "boyfriend"), "f": ("wife", "girlfriend")}.get(people.gender, ())
         before = words[mention.at - 1] if mention.kind == "one" and mention.at > 0 else None
-        alone = mention.key not in cast.relations and other in cast.relations and mention.key in own
+        alone = mention.key not in people.relations and other in people.relations and mention.key in own
         if before is not None and alone:
-            theirs = {"m": "her", "f": "his"}[cast.gender]
+            theirs = {"m": "her", "f": "his"}[people.gender]
             if before.low in ("the", "their") or before.low == theirs:
                 mention = Mention("person", mention.at, before.start, mention.end, possessive=mention.possessive)
-        elif before is not None and mention.key in cast.aliases and before.low == "the":
+        elif before is not None and mention.key in people.aliases and before.low == "the":
             mention = Mention("person", mention.at, before.start, mention.end, possessive=mention.possessive)
         result.append(mention)
     return result
