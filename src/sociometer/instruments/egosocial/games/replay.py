@@ -119,14 +119,3 @@ def _moves(number: int, hand: PlayedHand) -> Iterator[tuple[str | int | float | 
         chips = f"{state.invested[0]}, {state.invested[1]}"
         action = move.action + (DEFAULT_MARK if place in hand.defaulted else "")
         yield number, move.street, board, ("subject", "opponent")[move.player], action, chips, ""
-
-
-def as_text(figure: Figure) -> str:
-    """Return a replay as plain lines of text."""
-    assert figure.table is not None
-    cells = [figure.table.columns, *figure.table.rows]
-    words = [["" if cell is None else str(cell) for cell in row] for row in cells]
-    widths = [min(40, max(len(row[column]) for row in words)) for column in range(len(figure.table.columns))]
-    return "\n".join(
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in words
-    )
