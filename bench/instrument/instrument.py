@@ -44,7 +44,7 @@ class Questions(Task[Question, Answer]):
 
     async def play(self, item: Question, session: Session) -> Answer:
         answer_format = Choice(item.options, key=item.answer)
-        options = render_options(answer_format.options, answer_format.labels)
+        options = render_options(answer_format)
         prompt = session.prompts.render("question", question=item.question, options=options)
         reply = await session.ask("subject", [user(prompt)], answer_format, sampling=_DRAWN)
         reading = read_choice(reply.text, answer_format.options, answer_format.labels)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sociometer.core.answer_format import Choice
 from sociometer.elicit import read_choice, render_options
 
 OPTIONS = ["Apologise to her", "Wait for a better moment", "Ask what happened", "Say nothing"]
@@ -260,7 +261,7 @@ def test_numbered_labels_are_read() -> None:
 
 
 def test_options_are_shown_one_a_line_behind_their_labels() -> None:
-    assert render_options(["yes", "no"], ["A", "B"]) == "A. yes\nB. no"
+    assert render_options(Choice(("yes", "no"))) == "A. yes\nB. no"
 
 
 @pytest.mark.parametrize("count", [1, 27])
@@ -271,7 +272,7 @@ def test_a_choice_has_two_to_twenty_six_options(count: int) -> None:
 
 def test_repeated_labels_are_refused() -> None:
     with pytest.raises(ValueError, match="repeat"):
-        render_options(["x", "y"], ["A", "a"])
+        render_options(Choice(("x", "y"), ("A", "a")))
 
 
 @given(count=st.integers(2, 26), data=st.data())

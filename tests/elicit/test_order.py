@@ -1,4 +1,4 @@
-"""Option orders are seeded, balanced and undone; votes over them are counted fairly."""
+"""Option orders are seeded, balanced and undone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.elicit import arrange, balanced, majority, original_index, shuffled, undo
+from sociometer.elicit import arrange, balanced, original_index, shuffled, undo
 
 
 @given(n=st.integers(1, 26), seed=st.integers())
@@ -42,23 +42,6 @@ def test_no_option_stands_at_a_place_much_more_often_than_another(n: int, votes:
 def test_the_place_chosen_leads_back_to_the_original_option() -> None:
     assert original_index(0, (2, 0, 1)) == 2
     assert original_index(None, (2, 0, 1)) is None
-
-
-@pytest.mark.parametrize(
-    ("votes", "winner"),
-    [
-        ([1, 1, 2], 1),
-        ([1, 2], None),
-        ([None, None, 3], 3),
-        ([None, None], None),
-        ([], None),
-        ([0, 1, 2], None),
-        ([0, 0, 1, 1, 2], None),
-        ([0, 0, 0, 1, 1], 0),
-    ],
-)
-def test_the_majority_wins_and_a_tie_decides_nothing(votes: list[int | None], winner: int | None) -> None:
-    assert majority(votes) == winner
 
 
 def test_a_list_that_is_no_order_is_refused() -> None:

@@ -9,9 +9,9 @@ from msgspec import structs
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import assistant, user
 from sociometer.core.task import Instrument
+from sociometer.elicit import ChoiceAnswer, Vote
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
-from sociometer.instruments._template.play import Answer, Vote
 from sociometer.store.store import Store
 
 
@@ -23,7 +23,7 @@ async def talk(item, session):
         reply = await session.ask("subject", messages)
         messages.append(assistant(reply.text))
         votes.append(Vote((), None, reply.text))
-    return Answer(tuple(votes), int(votes[-1].rule, 16) % 4)
+    return ChoiceAnswer(tuple(votes), int(votes[-1].rule, 16) % 4)
 
 
 def main():

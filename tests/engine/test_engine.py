@@ -14,11 +14,11 @@ from sociometer.core.errors import (
     UsageError,
 )
 from sociometer.core.task import FinishedEpisode, Instrument
+from sociometer.elicit import ChoiceAnswer
 from sociometer.engine.command_context import CommandContext
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
 from sociometer.instruments import load
-from sociometer.instruments._template.play import Answer
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
 
@@ -138,7 +138,7 @@ def test_embeddings_are_journaled_like_replies(store, monkeypatch):
 
     async def play(item, session):
         seen.append(await session.embed("subject", [item.question, item.moment]))
-        return Answer((), None)
+        return ChoiceAnswer((), None)
 
     class Counting(Server):
         embedded = 0
@@ -169,7 +169,7 @@ def test_concurrent_branches_have_randomness_and_draws_of_their_own(store, monke
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(branch(str(number))) for number in range(5)]
         drawn.append((item.id, tuple(one.result() for one in tasks)))
-        return Answer((), None)
+        return ChoiceAnswer((), None)
 
     change_task(monkeypatch, play=play)
     server = Server()

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial import building
+from sociometer.instruments.egosocial import build
 from sociometer.instruments.sage import annotation
 from sociometer.instruments.sage import commands as sage_commands
 from sociometer.instruments.seceu import contrasts, responses
 from sociometer.instruments.sesi import academic, errors, items, readings
-from sociometer.instruments.sesi.construction import review
+from sociometer.instruments.sesi.build import review
 
 READERS = {
     "people": (responses.read_people, "person,sex,age,x_1,x_2,x_3,x_4\nann,f,20,4,3,2,1\nbob,男,,1,2,3,4\n"),
     "models": (contrasts.read_properties, "model,size_billion,launched,sft\na,7,2023-03-14,yes\nb,,,no\n"),
     "conversions": (
-        building.read_sheet,
-        f'{",".join(building.COLUMNS)}\ni1,Ann,m,,yes,s,"a ""b""\nc",q,you?,o,"a\nb",1\ni2,Ann,m,,no,s,f,q,q,o,a,1\n',
+        build.read_sheet,
+        f'{",".join(build.COLUMNS)}\ni1,Ann,m,,yes,s,"a ""b""\nc",q,you?,o,"a\nb",1\ni2,Ann,m,,no,s,f,q,q,o,a,1\n',
     ),
     "causes": (errors.read_labels, "id,picked,cause\n1,p,Other\n2,p,sidestepping\n"),
     "decisions": (review.read_decisions, "id,decision,note\n1,keep,\n2,,\n3,Wrong ability,x\n"),

@@ -81,15 +81,15 @@ def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
 
 def _instrument_command(card: Card, command: CommandCard) -> click.Command:
     settings = _own_settings(card, command)
-    params = setting_options(command.option) + setting_options(settings)
-    if command.plays:
-        params += run_options()
-    else:
-        params += [option for option in run_options() if option.name in ("official", "data", "prompts", "seed")]
-    params += [_figures_option(), store_option(), json_option()]
-    params += [click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
-    taken = {setting.name for setting in (*command.option, *settings)}
-    params = [param for param in params if param.name not in taken]
+    own = setting_options(command.option) + setting_options(settings)
+    shared = run_options()
+    if not command.plays:
+        shared = [option for option in shared if option.name in ("official", "data", "prompts", "seed")]
+    shared += [_figures_option(), store_option(), json_option()]
+    shared += [click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
+    # An option of the command's own replaces the shared one of the same name.
+    taken = {word for param in own for word in param.opts}
+    params = own + [param for param in shared if taken.isdisjoint(param.opts)]
 
     def call(as_json: bool, quiet: bool, figures: Path | None = None, **values: Any) -> int:
         return _call(card, command, settings, as_json, quiet, figures, values)

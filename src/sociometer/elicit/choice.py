@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from sociometer.core.answer_format import Choice
 from sociometer.elicit.normal import plain, squeeze
 
 __all__ = ["ChoiceReading", "read_choice", "render_options"]
@@ -84,10 +85,10 @@ class ChoiceReading(msgspec.Struct, frozen=True):
     rule: str
 
 
-def render_options(options: Sequence[str], labels: Sequence[str]) -> str:
-    """Return the options one a line, each behind its label."""
-    _check(options, labels)
-    return "\n".join(f"{label}. {option}" for label, option in zip(labels, options, strict=True))
+def render_options(choice: Choice) -> str:
+    """Return the options of a choice one a line, each behind its label."""
+    _check(choice.options, choice.labels)
+    return "\n".join(f"{label}. {option}" for label, option in zip(choice.labels, choice.options, strict=True))
 
 
 def read_choice(text: str, options: Sequence[str], labels: Sequence[str]) -> ChoiceReading:

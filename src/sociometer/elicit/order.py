@@ -1,15 +1,19 @@
-"""Seeded option orders that can be undone, and the vote over several of them."""
+"""Seeded option orders that can be undone."""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
-__all__ = ["arrange", "balanced", "majority", "original_index", "shuffled", "undo"]
+__all__ = ["arrange", "balanced", "original_index", "shuffled", "undo", "unshuffled"]
 
 T = TypeVar("T")
+
+
+def unshuffled(n: int) -> tuple[int, ...]:
+    """Return the order in which n places show the options as they are."""
+    return tuple(range(n))
 
 
 def shuffled(n: int, rng: random.Random) -> tuple[int, ...]:
@@ -45,14 +49,6 @@ def undo(values: Sequence[T], order: Sequence[int]) -> tuple[T, ...]:
 def original_index(shown: int | None, order: Sequence[int]) -> int | None:
     """Return the original index of the option shown at this place; None stays None."""
     return None if shown is None else order[shown]
-
-
-def majority(indexes: Iterable[int | None]) -> int | None:
-    """Return the index with most votes, None on a tie; unreadable votes (None) do not count."""
-    counts = Counter(index for index in indexes if index is not None).most_common(2)
-    if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
-        return None
-    return counts[0][0]
 
 
 def _check(values: Sequence[object], order: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from sociometer.instruments.sage.comparisons import (
     rank_agreements,
     rank_on_shared,
 )
-from sociometer.instruments.sage.levels import Point, correlate
+from sociometer.instruments.sage.correlations import Point, correlate
 
 
 def test_rank_agreement_needs_three_subjects():

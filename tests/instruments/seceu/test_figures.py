@@ -9,7 +9,7 @@ from sociometer.analysis.charts.theme import themed
 from sociometer.core.measure import Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.figures import beside, figures
-from sociometer.instruments.seceu.hills import eq_hill, similarity_hill
+from sociometer.instruments.seceu.norm_density import eq_density, similarity_density
 
 
 def summarised(rehearse, subject, data=None, **settings):
@@ -64,7 +64,7 @@ def test_a_picture_alone_says_what_the_hill_is_who_failed_and_who_was_picked(reh
 
 def test_the_hills_are_densities_of_everyone(rehearse, official_data):
     norm = summarised(rehearse, "baseline/even", official_data).summary.series["norm"]
-    for hill in (eq_hill(norm), similarity_hill(norm)):
+    for hill in (eq_density(norm), similarity_density(norm)):
         step = hill[1].x - hill[0].x
         assert sum(point.density for point in hill) * step == pytest.approx(1, abs=0.03)
         assert all(point.density >= 0 for point in hill)

@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 
 from sociometer.core.errors import DataError, UsageError
-from sociometer.elicit import read_allocation
+from sociometer.elicit import read_allocation, read_items
 from sociometer.instruments.seceu import items, official
-from sociometer.instruments.seceu.items import BUNDLED, bundled_scenarios, prompting_methods, read_bundled
+from sociometer.instruments.seceu.items import BUNDLED, Bundled, bundled_scenarios, prompting_methods
 
-OURS = list(read_bundled(BUNDLED))
+OURS = list(read_items(BUNDLED, Bundled))
 
 
 def test_forty_scenarios_of_three_contexts_are_bundled():
@@ -57,7 +57,7 @@ def test_a_bad_line_is_refused_by_file_and_line(tmp_path):
     good = BUNDLED.read_text(encoding="utf-8").splitlines()[0]
     path.write_text(f"{good}\n{json.dumps({**json.loads(good), 'key': [5, 5, 5, 5]})}\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"bad\.jsonl:2: key .* does not share out 10 points"):
-        list(read_bundled(path))
+        list(read_items(path, Bundled))
 
 
 def test_all_and_best_play_every_way_of_prompting():

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from tests.instruments.sesi.test_construction import OTHERS, SCRIPT
+from tests.instruments.sesi.test_build import OTHERS, SCRIPT
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.instruments.sesi import items
-from sociometer.instruments.sesi.construction.entailment import LocalModel
+from sociometer.instruments.sesi.build.entailment import LocalModel
 
 RIGHT = "The friend feels unwelcome and stays away as long as possible."
 ENTAILED = "The friend needs a lift."

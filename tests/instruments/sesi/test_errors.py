@@ -9,12 +9,13 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
+from sociometer.elicit import read_items
 from sociometer.instruments import load
 from sociometer.instruments.sesi import errors, items
 from sociometer.models.registry import ModelOptions, resolve
 from sociometer.models.scripted import Line, Scripted
 
-FOUND = list(items.read_bundled(items.BUNDLED))
+FOUND = list(read_items(items.BUNDLED, items.Question))
 
 
 def wrong(count=50, seed=0):

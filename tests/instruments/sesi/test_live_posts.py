@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.instruments.sesi.construction import live, posts
+from sociometer.instruments.sesi.build import live, posts
 
 praw = pytest.importorskip("praw", reason="the extra 'posts' is not installed")
 
@@ -84,7 +84,7 @@ def test_top_posts_come_with_the_comments_of_people(site):
     found = live.fetch_posts("relationships", 2, site)
     assert [post.id for post in found] == ["aa1", "bb2"]
     assert [entry.text for entry in found[0].comments] == [f"Advice {n}" for n in range(1, 6)]
-    kept, rejected = posts.kept(found)
+    kept, rejected = posts.filter_posts(found)
     assert not rejected
     assert kept[0].tldr == "short."
     assert kept[0].comments[0].votes == 99

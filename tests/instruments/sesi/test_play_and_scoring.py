@@ -6,13 +6,14 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.core.errors import UsageError
+from sociometer.elicit import read_items
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.conditions import conditions
 from sociometer.models.registry import ModelOptions, resolve
 from sociometer.models.scripted import Line, Scripted
 
-FOUND = list(items.read_bundled(items.BUNDLED))
+FOUND = list(read_items(items.BUNDLED, items.Question))
 
 
 def rehearse(subject, **settings):

@@ -8,10 +8,11 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
+from sociometer.elicit import read_items
 from sociometer.instruments.sesi import items, readings
-from sociometer.instruments.sesi.person import to_second_person
-from sociometer.instruments.sesi.person.mentions import tokens
-from sociometer.instruments.sesi.person.words import PRONOUNS, base_form
+from sociometer.instruments.sesi.second_person import to_second_person
+from sociometer.instruments.sesi.second_person.mentions import tokens
+from sociometer.instruments.sesi.second_person.words import PRONOUNS, base_form
 
 
 def converted(*texts):
@@ -155,7 +156,7 @@ def digest(texts):
 
 
 def test_every_bundled_item_is_converted_as_two_readers_approved():
-    found = list(items.read_bundled(items.BUNDLED))
+    found = list(read_items(items.BUNDLED, items.Question))
     conversions = items.in_second_person(found)
     assert not conversions.doubts
     right = approved()
@@ -183,7 +184,7 @@ def test_what_the_rules_alone_call_certain_agrees_with_the_readers(official_data
 
 
 def test_every_reading_points_at_the_word_it_names(official_data):
-    found = {q.id: q for q in items.read_bundled(items.BUNDLED)}
+    found = {q.id: q for q in read_items(items.BUNDLED, items.Question)}
     found |= {q.id: q for q in items.read_official(official_data / "sesi" / "sesi.csv")}
     for name, lines in readings.read_readings().items():
         assert len(readings.fitting(found[name].texts, lines)) == len(lines), name
@@ -195,7 +196,7 @@ def test_no_reading_holds_more_than_a_few_words():
 
 
 def test_readings_of_another_wording_are_not_applied():
-    question = next(q for q in items.read_bundled(items.BUNDLED) if q.id in readings.read_readings())
+    question = next(q for q in read_items(items.BUNDLED, items.Question) if q.id in readings.read_readings())
     lines = readings.read_readings()[question.id]
     assert readings.fitting(question.texts, lines)
     assert readings.fitting(tuple("Now " + text for text in question.texts), lines) == {}
@@ -229,7 +230,7 @@ def test_a_sheet_of_doubts_comes_back_as_readings(tmp_path, monkeypatch, capsys)
 def test_readings_that_fit_nothing_are_said_and_an_empty_cell_is_open(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     sheet = tmp_path / "sheet.csv"
-    question = next(q for q in items.read_bundled(items.BUNDLED) if q.id in readings.read_readings())
+    question = next(q for q in read_items(items.BUNDLED, items.Question) if q.id in readings.read_readings())
     word = readings.read_readings()[question.id][0]
     lines = [f"{question.id},{word.text},{word.place},{word.word},", "nobody,0,0,A,Your"]
     sheet.write_text("id,text,place,word,becomes\n" + "\n".join(lines) + "\n")

@@ -10,7 +10,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Source
 from sociometer.instruments import FOLDER
 from sociometer.instruments.socialeval.items import BUNDLED, tree_files_in
-from sociometer.instruments.socialeval.layout import read_tree_file
+from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Choice, Node, Person, Question, Tree
 
 

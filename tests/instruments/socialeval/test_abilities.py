@@ -4,7 +4,6 @@ import pytest
 
 from sociometer.instruments.socialeval.abilities import (
     ABILITIES,
-    CHINESE,
     DIMENSIONS,
     canonical,
     canonical_all,
@@ -23,7 +22,6 @@ def test_there_are_32_abilities_in_the_papers_five_dimensions():
         "emotional resilience": 5,
         "innovation": 5,
     }
-    assert set(CHINESE) == set(ABILITIES)
 
 
 def test_no_two_abilities_could_be_slips_of_each_other():

@@ -9,8 +9,7 @@ from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.prompts import Prompts
 from sociometer.instruments import FOLDER, load
-from sociometer.instruments.socialeval.build import BuildPart, inputs_of
-from sociometer.instruments.socialeval.drafts import (
+from sociometer.instruments.socialeval.build.drafts import (
     STAGES,
     Brief,
     Characters,
@@ -29,6 +28,7 @@ from sociometer.instruments.socialeval.drafts import (
     schema_of,
     texts_of,
 )
+from sociometer.instruments.socialeval.build.parts import BuildPart, inputs_of
 from sociometer.instruments.socialeval.worldtree import Person
 
 BRIEF = Brief("last-ferry", "cooperation", "a pier", "both get home", ("teamwork skill",))

@@ -9,7 +9,7 @@ from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.items import TreeItem
-from sociometer.instruments.socialeval.play import Vote, cosine, settle
+from sociometer.instruments.socialeval.play import cosine
 from sociometer.instruments.socialeval.solution import solve
 from sociometer.models.registry import ModelOptions, resolve
 
@@ -140,17 +140,6 @@ def test_always_picking_the_first_letter_gains_nothing():
     accuracy = summary.measure("accuracy").value
     assert abs(accuracy - 0.25) < 4 * math.sqrt(0.25 * 0.75 / 238)
     assert any("position bias: 100%" in note for note in summary.notes)
-
-
-def test_three_votes_settle_by_majority_and_ties_by_the_first():
-    def vote(picked):
-        return Vote((0, 1, 2, 3), picked, "bare")
-
-    assert settle([vote(2), vote(1), vote(1)]) == 1
-    assert settle([vote(2), vote(1), vote(0)]) == 2
-    assert settle([vote(None), vote(None), vote(3)]) == 3
-    assert settle([vote(None)]) is None
-    assert settle([]) is None
 
 
 def test_one_speaks_first_and_then_picks_the_nearest_or_not():

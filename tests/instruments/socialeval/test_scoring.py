@@ -4,9 +4,10 @@ import pytest
 
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView
+from sociometer.elicit import ChoiceAnswer, Vote
 from sociometer.instruments.socialeval import scoring
 from sociometer.instruments.socialeval.items import AbilityQuestion, TreeItem
-from sociometer.instruments.socialeval.play import Answer, Step, Vote, Walk
+from sociometer.instruments.socialeval.play import Step, Walk
 from sociometer.instruments.socialeval.worldtree import Person
 
 
@@ -163,7 +164,7 @@ def question(name, abilities=("persuasive skill",), language="en", cluster="t"):
 def answer(*picks):
     votes = tuple(Vote((3, 2, 1, 0), pick, "bare") for pick in picks)
     first = max(picks, key=picks.count)
-    return Answer(votes, first)
+    return ChoiceAnswer(votes, first)
 
 
 def test_an_answer_counts_by_its_majority_and_unreadable_votes_are_counted():
@@ -198,7 +199,7 @@ def test_position_bias_counts_where_the_picked_option_stood():
 
 def test_a_run_without_a_readable_answer_has_a_summary():
     summary = scoring.summarise_answers(
-        run_of(scoring.score_answer, [(question("a"), Answer((Vote((0, 1, 2, 3), None, "none"),), None))])
+        run_of(scoring.score_answer, [(question("a"), ChoiceAnswer((Vote((0, 1, 2, 3), None, "none"),), None))])
     )
     assert summary.measure("accuracy").value == 0.0
     assert "no answer could be read." in summary.notes

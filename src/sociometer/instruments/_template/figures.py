@@ -4,22 +4,19 @@ from collections.abc import Sequence
 
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments._template.items import Question
-from sociometer.instruments._template.play import Answer
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     """One table: accuracy by subject and topic."""
-    rows = tuple(
-        (run.subject, measure.group.get("topic", "all"), measure.value)
-        for run in runs
-        for measure in run.summary.measures
-    )
+    measures = [(run.subject, measure) for run in runs for measure in run.summary.measures]
+    rows = tuple((subject, measure.group.get("topic", "all"), measure.value) for subject, measure in measures)
     table = Table("accuracy", "Accuracy by topic", ("subject", "topic", "accuracy"), rows)
     return (Figure("accuracy", table.title, table=table),)
 
 
-def beside(item: Question, outcome: Answer) -> Figure | None:
-    """The options with the one that was picked."""
+def beside(item: Question, outcome: ChoiceAnswer) -> Figure | None:
+    """The options, with the one that was picked and the right one."""
     rows = tuple((option, index == outcome.picked, index == item.answer) for index, option in enumerate(item.options))
     return Figure("options", "Options", table=Table("options", "Options", ("option", "picked", "right"), rows))

@@ -3,18 +3,18 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
+from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments._template import figures, items, play, scoring
-from sociometer.instruments._template.items import Question
-from sociometer.instruments._template.play import Answer
 from sociometer.instruments._template.published import reproduce
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
+        # The test: a moment, a question about it, and four replies of which one fits.
         Task(
             "questions",
-            Question,
-            Answer,
+            items.Question,
+            ChoiceAnswer,
             items=items.questions,
             play=play.ask_question,
             score=scoring.score,

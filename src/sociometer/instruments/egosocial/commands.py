@@ -9,7 +9,8 @@ from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.egosocial import building, items
+from sociometer.instruments.egosocial import items
+from sociometer.instruments.egosocial.build import accepted, drafts_of, json_lines, read_sheet, review_sheet
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.agreement import agreement_table, disagreements
@@ -24,11 +25,11 @@ def build(context: CommandContext, options: Settings) -> Result:
     """Converts ToMBench with the builder, checks every conversion, and writes the usable ones and a review sheet."""
     out = Path(options.text("out"))
     run = context.play("convert")
-    drafts = building.drafts_of(run.view("convert"))
-    verdicts = building.read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
-    usable = list(building.accepted(drafts, verdicts))
+    drafts = drafts_of(run.view("convert"))
+    verdicts = read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
+    usable = list(accepted(drafts, verdicts))
     sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
-    wrote = [context.write(out, building.lines(usable)), context.write(sheet, building.sheet(drafts))]
+    wrote = [context.write(out, json_lines(usable)), context.write(sheet, review_sheet(drafts))]
     counts = (
         ("converted", len(drafts)),
         ("passed every check", sum(not draft.conversion.failed for draft in drafts)),

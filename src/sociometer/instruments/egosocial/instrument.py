@@ -5,14 +5,18 @@ from pathlib import Path
 
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Source, Task
-from sociometer.instruments.egosocial import building, figures, items, play, scoring
+from sociometer.instruments.egosocial import build, figures, items, play, scoring
 from sociometer.instruments.egosocial.games import players
-from sociometer.instruments.egosocial.games.tasks import BLACKJACK, HOLDEM, NUMBERS
+from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
+from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
+from sociometer.instruments.egosocial.games.holdem import match as holdem
+from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scoring
+from sociometer.instruments.egosocial.games.numbers import match as numbers
+from sociometer.instruments.egosocial.games.numbers import scoring as numbers_scoring
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.tombench import convert
-from sociometer.instruments.egosocial.tombench.convert import Conversion
 from sociometer.instruments.egosocial.tombench.orders import Order
 
 
@@ -23,29 +27,56 @@ def scenes(
     return Task(name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score, summarise=summarise)
 
 
-CONVERT = Task(
-    "convert",
-    Order,
-    Conversion,
-    items=building.orders_of,
-    play=convert.convert,
-    score=building.score,
-    summarise=building.summarise,
-)
-
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
+        # The static scenarios: stories and worlds of ours, then the official ones.
         scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
         scenes("newworld", items.newworld, scoring.summarise_world),
         scenes("tomi", items.tomi, scoring.summarise_tomi),
         scenes("tombench", items.tombench, scoring.summarise_tombench),
         scenes("counterfactual-official", items.counterfactual_official, scoring.summarise_official),
-        CONVERT,
-        BLACKJACK,
-        NUMBERS,
-        HOLDEM,
+        # A builder puts ToMBench in the first person.
+        Task(
+            "convert",
+            Order,
+            convert.Conversion,
+            items=build.orders_of,
+            play=convert.convert,
+            score=build.score,
+            summarise=build.summarise,
+        ),
+        # A hand of blackjack against the dealer: two beliefs and a move at every decision.
+        Task(
+            "blackjack",
+            blackjack.Hand,
+            blackjack.HandOutcome,
+            items=blackjack.hands,
+            play=blackjack.play_hand,
+            score=blackjack_scoring.score,
+            summarise=blackjack_scoring.summarise,
+        ),
+        # Ten rounds of number guessing against an opponent with a hidden rule.
+        Task(
+            "numbers",
+            numbers.NumberMatch,
+            numbers.NumberOutcome,
+            items=numbers.matches,
+            play=numbers.play_match,
+            score=numbers_scoring.score,
+            summarise=numbers_scoring.summarise,
+        ),
+        # Limit hold'em against an opponent whose style is to be named.
+        Task(
+            "holdem",
+            holdem.Match,
+            holdem.MatchOutcome,
+            items=holdem.matches,
+            play=holdem.play_match,
+            score=holdem_scoring.score,
+            summarise=holdem_scoring.summarise,
+        ),
     ],
     players={players.NAME: players.SteadyOpponent},
     figures=figures.figures,

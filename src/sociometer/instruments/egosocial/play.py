@@ -3,9 +3,9 @@
 from msgspec import Struct
 
 from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Sampling, system, user
+from sociometer.core.conversation import Message, Sampling, system, user
 from sociometer.core.task import Session
-from sociometer.elicit import read_choice, render_options
+from sociometer.elicit import ask_choice, render_options
 from sociometer.instruments.egosocial.scene import Scene, Telling
 
 SAMPLING = Sampling(temperature=0, max_tokens=200)
@@ -38,17 +38,14 @@ async def ask_scene(item: Scene, session: Session) -> Picks:
 
 
 async def _pick(item: Scene, telling: Telling, session: Session) -> Pick:
-    answer_format = Choice(telling.options, key=telling.answer)
     prompts, language = session.prompts, item.language
-    question = prompts.render(
-        telling.prompt,
-        language,
-        story=telling.story,
-        question=telling.question,
-        options=render_options(answer_format.options, answer_format.labels),
+
+    def messages(choice: Choice) -> list[Message]:
+        texts = {"story": telling.story, "question": telling.question, "options": render_options(choice)}
+        opening = prompts.render(f"system_{telling.name}", language)
+        return [system(opening), user(prompts.render(telling.prompt, language, **texts))]
+
+    vote = await ask_choice(
+        session, messages, telling.options, key=telling.answer, sampling=SAMPLING, telling=telling.name
     )
-    opening = prompts.render(f"system_{telling.name}", language)
-    reply = await session.ask("subject", [system(opening), user(question)], answer_format, sampling=SAMPLING)
-    reading = read_choice(reply.text, answer_format.options, answer_format.labels)
-    session.note("read", telling=telling.name, rule=reading.rule)
-    return Pick(telling.name, reading.index, reading.rule)
+    return Pick(telling.name, vote.picked, vote.rule)

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.errors import UsageError
-from sociometer.instruments.sage.cues import AGREEMENT, DATA, Found, find_cues, overlap, tokens
+from sociometer.instruments.sage.cues import AGREEMENT, DATA, FoundCues, find_cues, overlap, tokens
 from sociometer.instruments.sage.emotion import Protocol, band, direction
 from sociometer.instruments.sage.items import Scenario
 
@@ -121,7 +121,7 @@ def _flaw(view: PersonView) -> str:
     return ""
 
 
-def _weigh(view: PersonView, found: Found) -> tuple[float, float, list[str]]:
+def _weigh(view: PersonView, found: FoundCues) -> tuple[float, float, list[str]]:
     weights = _toml("weights")["intention"].get(view.scenario.intention)
     if weights is None:
         known = ", ".join(_toml("weights")["intention"])
@@ -146,7 +146,7 @@ def _weigh(view: PersonView, found: Found) -> tuple[float, float, list[str]]:
     return good, bad, [*reasons, f"details {details}", *(f"{kind} {count}" for kind, count in found.slights.items())]
 
 
-def _manner(found: Found, soft: bool) -> float:
+def _manner(found: FoundCues, soft: bool) -> float:
     """What orders, lists and length take away; more from somebody who did not come for a solution."""
     orders = found.slights.get("order", 0) - (0 if soft else 1)
     lists = found.bullets >= 3
@@ -154,7 +154,7 @@ def _manner(found: Found, soft: bool) -> float:
     return max(_WORST_MANNER, -float(max(0, orders)) - (2 if soft else 1) * lists - (2 if soft else 1) * long)
 
 
-def _main_reason(good: float, bad: float, found: Found, intention: str) -> str:
+def _main_reason(good: float, bad: float, found: FoundCues, intention: str) -> str:
     if found.slights.get("dismissal") or found.slights.get("blame"):
         return "slighted"
     if good + bad >= 5:

@@ -5,20 +5,20 @@ from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
 from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, Sampling, assistant, system, user
-from sociometer.core.errors import DataError, MachineryError
+from sociometer.core.conversation import Sampling, system, user
+from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Item, RunView, Score, Session
-from sociometer.elicit import read_json
 from sociometer.instruments.sage.cues import overlap
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.json_answer import ReplyT, ask_json
 from sociometer.instruments.sage.leaks import find_leak
 
 DATA = Path(__file__).parent / "data" / "build"
@@ -26,7 +26,6 @@ DUPLICATE = 0.5
 """Two scenarios that share this much of their runs of three words are reported as near duplicates."""
 _SAMPLING = Sampling(temperature=0.9, max_tokens=1600)
 Text = Annotated[str, Meta(min_length=1)]
-StepT = TypeVar("StepT", bound=Struct)
 
 
 class TalkSchema(Struct, frozen=True):
@@ -223,23 +222,13 @@ def mean_likeness(scenarios: list[Scenario]) -> float | None:
     return sum(shares) / len(shares) if shares else None
 
 
-async def _step(session: Session, item: Brief, prompt: str, kind: type[StepT]) -> StepT:
+async def _step(session: Session, item: Brief, prompt: str, kind: type[ReplyT]) -> ReplyT:
     _, parts = msgspec.json.schema_components([kind])
-    answer_format: dict[str, Any] = dict(parts[kind.__name__])
-    messages: list[Message] = [system(session.prompts.render("build/builder", item.language)), user(prompt)]
-    said = list(messages)
-    most = session.settings.whole("rereads")
-    reason = ""
-    for _ in range(most + 1):
-        reply = await session.ask("builder", said, Schema(answer_format, kind.__name__), sampling=_SAMPLING)
-        reading = read_json(reply.text, kind)
-        if reading.value is not None:
-            return reading.value
-        reason = reading.rule
-        session.note("unreadable", step=kind.__name__, reason=reason)
-        reminder = session.prompts.render("again", item.language, keys=", ".join(kind.__struct_fields__))
-        said = [*messages, assistant(reply.text or "…"), user(reminder)]
-    raise MachineryError(f"the builder's {kind.__name__} stayed unreadable ({reason})", "unreadable builder")
+    name = kind.__name__
+    messages = [system(session.prompts.render("build/builder", item.language)), user(prompt)]
+    schema = Schema(dict(parts[name]), name)
+    value, _ = await ask_json(session, "builder", messages, schema, kind, item.language, sampling=_SAMPLING, step=name)
+    return value
 
 
 def _persona_text(item: Brief, persona: PersonaStep) -> str:

@@ -16,10 +16,10 @@ from sociometer.instruments.sage.analyses import whatif
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
+from sociometer.instruments.sage.correlations import correlate, points_of
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaderboard import leaderboard_table
-from sociometer.instruments.sage.levels import correlate, points_of
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 from sociometer.sheets import read_rows

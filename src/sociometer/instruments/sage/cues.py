@@ -15,7 +15,7 @@ _QUESTION = re.compile(r"[?？]")
 AGREEMENT = "agreement"
 
 
-class Found(Struct, frozen=True):
+class FoundCues(Struct, frozen=True):
     """What a rule hears in a reply."""
 
     strategies: tuple[str, ...]
@@ -47,12 +47,12 @@ def tokens(text: str) -> list[str]:
     return [token.lower() for token in _TOKEN.findall(text)]
 
 
-def find_cues(text: str, language: str = "en") -> Found:
+def find_cues(text: str, language: str = "en") -> FoundCues:
     """The strategies, slights and other marks of a reply, in the language it is written in."""
     lexicon = _lexicon(language_of(text, language))
     plain = text.replace("’", "'")
     places = {code: match.start() for code, cue in lexicon.strategies.items() if (match := cue.search(plain))}
-    return Found(
+    return FoundCues(
         strategies=tuple(sorted(places, key=lambda code: (places[code], code))),
         agrees=bool(lexicon.agreement.search(plain)),
         slights={kind: count for kind, cue in lexicon.slights.items() if (count := len(cue.findall(plain)))},

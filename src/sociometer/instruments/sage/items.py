@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Item, Source
+from sociometer.elicit import read_lines
 from sociometer.instruments.sage.intentions import INTENTIONS, intention_of_task
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios"
@@ -81,12 +82,7 @@ def bundled(language: str) -> Iterator[Scenario]:
 
 def read_built(path: Path) -> Iterator[Scenario]:
     """The scenarios of a JSON-lines file, as `sociometer build sage` writes it."""
-    decoder = msgspec.json.Decoder(Scenario)
-    for number, line in _lines(path):
-        try:
-            scenario = decoder.decode(line)
-        except msgspec.DecodeError as error:
-            raise DataError(f"not a scenario: {error}", path, number) from None
+    for number, scenario in read_lines(path, Scenario, "a scenario"):
         if not scenario.first_words.strip():
             raise DataError(f"scenario '{scenario.id}' has no first words; the person must open the talk", path, number)
         yield scenario
@@ -94,11 +90,10 @@ def read_built(path: Path) -> Iterator[Scenario]:
 
 def read_profiles(path: Path) -> Iterator[Scenario]:
     """The official scenarios (Chinese)."""
-    decoder = msgspec.json.Decoder(Profile)
-    for number, line in _lines(path):
+    for number, profile in read_lines(path, Profile):
         try:
-            yield from_profile(decoder.decode(line))
-        except (msgspec.DecodeError, DataError) as error:
+            yield from_profile(profile)
+        except DataError as error:
             raise DataError(str(error), path, number) from None
 
 
@@ -119,14 +114,6 @@ def from_profile(profile: Profile) -> Scenario:
         topic=profile.topic,
         source="official",
     )
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with path.open("rb") as lines:
-            yield from ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
 
 
 def _toml(path: Path) -> dict[str, list[dict[str, object]]]:

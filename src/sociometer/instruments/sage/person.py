@@ -1,24 +1,23 @@
 """The sentient person: two hops a turn, asked of the simulator in structured output and read strictly."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 
 from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, Sampling, assistant, system, user
-from sociometer.core.errors import MachineryError
+from sociometer.core.conversation import Message, Sampling, system, user
 from sociometer.core.prompts import Prompts
 from sociometer.core.task import Session
 from sociometer.elicit import find_json, read_json
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.emotion import Protocol, band
-from sociometer.instruments.sage.fence import Talk, fenced, mark_of
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.json_answer import ReplyT, ask_json
+from sociometer.instruments.sage.quoting import Talk, quote, quote_mark
 
 SAMPLING = Sampling(max_tokens=2000)
-ReplyT = TypeVar("ReplyT", bound=Struct)
 
 
 class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,17 +97,17 @@ async def answer(
 
 
 def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
-    """A talk as the simulator reads it: their own words, and the other's in a fence."""
+    """A talk as the simulator reads it: their own words, and the other's as a quotation."""
     own, other = prompts.render("own", language), prompts.render("other", language)
     return "\n\n".join(
-        f"{own}\n{fenced(words, 'own-' + mark)}" if who == "person" else f"{other}\n{fenced(words, mark)}"
+        f"{own}\n{quote(words, 'own-' + mark)}" if who == "person" else f"{other}\n{quote(words, mark)}"
         for who, words in talk
     )
 
 
 def _prompt(hop: str, scenario: Scenario, talk: Talk, emotion: int, session: Session, **facts: str) -> list[Message]:
     language = scenario.language
-    mark = mark_of(scenario, talk)
+    mark = quote_mark(scenario, talk)
     level = band(emotion)
     mood = scenario.calm if level in "SA" else scenario.uneasy if level == "B" else scenario.raw
     who = session.prompts.render(
@@ -149,22 +148,21 @@ async def _ask(
     sampling: Sampling,
 ) -> tuple[ReplyT, int]:
     """The simulator's answer, asked again a bounded number of times while it cannot be read."""
-    most = session.settings.whole("rereads")
-    said = list(messages)
-    reason = ""
-    for again in range(most + 1):
-        reply = await session.ask("simulator", said, answer_format, sampling=sampling, view=view)
-        reading = read_json(reply.text, kind)
-        reason = reading.rule
-        if reading.value is not None:
-            reason = "echo of the other's words" if _echoes(reading.value, view.reply, kind) else lacks(reading.value)
-            if not reason:
-                return reading.value, again
-        session.note("unreadable", hop=view.hop, reason=reason)
-        reminder = session.prompts.render("again", scenario.language, keys=", ".join(answer_format.schema["required"]))
-        said = [*messages, assistant(reply.text or "…"), user(reminder)]
-    raise MachineryError(
-        f"the simulator's {view.hop} stayed unreadable after {most + 1} answers ({reason})", "unreadable simulator"
+
+    def problem(reply: ReplyT) -> str:
+        return "echo of the other's words" if _echoes(reply, view.reply, kind) else lacks(reply)
+
+    return await ask_json(
+        session,
+        "simulator",
+        messages,
+        answer_format,
+        kind,
+        scenario.language,
+        sampling=sampling,
+        view=view,
+        problem=problem,
+        hop=view.hop,
     )
 
 

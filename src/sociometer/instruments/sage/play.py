@@ -8,9 +8,9 @@ from sociometer.instruments.sage import person
 from sociometer.instruments.sage.appraisal import ideal_reply
 from sociometer.instruments.sage.dialogue import Dialogue, Turn
 from sociometer.instruments.sage.emotion import Ending, Protocol, band
-from sociometer.instruments.sage.fence import Talk
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaks import find_leak
+from sociometer.instruments.sage.quoting import Talk
 
 REPLY_SAMPLING = Sampling()
 """No bound of ours: one that fits a chat would cut a reasoning model off before it says a word (`--reply-tokens`)."""

@@ -40,11 +40,6 @@ STRATEGIES: dict[str, str] = {
     "G-2": "informs about solutions",
 }
 
-GROUPS: dict[str, str] = {
-    "A": "questions", "B": "empathy", "C": "self-disclosure", "D": "comfort",
-    "E": "affirmation", "F": "suggestions", "G": "information",
-}  # fmt: skip
-
 
 class Capability(Struct, frozen=True):
     """One of the four capabilities: the strategies that show it, and the intention that calls for it (Table 6)."""

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct, field
 
 from sociometer.core.errors import DataError
+from sociometer.elicit import read_lines
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Plan, Turn
 from sociometer.instruments.sage.emotion import Ending, Protocol
 from sociometer.instruments.sage.farewell import says_farewell
@@ -61,18 +61,13 @@ class ReleasedDialogue(Struct, frozen=True):
 
 def read_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
     """The dialogues of a released file; one that breaks the protocol is refused naming file and line."""
-    decoder = msgspec.json.Decoder(ReleasedDialogue)
     simulator = simulator_of(path)
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = decoder.decode(line)
-                scenario = from_profile(row.profile())
-                yield scenario, to_dialogue(row, scenario, simulator)
-            except (msgspec.DecodeError, DataError) as error:
-                raise DataError(str(error), path, number) from None
+    for number, row in read_lines(path, ReleasedDialogue):
+        try:
+            scenario = from_profile(row.profile())
+            yield scenario, to_dialogue(row, scenario, simulator)
+        except DataError as error:
+            raise DataError(str(error), path, number) from None
 
 
 def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") -> Dialogue:

@@ -17,7 +17,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import Result
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
-from sociometer.instruments.seceu.ways import stands_for
+from sociometer.instruments.seceu.prompting import headline_of
 from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
 
@@ -59,7 +59,7 @@ def subject_of(run: StoredRun) -> Subject:
         math.nan if mean is None or mean.value is None else mean.value,
         patterns.get(str(summary.series.get("prompting")), {}),
         norm=str(summary.series.get("norm", {}).get("name", "")),
-        failed=stands_for(run.view("feelings")).failed,
+        failed=headline_of(run.view("feelings")).failed,
     )
 
 

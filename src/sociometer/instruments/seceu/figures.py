@@ -9,11 +9,11 @@ from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine, Spec
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import SummarisedRun
-from sociometer.instruments.seceu.hills import EQ_WINDOW, SIMILARITY_WINDOW, eq_hill, similarity_hill
 from sociometer.instruments.seceu.items import Scenario
+from sociometer.instruments.seceu.method_result import COMPARED
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
+from sociometer.instruments.seceu.norm_density import EQ_WINDOW, SIMILARITY_WINDOW, eq_density, similarity_density
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.standing import COMPARED
 
 DRAWN_ITEMS = 3
 HERE, PRINTED, LINE = KINDS = ("measured here", "published", "for comparison")
@@ -99,16 +99,8 @@ def _dots(run: SummarisedRun) -> list[Dot]:
 def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
     """Fig. 2: the EQs of subjects and of the published models in the distribution of people's."""
     norm = runs[0].summary.series["norm"]
-    hedger = runs[0].summary.series["hedger"]
-    marks = [mark for run in runs if (mark := _mark(run, run.summary.measure("eq"))) is not None]
-    marks.append(Mark("even allocation", hedger["eq"], LINE, note="spreading the points evenly"))
-    if name == PUBLISHED_NORM:
-        marks += [
-            Mark(row["model"], float(row["eq"]), PRINTED, note=f"above {row['percent']} % of people")
-            for row in published_rows("table_1")
-            if row["eq"]
-        ]
-    chart = density_chart(eq_hill(norm), marks, title="EQ", kinds=KINDS)
+    marks = _marks(runs, name, "eq", "percent")
+    chart = density_chart(eq_density(norm), marks, title="EQ", kinds=KINDS)
     return Figure(
         "eq-among-people",
         f"EQ among people ({name})",
@@ -120,18 +112,9 @@ def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
 def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
     """Fig. 3: pattern similarities in the distribution of people's."""
     norm = runs[0].summary.series["norm"]
-    hedger = runs[0].summary.series["hedger"]
-    marks = [mark for run in runs if (mark := _mark(run, run.summary.measure("similarity"))) is not None]
-    if hedger["similarity"] is not None:
-        marks.append(Mark("even allocation", hedger["similarity"], LINE, note="spreading the points evenly"))
-    if name == PUBLISHED_NORM:
-        marks += [
-            Mark(row["model"], float(row["similarity"]), PRINTED, note=f"above {row['similarity_percent']} % of people")
-            for row in published_rows("table_1")
-            if row["similarity"]
-        ]
+    marks = _marks(runs, name, "similarity", "similarity_percent")
     chart = density_chart(
-        similarity_hill(norm), marks, title="similarity to people's pattern (r)", unit="number", kinds=KINDS
+        similarity_density(norm), marks, title="similarity to people's pattern (r)", unit="number", kinds=KINDS
     )
     return Figure(
         "similarity-among-people",
@@ -140,6 +123,21 @@ def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
         + " Beyond the printed pairs it runs out evenly to four standard deviations from the mean.",
         chart=_headed(chart, runs, "similarity"),
     )
+
+
+def _marks(runs: Sequence[SummarisedRun], norm: str, value: str, percent: str) -> list[Mark]:
+    """The subjects, the hedger and, beside the published norm, the published models."""
+    marks = [mark for run in runs if (mark := _mark(run, run.summary.measure(value))) is not None]
+    hedger = runs[0].summary.series["hedger"][value]
+    if hedger is not None:
+        marks.append(Mark("even allocation", hedger, LINE, note="spreading the points evenly"))
+    if norm == PUBLISHED_NORM:
+        marks += [
+            Mark(row["model"], float(row[value]), PRINTED, note=f"above {row[percent]} % of people")
+            for row in published_rows("table_1")
+            if row[value]
+        ]
+    return marks
 
 
 def _headed(chart: Spec, runs: Sequence[SummarisedRun], measure: str) -> Spec:

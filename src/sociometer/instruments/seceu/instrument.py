@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.seceu import figures, items, play, scoring, ways
+from sociometer.instruments.seceu import figures, items, play, prompting, scoring
 from sociometer.instruments.seceu.published import reproduce
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
+        # The test: ten points shared out over four feelings.
         Task(
             "feelings",
             items.Scenario,
@@ -17,7 +18,7 @@ INSTRUMENT = Instrument(
             play=play.ask_points,
             score=scoring.score,
             summarise=scoring.summarise,
-            headline=ways.stands_for,
+            headline=prompting.headline_of,
             norm=items.norm_for,
         ),
     ],

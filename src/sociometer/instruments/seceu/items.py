@@ -10,6 +10,7 @@ from msgspec import Struct
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.settings import Settings
 from sociometer.core.task import Item, Source
+from sociometer.elicit import read_items
 from sociometer.instruments.seceu import official
 from sociometer.instruments.seceu.norm import Norm, read_norm
 
@@ -42,6 +43,10 @@ class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
     story: dict[str, str]
     options: dict[str, tuple[str, str, str, str]]
     key: tuple[float, float, float, float]
+
+    def __post_init__(self) -> None:
+        if not math.isclose(sum(self.key), TOTAL) or min(self.key) < 0:
+            raise ValueError(f"key {self.key} does not share out {TOTAL} points")
 
 
 def scenarios(source: Source) -> Iterable[Scenario]:
@@ -120,7 +125,7 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
 
 def bundled_scenarios(language: str) -> Iterator[Scenario]:
     """Yield our forty scenarios in a language, with their authors' judgement as standard."""
-    for line in read_bundled(BUNDLED):
+    for line in read_items(BUNDLED, Bundled):
         yield Scenario(
             id=line.id,
             cluster=line.id,
@@ -133,17 +138,3 @@ def bundled_scenarios(language: str) -> Iterator[Scenario]:
             context=line.context,
             direction=line.direction,
         )
-
-
-def read_bundled(path: Path) -> Iterator[Bundled]:
-    """Yield the lines of a file of scenarios; a bad one is refused naming file and line."""
-    decoder = msgspec.json.Decoder(Bundled)
-    with path.open("rb") as lines:
-        for number, text in enumerate(lines, 1):
-            try:
-                line = decoder.decode(text)
-            except msgspec.DecodeError as error:
-                raise DataError(str(error), path, number) from None
-            if not math.isclose(sum(line.key), TOTAL) or min(line.key) < 0:
-                raise DataError(f"key {line.key} does not share out {TOTAL} points", path, number)
-            yield line

@@ -8,43 +8,43 @@ import msgspec
 from sociometer.analysis.measures import Observation, grouped_measures, mean_measure, observations
 from sociometer.core.measure import Interval, Measure
 from sociometer.core.task import RunView
+from sociometer.instruments.seceu.method_result import MethodResult, hedger
 from sociometer.instruments.seceu.norm import Norm, band
-from sociometer.instruments.seceu.standing import Standing, hedger
-from sociometer.instruments.seceu.ways import Ways
+from sociometer.instruments.seceu.prompting import PromptingMethods
 
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")
 PLACES = ("eq", "percentile", "similarity", "similarity-percentile")
 
 
-def overall_measures(ways: Ways, even: Standing | None, norm: Norm | None) -> Iterator[Measure]:
+def overall_measures(methods: PromptingMethods, even: MethodResult | None, norm: Norm | None) -> Iterator[Measure]:
     """Yield the measures without a group, and the means by context and direction: those of the way that is shown."""
-    if even is not None and ways.shown is None:
-        errors = sum(ways.view.failures().values())
+    if even is not None and methods.headline is None:
+        errors = sum(methods.view.failures().values())
         names = PLAIN if norm is None else (*PLAIN, *PLACES)
-        yield from (Measure(name, None, errors=errors, note=ways.named) for name in names)
+        yield from (Measure(name, None, errors=errors, note=methods.headline_note) for name in names)
         return
-    run, shown = ways.lead, ways.shown
+    run, shown = methods.headline_view, methods.headline
     distances = grouped_measures(run, "distance", by=FACETS, binary=False)
-    yield _around(distances[0], shown, even, ways.named)
+    yield _around(distances[0], shown, even, methods.headline_note)
     yield from distances[1:]
     yield from grouped_measures(run, "profile", by=FACETS, binary=False)
     yield from grouped_measures(run, "evenness", binary=False)
     yield from grouped_measures(run, "null")
     if shown is not None and even is not None and norm is not None:
-        yield from _places(shown, even, norm, {}, distances[0], ways.named)
+        yield from _places(shown, even, norm, {}, distances[0], methods.headline_note)
 
 
-def method_measures(run: RunView[Any, Any], standing: Standing, norm: Norm | None) -> Iterator[Measure]:
+def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | None) -> Iterator[Measure]:
     """Yield the measures of one way of prompting."""
-    even = hedger(standing, norm)
-    group = {"prompting": standing.method}
+    even = hedger(result, norm)
+    group = {"prompting": result.method}
     mine = _mean_of(run, "distance", group)
-    yield _around(mine, standing, even)
+    yield _around(mine, result, even)
     for value in ("profile", "evenness", "null"):
         yield _mean_of(run, value, group)
     if norm is not None:
-        yield from _places(standing, even, norm, group, mine)
+        yield from _places(result, even, norm, group, mine)
 
 
 def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
@@ -54,35 +54,35 @@ def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measu
     return mean_measure(value, members, group, binary=None if value == "null" else False)
 
 
-def _around(measure: Measure, standing: Standing | None, even: Standing | None, way: str = "") -> Measure:
-    """The mean distance with the interval that the standing gives it, beside what hedging has."""
+def _around(measure: Measure, result: MethodResult | None, even: MethodResult | None, way: str = "") -> Measure:
+    """The mean distance with the interval that the result gives it, beside what hedging has."""
     if measure.value is None or even is None:
         return measure
-    interval = measure.interval if standing is None else standing.interval
+    interval = measure.interval if result is None else result.interval
     note = _joined(way, f"spreading evenly has {even.score:.2f}")
     return msgspec.structs.replace(measure, interval=interval, note=note)
 
 
 def _places(
-    standing: Standing, even: Standing, norm: Norm, group: dict[str, str], mean: Measure, way: str = ""
+    result: MethodResult, even: MethodResult, norm: Norm, group: dict[str, str], mean: Measure, way: str = ""
 ) -> Iterator[Measure]:
     """EQ, percentiles and pattern similarity; a failed test has none."""
-    failed = f"FAILED: {standing.nulls:g} of {standing.items} answers hold no allocation" if standing.failed else ""
-    eq = None if standing.failed else standing.eq
-    word = failed or _joined(way, beside_eq(standing, even, norm))
+    failed = f"FAILED: {result.nulls:g} of {result.items} answers hold no allocation" if result.failed else ""
+    eq = None if result.failed else result.eq
+    word = failed or _joined(way, beside_eq(result, even, norm))
 
     def measure(name: str, value: float | None, interval: Interval | None, note: str) -> Measure:
-        return Measure(name, value, group, interval, standing.items, standing.items, mean.unreadable, mean.errors, note)
+        return Measure(name, value, group, interval, result.items, result.items, mean.unreadable, mean.errors, note)
 
-    yield measure("eq", eq, standing.eq_interval if eq is not None else None, word)
+    yield measure("eq", eq, result.eq_interval if eq is not None else None, word)
     percent = None if eq is None else norm.percent_below(norm.score_of(eq)) / 100
-    yield measure("percentile", percent, _through(standing.eq_interval, norm) if eq is not None else None, failed)
-    similarity = None if standing.failed else standing.similarity
+    yield measure("percentile", percent, _through(result.eq_interval, norm) if eq is not None else None, failed)
+    similarity = None if result.failed else result.similarity
     yield measure(
         "similarity",
         similarity,
-        standing.similarity_interval if similarity is not None else None,
-        failed or mechanism(similarity, standing.similarity_p, norm),
+        result.similarity_interval if similarity is not None else None,
+        failed or mechanism(similarity, result.similarity_p, norm),
     )
     yield measure(
         "similarity-percentile",
@@ -92,15 +92,15 @@ def _places(
     )
 
 
-def beside_eq(standing: Standing, even: Standing, norm: Norm) -> str:
+def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
     """Return what must stand beside an EQ: its band, what hedging earns, people's error, and on how much it stands."""
-    said = [band(standing.eq)] if standing.eq is not None else []
+    said = [band(result.eq)] if result.eq is not None else []
     if even.eq is not None:
         said.append(f"spreading evenly earns {even.eq:.0f}")
     if norm.error_of_measurement is not None:
         said.append(f"people's standard error of measurement {norm.error_of_measurement:.1f}")
-    if standing.items < len(norm.standards):
-        said.append(f"estimated on {standing.items} of {len(norm.standards)} items")
+    if result.items < len(norm.standards):
+        said.append(f"estimated on {result.items} of {len(norm.standards)} items")
     return "; ".join(said)
 
 

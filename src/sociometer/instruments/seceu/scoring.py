@@ -9,11 +9,11 @@ from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.measures import method_measures, overall_measures
+from sociometer.instruments.seceu.method_result import MethodResult, by_place, hedger
 from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.standing import Standing, by_place, hedger
+from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
 from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
-from sociometer.instruments.seceu.ways import DIFFERENT, Ways, ways_of
 
 SHOWN_ITEMS = 5
 
@@ -46,44 +46,46 @@ def profile_similarity(points: Sequence[float], standard: Sequence[float]) -> fl
 def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     """Return distances for every run; EQ, percentiles and pattern similarity where there is a human norm."""
     norm = norm_of(run.norm)
-    ways = ways_of(run, norm)
-    first = ways.shown or next(iter(ways.standings), None)
+    methods = compare_methods(run, norm)
+    first = methods.headline or next(iter(methods.results), None)
     even = hedger(first, norm) if first is not None else None
-    measures = list(overall_measures(ways, even, norm))
-    if len(ways.standings) > 1:
-        measures += [measure for standing in ways.standings for measure in method_measures(ways.view, standing, norm)]
-    tables = [results_table(ways, even, norm)] if even is not None else []
-    if ways.shown is not None:
-        tables += [items_table(ways.shown, norm, SHOWN_ITEMS), repairs_table(Counter(ways.shown.readings))]
+    measures = list(overall_measures(methods, even, norm))
+    if len(methods.results) > 1:
+        measures += [measure for result in methods.results for measure in method_measures(methods.view, result, norm)]
+    tables = [results_table(methods, even, norm)] if even is not None else []
+    if methods.headline is not None:
+        tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
     return Summary(
         tuple(measures),
         tuple(tables),
-        tuple(notes(run, ways, even, norm)),
-        series(ways.standings, ways.shown, even, norm),
+        tuple(notes(run, methods, even, norm)),
+        series(methods.results, methods.headline, even, norm),
     )
 
 
-def notes(run: RunView[Scenario, Allocated], ways: Ways, even: Standing | None, norm: Norm | None) -> list[str]:
+def notes(
+    run: RunView[Scenario, Allocated], methods: PromptingMethods, even: MethodResult | None, norm: Norm | None
+) -> list[str]:
     """Return the caveats that belong beside the numbers."""
     if even is None:
         return ["Nothing was scored."]
     said = _key_notes(even, norm)
-    if norm is not None and ways.shown is not None and ways.shown.items < len(norm.standards):
+    if norm is not None and methods.headline is not None and methods.headline.items < len(norm.standards):
         said.append(
-            f"EQ estimated from {ways.shown.items} of {len(norm.standards)} items, "
+            f"EQ estimated from {methods.headline.items} of {len(norm.standards)} items, "
             "by their difference from people's mean distances on the same items."
         )
     said += _place_note(run, even, norm)
-    said += _ways_notes(ways)
+    said += _method_notes(methods)
     said += [
-        f"FAILED ({standing.method}): {standing.nulls:g} of {standing.items} answers hold no allocation."
-        for standing in ways.standings
-        if standing.failed
+        f"FAILED ({result.method}): {result.nulls:g} of {result.items} answers hold no allocation."
+        for result in methods.results
+        if result.failed
     ]
     return said
 
 
-def _key_notes(even: Standing, norm: Norm | None) -> list[str]:
+def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
     """Whose judgement the standard is, and what hedging earns by it."""
     if norm is None:
         return [
@@ -99,7 +101,7 @@ def _key_notes(even: Standing, norm: Norm | None) -> list[str]:
     return said
 
 
-def _place_note(run: RunView[Scenario, Allocated], even: Standing, norm: Norm | None) -> list[str]:
+def _place_note(run: RunView[Scenario, Allocated], even: MethodResult, norm: Norm | None) -> list[str]:
     """Where the order of the options gives their strength away, and the options were shown in that order."""
     unread = by_place(even, norm)
     if run.settings.flag("shuffle") or unread.score >= even.score:
@@ -112,31 +114,33 @@ def _place_note(run: RunView[Scenario, Allocated], even: Standing, norm: Norm | 
     ]
 
 
-def _ways_notes(ways: Ways) -> list[str]:
+def _method_notes(methods: PromptingMethods) -> list[str]:
     """By which way the run is known, and on which scenarios the ways can be compared."""
-    if not ways.several:
+    if not methods.several:
         return []
     said: list[str] = []
-    if ways.shown is None:
-        said.append(f"{ways.named[0].upper()}{ways.named[1:]}.")
-    elif ways.best:
-        count = len(ways.standings)
+    shown = methods.headline
+    if shown is None:
+        said.append(f"{methods.headline_note[0].upper()}{methods.headline_note[1:]}.")
+    elif methods.best:
+        count = len(methods.results)
         said.append(
-            f"'{ways.shown.method}' is the best of {count} ways of prompting; choosing the best of several flatters it."
+            f"'{shown.method}' is the best of {count} ways of prompting; choosing the best of several flatters it."
         )
     else:
-        said.append(f"Numbers without a group are those of '{ways.shown.method}'; every way of prompting stands below.")
-    if not ways.comparable:
+        said.append(f"Numbers without a group are those of '{shown.method}'; every way of prompting stands below.")
+    if not methods.comparable:
         said.append(DIFFERENT)
-    elif ways.left_out:
+    elif methods.left_out:
         said.append(
-            f"The ways are compared on the {ways.shared} scenarios played in all of them; {ways.left_out} are left out."
+            f"The ways are compared on the {methods.shared} scenarios played in all of them; "
+            f"{methods.left_out} are left out."
         )
     return said
 
 
 def series(
-    standings: Sequence[Standing], shown: Standing | None, even: Standing | None, norm: Norm | None
+    results: Sequence[MethodResult], shown: MethodResult | None, even: MethodResult | None, norm: Norm | None
 ) -> dict[str, object]:
     """Return what figures need beyond the measures."""
     if shown is None or even is None:
@@ -145,7 +149,7 @@ def series(
     picked = ranked if len(ranked) <= 2 * SHOWN_ITEMS else ranked[:SHOWN_ITEMS] + ranked[-SHOWN_ITEMS:]
     made: dict[str, object] = {
         "prompting": shown.method,
-        "patterns": {standing.method: standing.pattern for standing in standings},
+        "patterns": {result.method: result.pattern for result in results},
         "profiles": [
             {
                 "scenario": answer.scenario,

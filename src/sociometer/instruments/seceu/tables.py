@@ -3,22 +3,22 @@
 from collections import Counter
 
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.instruments.seceu.method_result import Answered, MethodResult, by_place, silent
 from sociometer.instruments.seceu.norm import Norm, band
-from sociometer.instruments.seceu.standing import Answered, Standing, by_place, silent
-from sociometer.instruments.seceu.ways import DIFFERENT, Ways
+from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
 
 _PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
 _NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people below", "similarity", "p", "less similar")
 
 
-def results_table(ways: Ways, even: Standing, norm: Norm | None) -> Table:
+def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
     """Return a row for each way of prompting, then what hedging, going by place and silence earn on the same items."""
-    lines = [*ways.standings, even, by_place(even, norm), silent(even, norm)]
+    lines = [*methods.results, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
-        rows = tuple(_plain_row(standing) for standing in lines)
-        note = "" if ways.comparable else DIFFERENT
+        rows = tuple(_plain_row(result) for result in lines)
+        note = "" if methods.comparable else DIFFERENT
         return Table("results", "Distance to the key, beside answers that read nothing", _PLAIN, rows, note)
-    rows = tuple(_normed_row(standing, norm) for standing in lines)
+    rows = tuple(_normed_row(result, norm) for result in lines)
     columns = (*_NORMED, "mechanism", "evenness", "null answers")
     note = (
         f"Evenness is entropy as a share of the most even allocation's; people's standard scores have "
@@ -26,19 +26,19 @@ def results_table(ways: Ways, even: Standing, norm: Norm | None) -> Table:
     )
     if norm.evenness is not None:
         note += f" Single people have {norm.evenness:.2f}."
-    if not ways.comparable:
+    if not methods.comparable:
         note = f"{DIFFERENT} {note}"
     return Table("results", "EQ on the human norm, beside answers that read nothing", columns, rows, note)
 
 
-def items_table(standing: Standing, norm: Norm | None, shown: int) -> Table:
+def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
     """Return the items nearest to the standard and farthest from it, with both profiles of feeling."""
-    ranked = sorted(standing.answers, key=lambda answer: answer.distance)
+    ranked = sorted(result.answers, key=lambda answer: answer.distance)
     ends = ranked if len(ranked) <= 2 * shown else ranked[:shown] + ranked[-shown:]
     rows = tuple(_item_row(answer, norm) for answer in ends)
     whose = "people" if norm is not None else "key"
     columns = ("scenario", "story", "distance", "people's distance", f"feelings: given ({whose})")
-    return Table("items", f"Best and worst scenarios ({standing.method})", columns, rows)
+    return Table("items", f"Best and worst scenarios ({result.method})", columns, rows)
 
 
 def repairs_table(readings: Counter[str]) -> Table:
@@ -49,35 +49,35 @@ def repairs_table(readings: Counter[str]) -> Table:
     return Table("readings", "How replies were read, and repaired", ("rule", "repair", "replies"), rows)
 
 
-def _plain_row(standing: Standing) -> tuple[Cell, ...]:
+def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
     return (
-        standing.method,
-        round(standing.score, 3),
-        _range(standing.interval, 2) if standing.readings else "",
-        _rounded(standing.evenness, 2),
-        _nulls(standing),
+        result.method,
+        round(result.score, 3),
+        _range(result.interval, 2) if result.readings else "",
+        _rounded(result.evenness, 2),
+        _nulls(result),
     )
 
 
-def _normed_row(standing: Standing, norm: Norm) -> tuple[Cell, ...]:
-    if standing.failed and standing.readings:
-        return (standing.method, round(standing.score, 3), "FAILED", "", "", "", "", "", "", "", "", _nulls(standing))
-    eq, similarity = standing.eq, standing.similarity
+def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
+    if result.failed and result.readings:
+        return (result.method, round(result.score, 3), "FAILED", "", "", "", "", "", "", "", "", _nulls(result))
+    eq, similarity = result.eq, result.similarity
     percent = None if eq is None else norm.percent_below(norm.score_of(eq))
     different = similarity is not None and similarity < norm.different_below
     return (
-        standing.method,
-        round(standing.score, 3),
+        result.method,
+        round(result.score, 3),
         _rounded(eq, 1),
-        _range(standing.eq_interval, 1) if standing.readings else "",
+        _range(result.eq_interval, 1) if result.readings else "",
         band(eq) if eq is not None else "",
         f"{percent:.0f} %" if percent is not None else "",
         _rounded(similarity, 3),
-        _rounded(standing.similarity_p, 3),
+        _rounded(result.similarity_p, 3),
         f"{norm.percent_less_similar(similarity):.0f} %" if similarity is not None else "",
         "different" if different else "not different" if similarity is not None else "",
-        _rounded(standing.evenness, 2),
-        _nulls(standing),
+        _rounded(result.evenness, 2),
+        _nulls(result),
     )
 
 
@@ -90,8 +90,8 @@ def _item_row(answer: Answered, norm: Norm | None) -> tuple[Cell, ...]:
     return (answer.scenario, answer.story, round(answer.distance, 2), people, profile)
 
 
-def _nulls(standing: Standing) -> str:
-    return f"{standing.nulls:g} of {standing.items}"
+def _nulls(result: MethodResult) -> str:
+    return f"{result.nulls:g} of {result.items}"
 
 
 def _range(interval: Interval | None, digits: int) -> str:

@@ -10,9 +10,9 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sesi import academic, caveats, errors, items, probing, readings
-from sociometer.instruments.sesi.column import column
+from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, of_factors
-from sociometer.instruments.sesi.construction import building
+from sociometer.instruments.sesi.run_scores import run_scores
 from sociometer.instruments.sesi.scoring import length_baseline
 
 
@@ -132,7 +132,7 @@ def correlate(context: CommandContext, options: Settings) -> Result:
     """Joins SESI accuracies of stored runs with academic scores and correlates all of them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
     renamed = {model: names[-1] for model, names in _pairs(options.texts("as"), "as", "MODEL=NAME").items()}
-    social = column([context.run(reference) for reference in options.texts("run")], renamed)
+    social = run_scores([context.run(reference) for reference in options.texts("run")], renamed)
     notes = [*scores.notes, *social.notes, *academic.join(scores, social.accuracies)]
     known = {name: float(values[-1]) for name, values in _numbers(options.texts("reliability")).items()}
     if social.reliability is not None and academic.SOCIAL not in known:
@@ -148,8 +148,8 @@ def correlate(context: CommandContext, options: Settings) -> Result:
 
 
 def build(context: CommandContext, options: Settings) -> Result:
-    """Makes items from posts; see `construction.building`."""
-    return building.build(context, options)
+    """Makes items from posts; see `build.pipeline`."""
+    return pipeline.build(context, options)
 
 
 def _pairs(given: Sequence[str], name: str, shape: str) -> dict[str, list[str]]:

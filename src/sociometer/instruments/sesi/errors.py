@@ -17,9 +17,8 @@ from sociometer.core.conversation import Sampling, user
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import Item, RunView, Score, Session
-from sociometer.elicit import read_json
+from sociometer.elicit import ChoiceAnswer, read_json
 from sociometer.instruments.sesi.items import Question
-from sociometer.instruments.sesi.play import Answer
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
 CAUSES: tuple[str, ...] = get_args(Cause)
@@ -54,7 +53,7 @@ class _Reply(Struct, frozen=True):
     reason: str = ""
 
 
-def sample_runs(runs: Mapping[str, RunView[Question, Answer]], count: int, seed: int) -> list[WrongAnswer]:
+def sample_runs(runs: Mapping[str, RunView[Question, ChoiceAnswer]], count: int, seed: int) -> list[WrongAnswer]:
     """The samples of several runs by id; where a subject has several, each goes by its name and the run's id."""
     played = Counter(view.subject for view in runs.values())
     return [
@@ -66,7 +65,7 @@ def sample_runs(runs: Mapping[str, RunView[Question, Answer]], count: int, seed:
     ]
 
 
-def sample_wrong(view: RunView[Question, Answer], count: int, seed: int, name: str = "") -> list[WrongAnswer]:
+def sample_wrong(view: RunView[Question, ChoiceAnswer], count: int, seed: int, name: str = "") -> list[WrongAnswer]:
     """At most `count` wrong answers of a run, drawn by seed; unreadable ones have no option to explain."""
     subject = name or view.subject
     wrong = [

@@ -9,11 +9,11 @@ from sociometer.analysis.charts.stacked import Portion, stacked_bars
 from sociometer.analysis.error_counts import known_errors
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.elicit import ChoiceAnswer
+from sociometer.instruments.sesi.build.drafting import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.instruments.sesi.construction.drafting import Draft
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
-from sociometer.instruments.sesi.play import Answer
 
 _CHANCE = ReferenceLine("guessing", 0.25)
 
@@ -95,7 +95,7 @@ def causes(runs: Sequence[SummarisedRun]) -> Figure:
 
 def beside(item: object, outcome: object) -> Figure | None:
     """What stands next to a transcript: the options with the picked and the right one, or the judge's verdict."""
-    if isinstance(item, Question) and isinstance(outcome, Answer):
+    if isinstance(item, Question) and isinstance(outcome, ChoiceAnswer):
         kinds = item.kinds or ("",) * 4
         rows = tuple(
             (option, kinds[index], index == outcome.picked, index == item.answer)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
+from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.sesi import errors, figures, items, play, scoring
-from sociometer.instruments.sesi.construction import drafting, posts
+from sociometer.instruments.sesi.build import drafting, posts
 from sociometer.instruments.sesi.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -14,7 +15,7 @@ INSTRUMENT = Instrument(
         Task(
             "questions",
             items.Question,
-            play.Answer,
+            ChoiceAnswer,
             items=items.questions,
             play=play.ask_question,
             score=scoring.score,

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item, Source
+from sociometer.elicit import check_key, read_items
 from sociometer.instruments.sesi import conditions, readings
-from sociometer.instruments.sesi.person import Doubt, to_second_person
+from sociometer.instruments.sesi.second_person import Doubt, to_second_person
 from sociometer.sheets import read_rows
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
@@ -39,6 +40,9 @@ class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     answer: int
     kinds: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        check_key(self.answer, self.options)
+
     @property
     def texts(self) -> tuple[str, ...]:
         """Situation, question and options, in this order."""
@@ -65,7 +69,7 @@ class Conversions(Struct, frozen=True):
 
 def questions(source: Source) -> Iterable[Question]:
     """The items the settings ask for: official or bundled, in the second person where the condition says so."""
-    found = read_official(source.path(OFFICIAL)) if source.official else read_bundled(BUNDLED)
+    found = read_official(source.path(OFFICIAL)) if source.official else read_items(BUNDLED, Question)
     if not conditions.condition(source.settings.text("condition")).second_person:
         return found
     conversions = in_second_person(found, source.settings.text("readings"))
@@ -75,20 +79,6 @@ def questions(source: Source) -> Iterable[Question]:
             "settle the doubts of 'sociometer lint sesi --sheet FILE', and give them as --readings FILE"
         )
     return conversions.converted
-
-
-def read_bundled(path: Path) -> Iterator[Question]:
-    """The questions in a JSON-lines file."""
-    decoder = msgspec.json.Decoder(Question)
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                question = decoder.decode(line)
-            except msgspec.DecodeError as error:
-                raise DataError(str(error), path, number) from None
-            if not 0 <= question.answer <= 3:
-                raise DataError(f"answer {question.answer} is not an option; allowed: 0 to 3", path, number)
-            yield question
 
 
 def read_official(path: Path) -> Iterator[Question]:

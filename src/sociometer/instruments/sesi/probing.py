@@ -12,10 +12,10 @@ from sociometer.analysis.multiplicity import holm
 from sociometer.analysis.paired import paired_difference
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import RunView
+from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.sesi.conditions import CONTROL, conditions, contrasts, role_class
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.items import Question as Item
-from sociometer.instruments.sesi.play import Answer
 
 
 class Probe(Struct, frozen=True):
@@ -28,7 +28,7 @@ class Probe(Struct, frozen=True):
     clusters: dict[str, str]
 
 
-def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, Answer]]) -> Probe:
+def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceAnswer]]) -> Probe:
     """What the runs of one subject, by condition, come down to; repeats of an item are averaged."""
     answers: dict[str, dict[str, float]] = {}
     abilities: dict[str, str] = {}

@@ -12,8 +12,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.sesi.person import OPEN, Doubt
-from sociometer.instruments.sesi.person.mentions import tokens
+from sociometer.instruments.sesi.second_person import OPEN, Doubt
+from sociometer.instruments.sesi.second_person.mentions import tokens
 from sociometer.sheets import read_rows, write_sheet
 
 FILE = Path(__file__).parent / "data" / "readings.csv"

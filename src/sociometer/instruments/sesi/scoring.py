@@ -7,28 +7,28 @@ from sociometer.analysis.measures import grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score
+from sociometer.elicit import ChoiceAnswer, score_choice
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.items import CATEGORIES, Question
-from sociometer.instruments.sesi.play import Answer
 
 TIE = "no majority"
 
 
-def score(item: Question, outcome: Answer) -> Score:
+def score(item: Question, outcome: ChoiceAnswer) -> Score:
     """Right or wrong; an answer that cannot be read is wrong and counted, and so is a tie, though not as unreadable."""
     facets = {"ability": item.ability, "category": CATEGORIES[item.ability]}
     if item.kinds:
         facets["picked"] = _kind(item, outcome)
-    return Score(values={"correct": float(outcome.picked == item.answer)}, facets=facets, unreadable=outcome.unreadable)
+    return score_choice(outcome, item.answer, **facets)
 
 
-def _kind(item: Question, outcome: Answer) -> str:
+def _kind(item: Question, outcome: ChoiceAnswer) -> str:
     if outcome.picked is None:
         return TIE if outcome.tied else "unreadable"
     return item.kinds[outcome.picked].partition(":")[0]
 
 
-def summarise(run: RunView[Question, Answer]) -> Summary:
+def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
     """Accuracy overall, by ability and by category, with position bias and what no understanding earns here."""
     measures = grouped_measures(run, "correct", "accuracy", by=["ability", "category"])
     scored = list(run.scored())
@@ -55,7 +55,7 @@ def length_baseline(items: Sequence[Question], pick: Callable[[Sequence[int]], i
     return hits / len(items)
 
 
-def _positions(scored: Sequence[tuple[Question, Answer, Score]]) -> Table | None:
+def _positions(scored: Sequence[tuple[Question, ChoiceAnswer, Score]]) -> Table | None:
     picks = [
         (vote.position, vote.order.index(item.answer))
         for item, answer, _ in scored
@@ -91,7 +91,7 @@ def _kinds(scores: Sequence[Score]) -> Table | None:
     return Table("kinds", "Kinds of option picked", ("kind", "answers"), rows, note)
 
 
-def _notes(run: RunView[Question, Answer], items: Sequence[Question]) -> list[str]:
+def _notes(run: RunView[Question, ChoiceAnswer], items: Sequence[Question]) -> list[str]:
     notes = []
     if any(item.kinds for item in items):
         notes.append("Bundled items of this project, not the paper's: not comparable with published figures.")
@@ -103,7 +103,7 @@ def _notes(run: RunView[Question, Answer], items: Sequence[Question]) -> list[st
     return notes
 
 
-def _ties(answers: Sequence[Answer]) -> list[str]:
+def _ties(answers: Sequence[ChoiceAnswer]) -> list[str]:
     tied = sum(answer.tied for answer in answers)
     return (
         [f"{tied} of {len(answers)} votes ended in a tie between options: wrong, though not unreadable."]

@@ -49,41 +49,6 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-CHINESE: dict[str, str] = {
-    "leadership skill": "领导力",
-    "persuasive skill": "说服力",
-    "conversational skill": "交谈能力",
-    "expressive skill": "表达能力",
-    "energy regulation": "精力调节",
-    "teamwork skill": "团队协作",
-    "capacity for trust": "信任他人的能力",
-    "perspective-taking skill": "换位思考",
-    "capacity for social warmth": "待人热情",
-    "ethical competence": "道德操守",
-    "task management": "任务管理",
-    "time management": "时间管理",
-    "detail management": "细节管理",
-    "organizational skill": "条理性",
-    "responsibility management": "责任担当",
-    "capacity for consistency": "持之以恒",
-    "goal regulation": "目标管理",
-    "rule-following skill": "遵守规则",
-    "decision-making skill": "决策能力",
-    "adaptability": "应变能力",
-    "capacity for independence": "独立自主",
-    "self-reflection skill": "自我反思",
-    "stress regulation": "压力调节",
-    "capacity for optimism": "乐观精神",
-    "anger management": "愤怒管理",
-    "confidence regulation": "自信心调节",
-    "impulse regulation": "冲动控制",
-    "abstract thinking skill": "抽象思维",
-    "creative skill": "创造力",
-    "artistic skill": "艺术素养",
-    "cultural competence": "跨文化理解",
-    "information processing skill": "信息处理",
-}
-
 ABILITIES: tuple[str, ...] = tuple(name for names in DIMENSIONS.values() for name in names)
 _DIMENSION_OF = {name: dimension for dimension, names in DIMENSIONS.items() for name in names}
 _SLIPS = 2

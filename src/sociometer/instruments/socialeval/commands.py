@@ -14,13 +14,9 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import items
-from sociometer.instruments.socialeval.assembly import documents
-from sociometer.instruments.socialeval.drafts import STAGES, Draft, StageName, read_brief
-from sociometer.instruments.socialeval.drawing import draw_tree, page
-from sociometer.instruments.socialeval.layout import read_tree_file
-from sociometer.instruments.socialeval.lint import MEANINGS, Finding
-from sociometer.instruments.socialeval.lint import lint as lint_trees
-from sociometer.instruments.socialeval.origins import (
+from sociometer.instruments.socialeval.build.assembly import documents
+from sociometer.instruments.socialeval.build.drafts import STAGES, Draft, StageName, read_brief
+from sociometer.instruments.socialeval.build.origins import (
     Origins,
     all_outdated,
     in_step,
@@ -30,8 +26,7 @@ from sociometer.instruments.socialeval.origins import (
     read_origins,
     settled,
 )
-from sociometer.instruments.socialeval.solution import solve
-from sociometer.instruments.socialeval.stages import (
+from sociometer.instruments.socialeval.build.stages import (
     Accepted,
     accept,
     load_draft,
@@ -43,6 +38,11 @@ from sociometer.instruments.socialeval.stages import (
     without,
     wrong_parts,
 )
+from sociometer.instruments.socialeval.drawing import draw_tree, page
+from sociometer.instruments.socialeval.lint import MEANINGS, Finding
+from sociometer.instruments.socialeval.lint import lint as lint_trees
+from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
 
 _NAMED = 6

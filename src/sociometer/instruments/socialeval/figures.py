@@ -17,11 +17,12 @@ from sociometer.analysis.charts.stacked import Portion, stacked_bars
 from sociometer.analysis.correlation import pearson
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
 from sociometer.instruments.socialeval.findings import PEOPLE_GAP
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
-from sociometer.instruments.socialeval.play import Answer, Utterance, Walk
+from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
 from sociometer.instruments.socialeval.worldtree import CATEGORIES
 
@@ -214,7 +215,7 @@ def beside(item: Any, outcome: Any) -> Figure | None:
     if isinstance(item, TreeItem) and isinstance(outcome, Walk):
         taken = Counter((step.node, step.picked) for step in outcome.steps)
         return Figure("tree", "The walk", svg=draw_tree(item.tree, taken))
-    if isinstance(item, AbilityQuestion) and isinstance(outcome, Answer):
+    if isinstance(item, AbilityQuestion) and isinstance(outcome, ChoiceAnswer):
         votes = Counter(vote.picked for vote in outcome.votes)
         rows = tuple((text, i == 0, votes[i]) for i, text in enumerate(item.options))
         table = Table("options", "Options", ("utterance", "right", "votes"), rows)

@@ -24,7 +24,7 @@ PEOPLE_GAP = {"zh": 0.136, "en": 0.099}
 FEW_PAIRS = 6
 
 
-def shown(interval: Interval | None) -> str:
+def interval_text(interval: Interval | None) -> str:
     """An interval as text, or the statement that there are too few trees for one."""
     if interval is None:
         return ""
@@ -60,7 +60,7 @@ def goal_table(measures: Sequence[Measure]) -> Table:
                 ", ".join(group.values()) or "all",
                 achieved.clusters,
                 _rounded(achieved.value),
-                shown(achieved.interval),
+                interval_text(achieved.interval),
                 _rounded(partly.value) if partly else None,
                 _rounded(random.value) if random else None,
                 _rounded(best.value) if best else None,
@@ -136,12 +136,12 @@ def prosocial_table(measures: Sequence[Measure]) -> Table:
         gap = find(measures, "prosocial_gap", language=language)
         if gap is not None and gap.value is not None:
             name = f"prosocial − antisocial rate, {language}"
-            rows.append((name, _rounded(gap.value), shown(gap.interval), PEOPLE_GAP[language]))
+            rows.append((name, _rounded(gap.value), interval_text(gap.interval), PEOPLE_GAP[language]))
     for group in ({}, *({"category": name} for name in CATEGORIES)):
         loss = find(measures, "prosocial_loss", **group)
         if loss is not None and loss.value is not None:
             name = f"prosocial choice taken though it gave the goal up, {', '.join(group.values()) or 'all'}"
-            rows.append((name, _rounded(loss.value), shown(loss.interval), None))
+            rows.append((name, _rounded(loss.value), interval_text(loss.interval), None))
     return Table("prosocial", "Prosocial preference", ("what", "value", "95 % interval", "people"), tuple(rows))
 
 
@@ -219,7 +219,7 @@ def utterance_table(measures: Sequence[Measure]) -> Table:
                     group.get("language", "all"),
                     _rounded(near.value),
                     _rounded(agrees.value),
-                    shown(agrees.interval),
+                    interval_text(agrees.interval),
                     _rounded(guess.value),
                 )
             )

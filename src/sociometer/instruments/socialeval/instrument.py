@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.socialeval import build, figures, items, play, scoring
+from sociometer.elicit import ChoiceAnswer
+from sociometer.instruments.socialeval import figures, items, play, scoring
+from sociometer.instruments.socialeval.build import parts
 from sociometer.instruments.socialeval.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -23,7 +25,7 @@ INSTRUMENT = Instrument(
         Task(
             "abilities",
             items.AbilityQuestion,
-            play.Answer,
+            ChoiceAnswer,
             items=items.ability_questions,
             play=play.answer,
             score=scoring.score_answer,
@@ -42,11 +44,11 @@ INSTRUMENT = Instrument(
         # One part of a new tree; the command `build` gives the items.
         Task(
             "build",
-            build.BuildPart,
-            build.Built,
-            play=build.write_part,
-            score=build.score_part,
-            summarise=build.summarise_parts,
+            parts.BuildPart,
+            parts.Built,
+            play=parts.write_part,
+            score=parts.score_part,
+            summarise=parts.summarise_parts,
         ),
     ],
     figures=figures.figures,

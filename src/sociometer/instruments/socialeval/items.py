@@ -10,9 +10,9 @@ from msgspec import Struct
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item, Source
 from sociometer.instruments.socialeval.abilities import canonical_all
-from sociometer.instruments.socialeval.layout import is_tree_file, read_json, read_tree_file
 from sociometer.instruments.socialeval.lint import is_utterance, pair_twins
 from sociometer.instruments.socialeval.questions import RawQuestion, read_question_file
+from sociometer.instruments.socialeval.tree_files import is_tree_file, read_json, read_tree_file
 from sociometer.instruments.socialeval.worldtree import Choice, Line, Node, Person, Tree
 
 BUNDLED = Path(__file__).parent / "data"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import Choice as ChoiceFormat
-from sociometer.core.answer_format import Free
-from sociometer.core.conversation import Sampling, user
+from sociometer.core.answer_format import Choice, Free
+from sociometer.core.conversation import Message, Sampling, user
 from sociometer.core.task import Session
-from sociometer.elicit import arrange, read_choice, render_options, shuffled
+from sociometer.elicit import ChoiceAnswer, Vote, ask_choice, ask_votes, most_votes, render_options, shuffled
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.solution import end_level, horizon, solve
 from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
@@ -22,19 +21,6 @@ SPEAKING = Sampling(temperature=0.7, max_tokens=160)
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 _NOBODY = {"en": "(nobody else)", "zh": "（没有别人）"}
 _NOTHING = {"en": "(nothing)", "zh": "（无）"}
-
-
-class Vote(Struct, frozen=True):
-    """One asking: the order the options stood in, the option read (None: unreadable), and the rule that read it."""
-
-    order: tuple[int, ...]
-    picked: int | None
-    rule: str
-
-    @property
-    def position(self) -> int | None:
-        """The place, from zero, of the option that was picked."""
-        return None if self.picked is None else self.order.index(self.picked)
 
 
 class Step(Struct, frozen=True):
@@ -62,13 +48,6 @@ class Walk(Struct, frozen=True):
     def drawn(self) -> int:
         """How many choices were drawn by lot because none could be read."""
         return sum(step.drawn for step in self.steps)
-
-
-class Answer(Struct, frozen=True):
-    """The outcome of an ability question: one vote for each order, and the option they add up to."""
-
-    votes: tuple[Vote, ...]
-    picked: int | None
 
 
 class Utterance(Struct, frozen=True):
@@ -111,33 +90,20 @@ async def _step(session: Session, language: str, situation: str, node: Node, bes
     texts = [choice.text for choice in node.choices]
     if len(texts) == 1:
         return Step(node.id, (), 0)
-    votes = [
-        await _vote(session, "choose", language, texts, best, WALKING, situation=situation)
-        for _ in range(session.settings.whole("votes"))
-    ]
-    picked = settle(votes)
+    asking = _asking(session, "choose", language, situation=situation)
+    orders = _shuffles(texts, session.settings.whole("votes"), session)
+    chosen = await ask_votes(session, asking, texts, orders, key=best, sampling=WALKING, decide=most_votes)
     lot = session.rng.randrange(len(texts))
-    return Step(node.id, tuple(votes), lot if picked is None else picked, picked is None)
+    return Step(node.id, chosen.votes, lot if chosen.picked is None else chosen.picked, chosen.picked is None)
 
 
-async def answer(item: AbilityQuestion, session: Session) -> Answer:
+async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
     """Asks which utterance shows the ability, in several orders of the options."""
     situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
-    votes = [
-        await _vote(
-            session,
-            "ability",
-            item.language,
-            item.options,
-            0,
-            ANSWERING,
-            situation=situation,
-            me=item.people[0].name,
-            question=item.question,
-        )
-        for _ in range(session.settings.whole("orders"))
-    ]
-    return Answer(tuple(votes), settle(votes))
+    me = item.people[0].name
+    asking = _asking(session, "ability", item.language, situation=situation, me=me, question=item.question)
+    orders = _shuffles(item.options, session.settings.whole("orders"), session)
+    return await ask_votes(session, asking, item.options, orders, key=0, sampling=ANSWERING, decide=most_votes)
 
 
 async def speak(item: Crossroads, session: Session) -> Utterance:
@@ -147,7 +113,9 @@ async def speak(item: Crossroads, session: Session) -> Utterance:
     reply = await session.ask("subject", [user(prompt)], Free(key=item.candidates[0]), sampling=SPEAKING)
     said = reply.text.strip()
     vectors = await session.embed("embedder", [said or " ", *item.candidates])
-    vote = await _vote(session, "choose", item.language, item.candidates, 0, ANSWERING, situation=situation)
+    asking = _asking(session, "choose", item.language, situation=situation)
+    order = shuffled(len(item.candidates), session.rng)
+    vote = await ask_choice(session, asking, item.candidates, order=order, key=0, sampling=ANSWERING)
     near = tuple(cosine(vectors[0], vector) for vector in vectors[1:])
     return Utterance(said, near, vote, session.identity_of("embedder"))
 
@@ -158,29 +126,18 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(one, other, strict=True)) / length if length else 0.0
 
 
-async def _vote(
-    session: Session,
-    prompt: str,
-    language: str,
-    texts: Sequence[str],
-    key: int,
-    sampling: Sampling,
-    **values: str,
-) -> Vote:
-    order = shuffled(len(texts), session.rng)
-    answer_format = ChoiceFormat(arrange(tuple(texts), order), key=order.index(key))
-    options = render_options(answer_format.options, answer_format.labels)
-    words = session.prompts.render(prompt, language, options=options, letters="/".join(answer_format.labels), **values)
-    reply = await session.ask("subject", [user(words)], answer_format, sampling=sampling)
-    reading = read_choice(reply.text, answer_format.options, answer_format.labels)
-    session.note("read", rule=reading.rule)
-    return Vote(order, None if reading.index is None else order[reading.index], reading.rule)
+def _asking(session: Session, prompt: str, language: str, **values: str) -> Callable[[Choice], list[Message]]:
+    """The prompt as a function of the options in the order they are shown."""
+
+    def messages(choice: Choice) -> list[Message]:
+        shown = {"options": render_options(choice), "letters": "/".join(choice.labels)}
+        return [user(session.prompts.render(prompt, language, **shown, **values))]
+
+    return messages
 
 
-def settle(votes: Sequence[Vote]) -> int | None:
-    """The option with most readable votes; among equals the one voted for first, so that guessing stays at chance."""
-    picked = [vote.picked for vote in votes if vote.picked is not None]
-    return max(dict.fromkeys(picked), key=picked.count) if picked else None
+def _shuffles(texts: Sequence[str], count: int, session: Session) -> Iterator[tuple[int, ...]]:
+    return (shuffled(len(texts), session.rng) for _ in range(count))
 
 
 def describe(

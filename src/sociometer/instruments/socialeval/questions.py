@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.socialeval.layout import person, question, read_json, text_of, whole_numbers
+from sociometer.instruments.socialeval.tree_files import person, question, read_json, text_of, whole_numbers
 from sociometer.instruments.socialeval.worldtree import Language, Line, Person, Question, orientation_of
 
 UNKNOWN = "unknown"

@@ -10,10 +10,11 @@ from sociometer.analysis.measures import Observation, grouped_measures, mean_mea
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
+from sociometer.elicit import ChoiceAnswer, Vote
 from sociometer.instruments.socialeval import findings
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
-from sociometer.instruments.socialeval.play import Answer, Utterance, Vote, Walk
+from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.solution import departure, regret, solve
 from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Choice
 
@@ -148,7 +149,7 @@ def _walks(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
     return [{"tree": name, "taken": dict(sorted(counter.items()))} for name, counter in counts.items()]
 
 
-def score_answer(item: AbilityQuestion, outcome: Answer) -> Score:
+def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
     """Right if the majority of the orders picked the right utterance; `single` is the share of orders that did."""
     single = sum(vote.picked == 0 for vote in outcome.votes) / len(outcome.votes)
     first = item.abilities[0]
@@ -161,11 +162,11 @@ def score_answer(item: AbilityQuestion, outcome: Answer) -> Score:
             "ability": first,
             "dimension": dimension_of(first) if first in ABILITIES else first,
         },
-        unreadable=sum(vote.picked is None for vote in outcome.votes),
+        unreadable=outcome.unreadable,
     )
 
 
-def summarise_answers(run: RunView[AbilityQuestion, Answer]) -> Summary:
+def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
     """Accuracy overall, by language, by the five dimensions and the 32 abilities, and position bias."""
     measures = list(grouped_measures(run, "correct", "accuracy", by=["language", "category"]))
     by_ability, by_dimension = _ability_rows(run)
@@ -190,7 +191,7 @@ def summarise_answers(run: RunView[AbilityQuestion, Answer]) -> Summary:
 
 
 def _ability_rows(
-    run: RunView[AbilityQuestion, Answer],
+    run: RunView[AbilityQuestion, ChoiceAnswer],
 ) -> tuple[dict[str, list[Observation]], dict[str, list[Observation]]]:
     """Rows by ability and by dimension; a question that names several abilities counts for each."""
     by_ability: dict[str, list[Observation]] = {}

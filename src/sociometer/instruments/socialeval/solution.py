@@ -25,7 +25,6 @@ class Solution(msgspec.Struct, frozen=True):
     best: int
     best_at: dict[int, int]
     best_choices: dict[int, tuple[int, ...]]
-    full_at: dict[int, float]
 
     @property
     def best_full(self) -> float:
@@ -96,7 +95,6 @@ def solve(tree: Tree) -> Solution:
         best=best[tree.root.id],
         best_at=best,
         best_choices={node.id: _keeping(node, best, steps_left) for node in inner},
-        full_at={id_: chance.full for id_, chance in odds.items()},
     )
 
 

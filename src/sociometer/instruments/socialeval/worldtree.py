@@ -9,7 +9,6 @@ import msgspec
 Language = Literal["en", "zh"]
 Kind = Literal["beginning", "choice", "ending"]
 
-LANGUAGES: tuple[Language, ...] = ("en", "zh")
 GOAL_FULL = 2
 GOAL_PARTLY = 1
 GOAL_NOT = 0

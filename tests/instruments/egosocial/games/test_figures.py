@@ -1,10 +1,11 @@
 """The games' figures and replays."""
 
 import pytest
+from tests.instruments.egosocial.games.notation import as_text
 
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.egosocial.figures import beside, figures
-from sociometer.instruments.egosocial.games.replay import as_text, replay
+from sociometer.instruments.egosocial.games.replay import replay
 
 SETTINGS = {"deals": 3, "matches": 4, "hands": 2, "ask": "each"}
 

@@ -27,7 +27,7 @@ def archive(path, text=TEXT, trace=TRACE, name=FOLDER):
 def test_questions_come_with_story_key_containers_and_types(tmp_path):
     first, second = read_archive(archive(tmp_path / "tomi.zip"))
     assert first.answer == "tin"
-    assert first.containers == ("tin", "jar")
+    assert first.story.containers_of(first.question.thing) == ("tin", "jar")
     assert (first.question_type, first.story_type) == ("first_order_1_tom", "false_belief")
     assert first.story_number == second.story_number == 0
     assert first.story.rooms == {"tin": "loft", "jar": "loft"}
@@ -80,7 +80,7 @@ def test_the_official_test_file_is_read_whole_and_word_for_word(official):
     questions = list(read_archive(official / "tomi" / "tomi_balanced_story_types.zip"))
     assert len(questions) == 5994
     assert Counter(q.story_number for q in questions).most_common()[0][1] == 6
-    assert {len(q.containers) for q in questions} == {2}
+    assert {len(q.story.containers_of(q.question.thing)) for q in questions} == {2}
     assert sum(q.selected for q in questions) == 1998 + 666
     with zipfile.ZipFile(official / "tomi" / "tomi_balanced_story_types.zip") as released:
         text = released.read(f"{FOLDER}/fb_all_test.txt").decode()

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from sociometer.core.measure import Figure, Table
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults
+from sociometer.instruments.egosocial.games.blackjack.hand import Hand, HandOutcome
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
-from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome
 from sociometer.instruments.egosocial.games.holdem.match import Match, MatchOutcome, open_board
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, State
 from sociometer.instruments.egosocial.games.holdem.scoring import belief as ideal_belief
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
 from sociometer.instruments.egosocial.games.numbers.patterns import is_right
-from sociometer.instruments.egosocial.games.numbers.rules import Round, shown
+from sociometer.instruments.egosocial.games.numbers.rules import Round, format_number
 from sociometer.instruments.egosocial.games.players import is_steady
 
 DEFAULT_MARK = " (default)"
@@ -74,11 +74,11 @@ def numbers(outcome: NumberOutcome) -> Table:
         rows.append(
             (
                 number,
-                _why_none(one.faults) if one.prediction is None else shown(one.prediction),
-                shown(one.opponent),
+                _why_none(one.faults) if one.prediction is None else format_number(one.prediction),
+                format_number(one.opponent),
                 is_right(one.prediction, one.opponent),
-                shown(one.choice) + (DEFAULT_MARK if one.faults.defaulted else ""),
-                shown(played.gold),
+                format_number(one.choice) + (DEFAULT_MARK if one.faults.defaulted else ""),
+                format_number(played.gold),
                 {1: "subject", 0: "draw", -1: "opponent"}[played.winner],
             )
         )
@@ -119,14 +119,3 @@ def _moves(number: int, hand: PlayedHand) -> Iterator[tuple[str | int | float | 
         chips = f"{state.invested[0]}, {state.invested[1]}"
         action = move.action + (DEFAULT_MARK if place in hand.defaulted else "")
         yield number, move.street, board, ("subject", "opponent")[move.player], action, chips, ""
-
-
-def as_text(figure: Figure) -> str:
-    """Return a replay as plain lines of text."""
-    assert figure.table is not None
-    cells = [figure.table.columns, *figure.table.rows]
-    words = [["" if cell is None else str(cell) for cell in row] for row in cells]
-    widths = [min(40, max(len(row[column]) for row in words)) for column in range(len(figure.table.columns))]
-    return "\n".join(
-        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip() for row in words
-    )

@@ -19,8 +19,6 @@ CAUSES = {
     "is not told (the key supposes so)",
     "other": "none of the known causes",
 }
-OPEN = frozenset({"unsettled"})
-"""Causes by which the key is not wrong but one of two readings; the corrected key keeps it."""
 
 
 class Verdict(msgspec.Struct, frozen=True):

@@ -28,11 +28,6 @@ class TomiQuestion(msgspec.Struct, frozen=True):
     story_type: str
 
     @property
-    def containers(self) -> tuple[str, ...]:
-        """The two containers between which the thing moves."""
-        return self.story.containers_of(self.question.thing)
-
-    @property
     def selected(self) -> bool:
         """Whether the authors of EgoSocialArena keep it: all second-order ones, first-order ones on true beliefs."""
         return self.question.order == 2 or (self.question.order == 1 and self.story_type == "true_belief")

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Sampling, user
-from sociometer.core.errors import DataError
 from sociometer.core.task import Session
-from sociometer.elicit import read_json
+from sociometer.elicit import read_items, read_json
 from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.orders import Order
 from sociometer.instruments.egosocial.tombench.release import Wording
@@ -64,12 +62,4 @@ def _schema(options: int) -> dict[str, object]:
 
 def read_conversions(path: Path) -> dict[tuple[str, str], Converted]:
     """A file of conversions by id and language; a bad line is refused naming file and line."""
-    found: dict[tuple[str, str], Converted] = {}
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                converted = msgspec.json.decode(line, type=Converted)
-            except msgspec.DecodeError as error:
-                raise DataError(str(error), path, number) from None
-            found[converted.id, converted.language] = converted
-    return found
+    return {(converted.id, converted.language): converted for converted in read_items(path, Converted)}

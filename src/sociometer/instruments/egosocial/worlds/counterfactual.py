@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.elicit import read_lines
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.stories.vocabulary import PEOPLE
 
@@ -97,18 +98,11 @@ class _OfficialLine(Struct, frozen=True):
 
 def official_scenes(path: Path) -> Iterator[Scene]:
     """The authors' counterfactual file: no factual twins, two options."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = msgspec.json.decode(line, type=_OfficialLine)
-            except msgspec.DecodeError as error:
-                raise DataError(f"{error}; expected Story, Question, Option and Answer", path, number) from None
-            telling = Telling("counterfactual", row.Story, row.Question, row.Option, _position(row, path, number))
-            name = f"counterfact-{number:03d}"
-            facets = {"domain": "official", "kind": "official"}
-            yield Scene(id=name, cluster=f"story-{row.Story.strip()[:80]}", tellings=(telling,), facets=facets)
+    for number, row in read_lines(path, _OfficialLine, "Story, Question, Option and Answer"):
+        telling = Telling("counterfactual", row.Story, row.Question, row.Option, _position(row, path, number))
+        name = f"counterfact-{number:03d}"
+        facets = {"domain": "official", "kind": "official"}
+        yield Scene(id=name, cluster=f"story-{row.Story.strip()[:80]}", tellings=(telling,), facets=facets)
 
 
 def _position(row: _OfficialLine, path: Path, number: int) -> int:

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import DataError
+from sociometer.elicit import read_items
 from sociometer.instruments.egosocial.scene import Scene, Telling
 
 BUNDLED = Path(__file__).parents[1] / "data" / "newworld.jsonl"
@@ -24,16 +23,13 @@ class NewWorld(Struct, frozen=True, forbid_unknown_fields=True):
     answer: int
     home: int
 
+    def __post_init__(self) -> None:
+        if self.answer == self.home or not {self.answer, self.home} <= {0, 1, 2, 3}:
+            raise ValueError(f"answer {self.answer} and home {self.home} must be two of 0 to 3")
+
 
 def world_scenes(path: Path = BUNDLED) -> Iterator[Scene]:
     """The stories as scenes; a bad line is refused naming file and line."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                world = msgspec.json.decode(line, type=NewWorld)
-            except msgspec.DecodeError as error:
-                raise DataError(str(error), path, number) from None
-            if world.answer == world.home or not {world.answer, world.home} <= {0, 1, 2, 3}:
-                raise DataError(f"answer {world.answer} and home {world.home} must be two of 0 to 3", path, number)
-            telling = Telling("newworld", world.story, world.question, world.options, world.answer, home=world.home)
-            yield Scene(id=world.id, cluster=world.id, tellings=(telling,), facets={"theme": world.theme})
+    for world in read_items(path, NewWorld):
+        telling = Telling("newworld", world.story, world.question, world.options, world.answer, home=world.home)
+        yield Scene(id=world.id, cluster=world.id, tellings=(telling,), facets={"theme": world.theme})

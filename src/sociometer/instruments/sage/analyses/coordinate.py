@@ -11,7 +11,7 @@ from sociometer.core.task import RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.fence import mark_of
+from sociometer.instruments.sage.quoting import quote_mark
 
 REACH = 10
 AXES = ("solution", "creative")
@@ -38,7 +38,7 @@ class Coordinate(Struct, frozen=True, forbid_unknown_fields=True):
 async def place(item: StoredDialogue, session: Session) -> Coordinate:
     """Has the judge place one dialogue."""
     language, talk = item.scenario.language, item.dialogue.said(len(item.dialogue.turns))
-    mark = mark_of(item.scenario, talk)
+    mark = quote_mark(item.scenario, talk)
     prompt = session.prompts.render("coordinate", language, mark=mark, talk=rendered(talk, mark, session, language))
     view = JudgeView("coordinate", language, tuple(turn.reply for turn in item.dialogue.turns))
     return await ask_judge(session, prompt, SCHEMA, Coordinate, view)

@@ -18,7 +18,7 @@ from sociometer.instruments.sage.analyses.judging import (
 )
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.fence import fenced, mark_of
+from sociometer.instruments.sage.quoting import quote, quote_mark
 
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
 QUALITIES = ("flow", "attentiveness", "depth")
@@ -78,7 +78,7 @@ async def judge_relationship(item: StoredDialogue, session: Session) -> Relation
 def thoughts(item: StoredDialogue, mark: str) -> str:
     """The inner thoughts of a dialogue, turn by turn, without what was said."""
     return "\n\n".join(
-        f"{number}.\n{fenced(turn.judgement.activity + chr(10) + turn.judgement.feeling, mark)}"
+        f"{number}.\n{quote(turn.judgement.activity + chr(10) + turn.judgement.feeling, mark)}"
         for number, turn in enumerate(item.dialogue.turns, 1)
         if turn.judgement is not None
     )
@@ -128,7 +128,7 @@ def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
 
 
 async def _inventory(item: StoredDialogue, session: Session) -> Inventory:
-    language, mark = item.scenario.language, mark_of(item.scenario, item.dialogue.said(len(item.dialogue.turns)))
+    language, mark = item.scenario.language, quote_mark(item.scenario, item.dialogue.said(len(item.dialogue.turns)))
     prompt = session.prompts.render("relationship", language, mark=mark, thoughts=thoughts(item, mark))
     view = JudgeView("relationship", language, ())
     return await ask_judge(session, prompt, INVENTORY_SCHEMA, Inventory, view, sampling=_SAMPLING)
@@ -136,7 +136,7 @@ async def _inventory(item: StoredDialogue, session: Session) -> Inventory:
 
 async def _qualities(item: StoredDialogue, session: Session) -> Qualities:
     language, talk = item.scenario.language, item.dialogue.said(len(item.dialogue.turns))
-    mark = mark_of(item.scenario, talk)
+    mark = quote_mark(item.scenario, talk)
     prompt = session.prompts.render("utterances", language, mark=mark, talk=rendered(talk, mark, session, language))
     view = JudgeView("utterances", language, tuple(turn.reply for turn in item.dialogue.turns))
     return await ask_judge(session, prompt, QUALITY_SCHEMA, Qualities, view, sampling=_SAMPLING)

@@ -13,9 +13,9 @@ from sociometer.instruments.sage import person
 from sociometer.instruments.sage.analyses.judging import stand_in_notes
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
 from sociometer.instruments.sage.emotion import direction
-from sociometer.instruments.sage.fence import Talk
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.play import protocol_of
+from sociometer.instruments.sage.quoting import Talk
 
 _SAMPLING = Sampling(temperature=0.5, max_tokens=2000)
 

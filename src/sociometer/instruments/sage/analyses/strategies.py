@@ -12,7 +12,7 @@ from sociometer.core.task import RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.fence import mark_of
+from sociometer.instruments.sage.quoting import quote_mark
 from sociometer.instruments.sage.strategies import (
     CAPABILITIES,
     REPETITION_LINE,
@@ -54,7 +54,7 @@ async def label(item: StoredDialogue, session: Session) -> LabelledDialogue:
 async def _label(item: StoredDialogue, turn: int, session: Session) -> Labels:
     language, reply = item.scenario.language, item.dialogue.turns[turn].reply
     talk = (*item.dialogue.said(turn)[-1:], ("subject", reply))
-    mark = mark_of(item.scenario, talk)
+    mark = quote_mark(item.scenario, talk)
     prompt = session.prompts.render("strategies", language, mark=mark, talk=rendered(talk, mark, session, language))
 
     def lacks(labels: Labels) -> str:

@@ -88,29 +88,16 @@ def _sample() -> Iterator[PublishedFigure]:
     count = people["females"] + people["males"]
     yield PublishedFigure(where, "people: women and men together", people["people"], count, count == people["people"])
     p_value = 2 * float(stats.t.sf(people["sex_t"], people["people"] - 2))
-    yield PublishedFigure(
-        where,
-        "p of the sex difference from t(539)",
-        people["sex_p"],
-        round(p_value, 3),
-        round(p_value, 2) == people["sex_p"],
-    )
+    yield _rounded(where, "p of the sex difference from t(539)", people["sex_p"], p_value)
     mean = (people["males"] * people["male_mean"] + people["females"] * people["female_mean"]) / count
-    yield PublishedFigure(
-        where,
-        "mean score from those of men and women",
-        people["score_mean"],
-        round(mean, 3),
-        round(mean, 2) == people["score_mean"],
-    )
+    yield _rounded(where, "mean score from those of men and women", people["score_mean"], mean)
     bound = people["similarity_mean"] - people["similarity_deviation"]
-    yield PublishedFigure(
-        "norm file",
-        "similarity one SD below the mean",
-        people["similarity_threshold"],
-        round(bound, 3),
-        round(bound, 3) == people["similarity_threshold"],
-    )
+    yield _rounded("norm file", "similarity one SD below the mean", people["similarity_threshold"], bound, digits=3)
+
+
+def _rounded(where: str, what: str, printed: float, recomputed: float, digits: int = 2) -> PublishedFigure:
+    """A printed number beside its recomputation, which matches where it would be printed the same."""
+    return PublishedFigure(where, what, printed, round(recomputed, 3), round(recomputed, digits) == printed)
 
 
 def _curve(where: str, pairs: tuple[tuple[float, float], ...], *, increasing: bool) -> Iterator[PublishedFigure]:

@@ -93,21 +93,10 @@ def _items(source: Source) -> Iterable[PublishedFigure]:
         "Fig. 5b", "mean words of an answer", 25.8, round(option, 1), close,
         "" if close else "A tenth of a word off; the paper's way of counting is not given.",
     )  # fmt: skip
-    longest, shortest = length_baseline(items, max), length_baseline(items, min)
-    yield PublishedFigure(
-        "the release",
-        "accuracy of the longest option, %",
-        33.2,
-        round(100 * longest, 1),
-        round(100 * longest, 1) == 33.2,
-    )
-    yield PublishedFigure(
-        "the release",
-        "accuracy of the shortest option, %",
-        26.0,
-        round(100 * shortest, 1),
-        round(100 * shortest, 1) == 26.0,
-    )
+    for which, pick, printed in (("longest", max, 33.2), ("shortest", min, 26.0)):
+        accuracy = round(100 * length_baseline(items, pick), 1)
+        what = f"accuracy of the {which} option, %"
+        yield PublishedFigure("the release", what, printed, accuracy, accuracy == printed)
     pairs = contradictions(items)
     found = ", ".join(f"{pair.first} and {pair.second} (keys {pair.keys[0]}, {pair.keys[1]})" for pair in pairs)
     yield PublishedFigure("the release", "items that stand twice with different keys", 0, len(pairs), not pairs, found)

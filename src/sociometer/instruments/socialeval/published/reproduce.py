@@ -9,8 +9,8 @@ from sociometer.core.errors import DataError
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
 from sociometer.instruments.socialeval.items import tree_files_in
-from sociometer.instruments.socialeval.layout import read_tree_file
 from sociometer.instruments.socialeval.lint import lint_tree
+from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
 from sociometer.sheets import read_table
 

@@ -5,16 +5,16 @@ import random
 from pathlib import Path
 
 import pytest
+from tests.instruments.egosocial.games.notation import card
 
 from sociometer.analysis.agreement import cohen_kappa
-from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.grading import grade
 from sociometer.instruments.egosocial.games.blackjack.rules import new_deal
 from sociometer.instruments.egosocial.games.blackjack.statement import ideal, read_statement
 
-SIXTEEN = [cards.parse("HT"), cards.parse("S6")]
-SOFT = [cards.parse("HA"), cards.parse("S6")]
-TEN = cards.parse("DK")
+SIXTEEN = [card("HT"), card("S6")]
+SOFT = [card("HA"), card("S6")]
+TEN = card("DK")
 GOOD_OTHER = "The dealer shows a king, worth 10, and must draw until 17."
 
 
@@ -129,8 +129,8 @@ def statements(which):
     with Path(__file__).with_name("statements.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             if row["set"] == which:
-                held = [cards.parse(name) for name in row["cards"].split()]
-                shown = cards.parse(row["dealer_shows"])
+                held = [card(name) for name in row["cards"].split()]
+                shown = card(row["dealer_shows"])
                 yield row, grade(held, shown, row["self_belief"], row["external_belief"], None)
 
 

@@ -3,30 +3,30 @@
 import random
 
 import pytest
+from tests.instruments.egosocial.games.notation import card
 
-from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.odds import dealer_ends, odds, unseen
 from sociometer.instruments.egosocial.games.blackjack.rules import State, new_deal, total_of
 
 
 def held(*words):
-    return [cards.parse(word) for word in words]
+    return [card(word) for word in words]
 
 
 def test_the_risk_of_busting_is_counted_over_the_unseen_cards():
     """Hard 16 against a king: of 49 unseen cards 14 tens, 3 sixes and 12 sevens to nines bust."""
-    exact = odds(held("HT", "S6"), cards.parse("DK"))
+    exact = odds(held("HT", "S6"), card("DK"))
     assert exact.bust_risk == pytest.approx((14 + 3 + 12) / 49)
 
 
 def test_a_soft_hand_cannot_bust_with_one_card():
-    assert odds(held("HA", "S6"), cards.parse("DK")).bust_risk == 0
+    assert odds(held("HA", "S6"), card("DK")).bust_risk == 0
 
 
 def test_the_dealer_must_draw_to_everything_that_a_low_card_can_make():
-    assert odds(held("HT", "S6"), cards.parse("D2")).dealer_must_draw == 1
+    assert odds(held("HT", "S6"), card("D2")).dealer_must_draw == 1
     # with a six only an ace (soft 17) lets the dealer stand
-    assert odds(held("HT", "S6"), cards.parse("D6")).dealer_must_draw == pytest.approx(45 / 49)
+    assert odds(held("HT", "S6"), card("D6")).dealer_must_draw == pytest.approx(45 / 49)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_dealer_must_draw_to_everything_that_a_low_card_can_make():
     ],
 )
 def test_the_best_move_is_what_basic_strategy_says(player, shown, best):
-    assert odds(held(*player), cards.parse(shown)).best == best
+    assert odds(held(*player), card(shown)).best == best
 
 
 def slow_dealer(deck, low, ace):
@@ -64,15 +64,15 @@ def slow_dealer(deck, low, ace):
 
 @pytest.mark.parametrize("shown", ["DA", "D7", "DT"])
 def test_the_dealers_chances_equal_the_plain_recursion(shown):
-    seen = [*held("HT", "S6"), cards.parse(shown)]
+    seen = [*held("HT", "S6"), card(shown)]
     points = {"DA": 1, "D7": 7, "DT": 10}[shown]
     expected = slow_dealer(list(unseen(seen)), points, points == 1)
-    assert dealer_ends(seen, cards.parse(shown)) == pytest.approx(expected)
+    assert dealer_ends(seen, card(shown)) == pytest.approx(expected)
     assert sum(expected) == pytest.approx(1)
 
 
 def test_the_value_of_standing_and_of_one_hit_agree_with_simulation():
-    player, shown = tuple(held("HT", "S6")), cards.parse("DT")
+    player, shown = tuple(held("HT", "S6")), card("DT")
     exact = odds(player, shown)
     rng = random.Random(11)
     stand, hit = [], []

@@ -4,13 +4,14 @@ import asyncio
 import json
 
 import pytest
+from tests.instruments.egosocial.games.notation import as_text
 
 from rehearsal import Rehearsal
 from sociometer.core.errors import DataError
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.official import read
-from sociometer.instruments.egosocial.games.replay import as_text, replay
+from sociometer.instruments.egosocial.games.replay import replay
 
 
 def lines(tmp_path, *users, system="You are playing blackjack."):

@@ -3,13 +3,14 @@
 import random
 
 import pytest
+from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.rules import Deal, IllegalMove, State, new_deal, total_of
 
 
 def held(text):
-    return tuple(cards.parse(word) for word in text.split())
+    return tuple(card(word) for word in text.split())
 
 
 @pytest.mark.parametrize(
@@ -69,10 +70,10 @@ def test_a_result_exists_only_at_the_end():
 
 
 def test_a_deal_can_be_completed_around_given_cards():
-    deal = new_deal(random.Random(2), held("HK S6"), cards.parse("D9"))
+    deal = new_deal(random.Random(2), held("HK S6"), card("D9"))
     everything = (*deal.player, *deal.dealer, *deal.pile)
     assert deal.player == held("HK S6")
-    assert deal.open_card == cards.parse("D9")
+    assert deal.open_card == card("D9")
     assert len(set(everything)) == len(everything)
 
 

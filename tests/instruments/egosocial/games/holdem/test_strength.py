@@ -5,13 +5,30 @@ import itertools
 import numpy as np
 import pytest
 from pokerkit import StandardHighHand
+from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.holdem.strength import category_of, strength, strengths
+from sociometer.instruments.egosocial.games.holdem.strength import strength, strengths
+
+CATEGORIES = (
+    "high card",
+    "one pair",
+    "two pair",
+    "three of a kind",
+    "straight",
+    "flush",
+    "full house",
+    "four of a kind",
+    "straight flush",
+)
+
+
+def category_of(strength):
+    return CATEGORIES[strength >> 20]
 
 
 def held(text):
-    return [cards.parse(word) for word in text.split()]
+    return [card(word) for word in text.split()]
 
 
 @pytest.mark.parametrize(

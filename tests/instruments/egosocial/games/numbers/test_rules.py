@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.games.numbers.rules import IllegalMove, Round, State, clamp, shown
+from sociometer.instruments.egosocial.games.numbers.rules import IllegalMove, Round, State, clamp, format_number
 
 
 def test_the_target_is_four_fifths_of_the_average():
@@ -36,7 +36,7 @@ def test_a_match_ends_after_its_rounds():
 
 
 def test_numbers_are_shown_with_at_most_two_decimals():
-    assert [shown(number) for number in (50.0, 36.666, 7.5)] == ["50", "36.67", "7.5"]
+    assert [format_number(number) for number in (50.0, 36.666, 7.5)] == ["50", "36.67", "7.5"]
 
 
 def test_clamping_reaches_the_nearest_legal_number():

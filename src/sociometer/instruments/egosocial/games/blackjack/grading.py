@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from sociometer.instruments.egosocial.games.blackjack.claim import Claim
-from sociometer.instruments.egosocial.games.blackjack.claims import dealer_claims, own_claims
+from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
 from sociometer.instruments.egosocial.games.blackjack.odds import Odds, odds, unseen
 from sociometer.instruments.egosocial.games.blackjack.rules import DEALER_STANDS_ON, LIMIT, points_of, total_of
 from sociometer.instruments.egosocial.games.cards import Card

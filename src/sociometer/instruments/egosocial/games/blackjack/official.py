@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.errors import DataError
+from sociometer.elicit import read_lines
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.cards import Card
 
@@ -46,15 +47,8 @@ _PLAYER = re.compile(r"\b(?:your|player'?s?|my)\b[^.;\n]*?(?:cards?|hand)\b(?:\s
 
 def read(path: Path) -> Iterator[OfficialLine]:
     """Return the lines of the file; one whose cards cannot be made out is refused, naming file and line."""
-    with path.open("rb") as lines:
-        for number, raw in enumerate(lines, 1):
-            if not raw.strip():
-                continue
-            try:
-                line = msgspec.json.decode(raw, type=_Line)
-            except msgspec.DecodeError as error:
-                raise DataError(f"{error}; each line is an object with 'system' and 'user'", path, number) from None
-            yield _cards_of(line, path, number)
+    for number, line in read_lines(path, _Line, "an object with 'system' and 'user'"):
+        yield _cards_of(line, path, number)
 
 
 def _cards_of(line: _Line, path: Path, number: int) -> OfficialLine:

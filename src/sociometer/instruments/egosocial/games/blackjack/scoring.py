@@ -8,8 +8,8 @@ from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
+from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
-from sociometer.instruments.egosocial.games.blackjack.table import Decision, Hand, HandOutcome
 
 
 def graded(decision: Decision) -> Grade:

@@ -6,9 +6,9 @@ from sociometer.analysis.agreement import cohen_kappa
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import RunView
+from sociometer.instruments.egosocial.games.blackjack.hand import Hand, HandOutcome, spoken
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.blackjack.scoring import graded
-from sociometer.instruments.egosocial.games.blackjack.table import Hand, HandOutcome, spoken
 from sociometer.sheets import read_rows, write_sheet
 
 BELIEFS = ("self", "external")

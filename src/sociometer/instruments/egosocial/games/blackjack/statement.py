@@ -8,7 +8,7 @@ from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.games.blackjack.odds import odds
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES, points_of, total_of
 from sociometer.instruments.egosocial.games.cards import Card
-from sociometer.instruments.egosocial.games.named import one_move
+from sociometer.instruments.egosocial.games.move_words import one_move
 
 # Where a server holds a reply to the schema, this keeps a model that repeats itself from never reaching its move.
 LONGEST_BELIEF = 400

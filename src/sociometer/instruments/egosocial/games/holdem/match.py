@@ -18,7 +18,7 @@ from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, see
 from sociometer.instruments.egosocial.games.holdem.observation import Observation, observe, story, street_of
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, Deal, State, new_deal
-from sociometer.instruments.egosocial.games.named import named_moves, one_move
+from sociometer.instruments.egosocial.games.move_words import named_moves, one_move
 
 SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")
@@ -240,7 +240,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             session.prompts.render(
                 "games/holdem-style",
                 hands="\n\n".join(shown),
-                options=render_options(answer_format.options, answer_format.labels),
+                options=render_options(answer_format),
             )
         ),
     ]

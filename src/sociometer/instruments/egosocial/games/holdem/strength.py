@@ -12,23 +12,7 @@ from numpy.typing import NDArray
 
 from sociometer.instruments.egosocial.games.cards import Card
 
-CATEGORIES = (
-    "high card",
-    "one pair",
-    "two pair",
-    "three of a kind",
-    "straight",
-    "flush",
-    "full house",
-    "four of a kind",
-    "straight flush",
-)
 IntArray = NDArray[np.int64]
-
-
-def category_of(strength: int) -> str:
-    """Return the name of the category that a strength belongs to."""
-    return CATEGORIES[strength >> 20]
 
 
 def _top_of_straight(mask: int) -> int:

@@ -19,8 +19,8 @@ from sociometer.instruments.egosocial.games.numbers.rules import (
     MIDDLE,
     Round,
     State,
+    format_number,
     is_legal,
-    shown,
 )
 
 _NUMBER = {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}
@@ -54,7 +54,7 @@ class Guess(Struct, frozen=True):
     choice: float
 
     def __str__(self) -> str:
-        return f"prediction {shown(self.prediction)}, choice {shown(self.choice)}"
+        return f"prediction {format_number(self.prediction)}, choice {format_number(self.choice)}"
 
 
 class PlayedRound(Struct, frozen=True):
@@ -110,10 +110,10 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
         session.note(
             "round",
             number=len(played),
-            prediction="none" if prediction is None else shown(prediction),
-            choice=shown(choice),
-            opponent=shown(number),
-            target=shown(this.gold),
+            prediction="none" if prediction is None else format_number(prediction),
+            choice=format_number(choice),
+            opponent=format_number(number),
+            target=format_number(this.gold),
         )
     return NumberOutcome(tuple(played), session.identity_of("opponent"), opponent_faults)
 
@@ -121,7 +121,7 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
 def _default(session: Session, role: str, rounds: Sequence[Round]) -> float:
     """Return what stands where no number could be had: the player's last one, 50 to begin with."""
     number = rounds[-1].mine if rounds else MIDDLE
-    session.note("default", role=role, move=shown(number))
+    session.note("default", role=role, move=format_number(number))
     return number
 
 
@@ -148,9 +148,9 @@ def _messages(session: Session, rounds: Sequence[Round], length: int) -> list[Me
         session.prompts.render(
             "games/numbers-history",
             number=number,
-            mine=shown(one.mine),
-            theirs=shown(one.theirs),
-            gold=shown(one.gold),
+            mine=format_number(one.mine),
+            theirs=format_number(one.theirs),
+            gold=format_number(one.gold),
         )
         for number, one in enumerate(rounds, 1)
     ]

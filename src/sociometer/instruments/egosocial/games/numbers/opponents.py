@@ -59,7 +59,6 @@ def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
     return rule
 
 
-PAPER = ("level-1", "level-2", "level-3")
 SEATED = "seated"
 """No rule: whoever is seated in the opponent's chair, in one match."""
 OPPONENTS: dict[str, Rule] = {

@@ -68,6 +68,6 @@ def clamp(number: float) -> float:
     return min(max(number, LOWEST), HIGHEST)
 
 
-def shown(number: float) -> str:
+def format_number(number: float) -> str:
     """Return a number as both players see it, with at most two decimals."""
     return f"{number:.2f}".rstrip("0").rstrip(".")

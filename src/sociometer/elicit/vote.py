@@ -1,0 +1,117 @@
+"""A multiple-choice question asked once or in several option orders, and the option that the replies add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from sociometer.core.answer_format import Choice
+from sociometer.core.conversation import Message, Sampling
+from sociometer.core.task import Score, Session
+from sociometer.elicit.choice import read_choice
+from sociometer.elicit.order import arrange, original_index, unshuffled
+
+__all__ = ["ChoiceAnswer", "Vote", "ask_choice", "ask_votes", "check_key", "majority", "most_votes", "score_choice"]
+
+
+class Vote(Struct, frozen=True):
+    """One reply to a choice: the option order it was shown, the option it picked (None: unreadable) and the rule."""
+
+    order: tuple[int, ...]
+    """Entry i is the original index of the option shown at place i."""
+    picked: int | None
+    rule: str
+    """The rule that read the reply, or why none could."""
+
+    @property
+    def position(self) -> int | None:
+        """The place, from zero, at which the picked option was shown."""
+        return None if self.picked is None else self.order.index(self.picked)
+
+
+class ChoiceAnswer(Struct, frozen=True):
+    """The outcome of a multiple-choice item: one vote for each order, and the option they add up to (None: none)."""
+
+    votes: tuple[Vote, ...]
+    picked: int | None
+
+    @property
+    def tied(self) -> bool:
+        """Whether some votes could be read, but no option won."""
+        return self.picked is None and any(vote.picked is not None for vote in self.votes)
+
+    @property
+    def unreadable(self) -> int:
+        """How many replies could not be read."""
+        return sum(vote.picked is None for vote in self.votes)
+
+
+async def ask_choice(
+    session: Session,
+    messages: Callable[[Choice], Sequence[Message]],
+    options: Sequence[str],
+    *,
+    order: Sequence[int] | None = None,
+    key: int | None = None,
+    role: str = "subject",
+    sampling: Sampling | None = None,
+    **noted: str,
+) -> Vote:
+    """Ask a choice once, in one order of its options, and return the vote that its reply is read as.
+
+    `messages` gives the messages for the options as they are shown; it usually renders a prompt with
+    `render_options(choice)`. `order` and `key` use the original indexes of `options`; without `order` the options are
+    shown as they are. `noted` are facts for the transcript, beside the rule that read the reply.
+    """
+    order = unshuffled(len(options)) if order is None else tuple(order)
+    choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
+    reply = await session.ask(role, messages(choice), choice, sampling=sampling)
+    reading = read_choice(reply.text, choice.options, choice.labels)
+    session.note("read", **noted, rule=reading.rule)
+    return Vote(order, original_index(reading.index, order), reading.rule)
+
+
+def majority(picks: Iterable[int | None]) -> int | None:
+    """Return the option with most votes, None on a tie; unreadable votes (None) do not count."""
+    counts = Counter(pick for pick in picks if pick is not None).most_common(2)
+    if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
+        return None
+    return counts[0][0]
+
+
+def most_votes(picks: Iterable[int | None]) -> int | None:
+    """Return the option with most votes, on a tie the one that was voted for first; None without a readable vote."""
+    counts = Counter(pick for pick in picks if pick is not None).most_common(1)
+    return counts[0][0] if counts else None
+
+
+async def ask_votes(
+    session: Session,
+    messages: Callable[[Choice], Sequence[Message]],
+    options: Sequence[str],
+    orders: Iterable[Sequence[int]],
+    *,
+    key: int | None = None,
+    role: str = "subject",
+    sampling: Sampling | None = None,
+    decide: Callable[[Iterable[int | None]], int | None] = majority,
+) -> ChoiceAnswer:
+    """Ask a choice once in each order, one after the other, and let `decide` make one pick of the votes."""
+    votes = [
+        await ask_choice(session, messages, options, order=order, key=key, role=role, sampling=sampling)
+        for order in orders
+    ]
+    return ChoiceAnswer(tuple(votes), decide(vote.picked for vote in votes))
+
+
+def check_key(key: int, options: Sequence[str]) -> None:
+    """Raise ValueError where the right answer is not the index of an option; for an item's `__post_init__`."""
+    if not 0 <= key < len(options):
+        raise ValueError(f"answer {key} is not an option; allowed: 0 to {len(options) - 1}")
+
+
+def score_choice(answer: ChoiceAnswer, key: int, **facets: str) -> Score:
+    """Return `correct` as 1 or 0; a tie or an unreadable answer is wrong, and every unreadable reply is counted."""
+    return Score(values={"correct": float(answer.picked == key)}, facets=facets, unreadable=answer.unreadable)

@@ -1,0 +1,130 @@
+"""Makes first-person ToMBench: orders for the builder, the verdict on each conversion, the review sheet."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.analysis.measures import grouped_measures
+from sociometer.core.errors import DataError
+from sociometer.core.measure import Summary, Table
+from sociometer.core.task import RunView, Score, Source
+from sociometer.instruments.egosocial.tombench.checks import failures
+from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted
+from sociometer.instruments.egosocial.tombench.orders import Order, orders
+from sociometer.instruments.egosocial.tombench.release import Wording, read_folder
+from sociometer.sheets import read_rows, write_sheet
+
+COLUMNS = (
+    "id", "ego", "measures", "checks failed", "verdict", "story", "first-person story", "question",
+    "first-person question", "options", "first-person options", "right option",
+)  # fmt: skip
+"""`verdict` is for people: yes or no; they may also mend the three first-person columns."""
+_NEXT_STEP = "Fill in the sheet that 'sociometer build egosocial' wrote."
+
+
+class Draft(Struct, frozen=True):
+    """A conversion with the order it answers."""
+
+    order: Order
+    conversion: Conversion
+
+
+def orders_of(source: Source) -> Iterator[Order]:
+    """The conversions to be made of the official ToMBench files, in the language of the settings."""
+    return orders(read_folder(source.path("tombench")), source.settings.text("language"))
+
+
+def score(item: Order, outcome: Conversion) -> Score:
+    """Whether a conversion passes every automatic check."""
+    return Score(
+        values={"passed": float(not outcome.failed)},
+        facets={"measures": item.measures},
+        unreadable=int(outcome.first is None),
+    )
+
+
+def summarise(run: RunView[Order, Conversion]) -> Summary:
+    """The share that passes, and what the others failed."""
+    failed = Counter(name for _, outcome, _ in run.scored() for name in outcome.failed)
+    table = Table("failed", "Checks failed", ("check", "conversions"), tuple(failed.most_common()))
+    return Summary(grouped_measures(run, "passed", by=["measures"]), (table,))
+
+
+def drafts_of(run: RunView[Order, Conversion]) -> list[Draft]:
+    """The conversions of a run, in order."""
+    return [Draft(order, conversion) for order, conversion, _ in run.scored()]
+
+
+def review_sheet(drafts: Iterable[Draft]) -> str:
+    """The review sheet: what people need to see, with a column for their verdict."""
+    rows = []
+    for draft in drafts:
+        order, first = draft.order, draft.conversion.first or Wording("", "", ())
+        rows.append(
+            (
+                order.id,
+                order.ego,
+                order.measures,
+                "; ".join(draft.conversion.failed),
+                "",
+                order.third.story,
+                first.story,
+                order.third.question,
+                first.question,
+                "\n".join(order.third.options),
+                "\n".join(first.options),
+                order.answer + 1,
+            )
+        )
+    return write_sheet(COLUMNS, rows, guard_formulas=True)
+
+
+class Verdict(Struct, frozen=True):
+    """What a person said of one conversion: accepted or not, and the wording as it then stood in the sheet."""
+
+    accepted: bool
+    first: Wording
+
+
+def read_sheet(path: Path) -> dict[str, Verdict]:
+    """The verdicts of a filled-in review sheet; rows without a verdict are left out."""
+    verdicts: dict[str, Verdict] = {}
+    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP):
+        said = row["verdict"].strip().lower()
+        if not said:
+            continue
+        if said not in ("yes", "no"):
+            raise DataError(f"verdict {said!r}; allowed: yes, no, or empty", path, number)
+        options = tuple(option for option in row["first-person options"].splitlines() if option.strip())
+        story, question = (_unix_lines(row[f"first-person {part}"]) for part in ("story", "question"))
+        wording = Wording(story.strip(), question.strip(), options)
+        verdicts[row["id"]] = Verdict(said == "yes", wording)
+    return verdicts
+
+
+def _unix_lines(text: str) -> str:
+    """The text with the line ends that a model reads, whatever the spreadsheet saved."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def accepted(drafts: Iterable[Draft], verdicts: dict[str, Verdict]) -> Iterator[Converted]:
+    """The conversions that may be used: what people accepted, else what passed every check.
+
+    A person may overrule a check, but not hand in what cannot be played: the number of options must be kept.
+    """
+    for draft in drafts:
+        order = draft.order
+        verdict = verdicts.get(order.id)
+        first = verdict.first if verdict is not None else draft.conversion.first
+        usable = verdict.accepted if verdict is not None else not draft.conversion.failed
+        if not usable or first is None or "number of options" in failures(order, first):
+            continue
+        yield Converted(order.id, order.language, order.ego, order.measures, first.story, first.question, first.options)
+
+
+def json_lines(converted: Iterable[Converted]) -> str:
+    """Conversions as JSON lines."""
+    return "".join(f"{msgspec.json.encode(line).decode()}\n" for line in converted)

@@ -1,0 +1,154 @@
+"""Several prompting methods in one run: which can be compared, and which one the run is known by."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, Headline, RunView, Score
+from sociometer.instruments.seceu.items import Scenario, prompting_methods
+from sociometer.instruments.seceu.method_result import MethodResult, result_of
+from sociometer.instruments.seceu.norm import Norm, norm_of
+from sociometer.instruments.seceu.play import Allocated
+
+TOO_FEW = "too few scenarios shared by all ways to name a best"
+DIFFERENT = "No scenario was played in every way: the ways stand on different scenarios and cannot be compared."
+
+View = RunView[Scenario, Allocated]
+
+
+class PromptingMethods(Struct, frozen=True):
+    """The results of a run, all on the same scenarios where there are such."""
+
+    view: View
+    """The run, cut down to the scenarios that every way was played on, or whole where there is none."""
+    results: tuple[MethodResult, ...]
+    headline: MethodResult | None
+    """The result that the run is known by."""
+    several: bool
+    """Whether the settings ask for more than one way."""
+    best: bool
+    shared: int
+    left_out: int
+    """Scenarios left out because not every way was played on them."""
+
+    @property
+    def comparable(self) -> bool:
+        """Return whether the ways stand on the same scenarios."""
+        return not self.several or self.shared > 0
+
+    @property
+    def headline_view(self) -> View:
+        """Return the run as the shown way alone; failures stay, so that none is hidden."""
+        if not self.several:
+            return self.view
+        method = None if self.headline is None else self.headline.method
+        return _only(self.view, lambda item: item.prompting == method)
+
+    @property
+    def headline_note(self) -> str:
+        """Return what must stand beside a number without a group: whose it is, and whether it was picked."""
+        if not self.several:
+            return ""
+        if self.headline is None:
+            return TOO_FEW if self.best else "the direct way was not played"
+        if self.best:
+            return (
+                f"'{self.headline.method}', best of {len(self.results)} ways: choosing the best of several flatters it"
+            )
+        return f"'{self.headline.method}' way of prompting"
+
+
+def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
+    """Return the ways of prompting of a run, judged on the scenarios that all of them were played on."""
+    methods = _asked(run.settings)
+    best, several = run.settings.text("prompting") == "best", len(methods) > 1
+    played: dict[str, set[str]] = {method: set() for method in methods}
+    for item, _, _ in run.scored():
+        played.setdefault(item.prompting, set()).add(item.scenario)
+    shared = set.intersection(*played.values())
+    view = _only(run, lambda item: item.scenario in shared) if several and shared else run
+    results = tuple(_results(view, norm))
+    return PromptingMethods(
+        view=view,
+        results=results,
+        headline=choose_headline(results, methods[0], best=best, shared=len(shared)),
+        several=several,
+        best=best,
+        shared=len(shared),
+        left_out=len(set.union(*played.values()) - shared),
+    )
+
+
+def headline_of(run: View) -> Headline[Scenario, Allocated]:
+    """Return what is set beside other runs: the way the run is known by, its answers named by their scenario alone."""
+    methods = compare_methods(run, norm_of(run.norm))
+    failed = ""
+    if methods.headline is None and methods.several:
+        failed = methods.headline_note
+    elif methods.headline is not None and methods.headline.failed:
+        failed = "FAILED, since most of its answers cannot be read"
+    return Headline(_by_scenario(methods.headline_view), methods.headline_note, failed)
+
+
+def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, shared: int) -> MethodResult | None:
+    """Return the best result on shared scenarios where the best is asked for, else that of the first way."""
+    if not best:
+        return next((result for result in results if result.method == first), None)
+    if not shared:
+        return None
+    able = [result for result in results if not result.failed] or list(results)
+    return min(able, key=lambda result: result.gap if result.gap is not None else result.score)
+
+
+def _asked(settings: Settings) -> tuple[str, ...]:
+    return prompting_methods(settings.text("prompting"), settings.whole("paraphrases"))
+
+
+def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
+    """How the subject stands with each way of prompting, in the order they were played."""
+    methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
+    for item, outcome, _ in view.scored():
+        methods.setdefault(item.prompting, []).append((item, outcome))
+    for method, answers in methods.items():
+        yield result_of(method, answers, norm)
+
+
+def _by_scenario(run: View) -> View:
+    """The run with every item named by its scenario, so that runs prompted in other ways pair up."""
+
+    def episodes() -> Iterator[Episode[Scenario, Allocated]]:
+        for episode in run.episodes():
+            item = msgspec.structs.replace(episode.item, id=episode.item.scenario, prompting="")
+            yield msgspec.structs.replace(episode, item=item, score=_without_way(episode.score))
+
+    return _with_episodes(run, episodes)
+
+
+def _without_way(score: Score | None) -> Score | None:
+    if score is None:
+        return None
+    facets = {name: level for name, level in score.facets.items() if name != "prompting"}
+    return msgspec.structs.replace(score, facets=facets)
+
+
+def _only(run: View, kept: Callable[[Scenario], bool]) -> View:
+    """The run with the scored episodes of some items, and every failure."""
+
+    def episodes() -> Iterator[Episode[Scenario, Allocated]]:
+        return (episode for episode in run.episodes() if episode.score is None or kept(episode.item))
+
+    return _with_episodes(run, episodes)
+
+
+def _with_episodes(run: View, episodes: Callable[[], Iterator[Episode[Scenario, Allocated]]]) -> View:
+    return RunView(
+        episodes,
+        run.settings,
+        subject=run.subject,
+        roles=run.roles,
+        norm=run.norm,
+        run=run.run,
+        stand_ins=run.stand_ins,
+    )

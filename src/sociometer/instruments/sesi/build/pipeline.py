@@ -1,0 +1,137 @@
+"""The whole way from posts to a set that can be played: filter, draft, assemble, check, review, write."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Table
+from sociometer.core.settings import Settings
+from sociometer.core.task import Result
+from sociometer.engine.command_context import CommandContext
+from sociometer.instruments.sesi.build import assembly, checks, entailment, live, posts, review, statistics
+from sociometer.instruments.sesi.build.posts import RawPost, Rejection
+from sociometer.instruments.sesi.caveats import stand_in_notes
+from sociometer.instruments.sesi.items import Question
+from sociometer.sheets import write_sheet
+
+
+def build(context: CommandContext, options: Settings) -> Result:
+    """Makes items from posts: every reply is journaled, so the same command again asks nothing and writes the same."""
+    out = Path(options.text("out"))
+    found, rejected = posts.filter_posts(_raw_posts(options), options.whole("min-comments"))
+    if not found and not rejected:
+        raise UsageError("the files hold no post; give JSON lines as in public dumps, plain or .zst.")
+    if not found:
+        raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
+    local = entailment.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
+    run = context.play("construction", settings={"entailment": "local" if local else "builder"}, items=found)
+    view = run.view("construction")
+    drafts = [(post, draft) for post, draft, _ in view.scored()]
+    if local:
+        pairs = [(draft.right, entry.text) for _, draft in drafts for entry in draft.candidates]
+        drafts = assembly.with_entailments(drafts, local.probabilities(pairs))
+    built, dropped = assembly.assemble(
+        drafts,
+        builder=view.roles.get("builder", ""),
+        prompts=context.source().prompts.digest,
+        entailment=f"local NLI model {Path(options.text('nli')).name}" if local else "asked of the builder",
+        seed=context.seed,
+    )
+    rejected += dropped
+    notes = [
+        f"{count} posts have no draft: {kind}; the same command again tries them anew"
+        for kind, count in view.failures().items()
+    ]
+    return _write(context, options, out, built, rejected, [*notes, *stand_in_notes([view])])
+
+
+def _write(
+    context: CommandContext,
+    options: Settings,
+    out: Path,
+    built: Sequence[assembly.Built],
+    rejected: list[Rejection],
+    notes: list[str],
+) -> Result:
+    items = [entry.item for entry in built]
+    flags = checks.flags(items)
+    sheet = review.review_sheet(items, flags)
+    if options.text("review"):
+        path = Path(options.text("review"))
+        items, removed = review.apply_decisions(items, review.read_decisions(path), path)
+        rejected += removed
+        kept = {item.id for item in items}
+        built = [entry for entry in built if entry.item.id in kept]
+        flags = [flag for flag in flags if flag.item in kept]
+    tables = [
+        Table("rejected", "Posts and items rejected", ("post", "reason"), tuple((r.post, r.reason) for r in rejected)),
+        checks.length_table(items),
+        Table("flags", "To look at", ("item", "what"), tuple((flag.item, flag.what) for flag in flags)),
+    ]
+    if options.text("lexicon"):
+        tables.append(checks.tone_table(items, checks.read_lexicon(Path(options.text("lexicon")))))
+    if not options.text("review"):
+        notes += _not_applied(out, sheet, {item.id for item in items})
+    wrote = _files(context, out, items, built, tables)
+    target = out / "review.csv"
+    if not options.text("review") and not _changed(target, sheet):
+        wrote.append(context.write(target, sheet))
+    notes.append(f"items: {len(items)}; play them with: sociometer run sesi --data {out} --model MODEL")
+    return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
+
+
+def _not_applied(out: Path, sheet: str, items: set[str]) -> list[str]:
+    """What experts decided in the folder and this build, without --review, leaves undone."""
+    target, notes = out / "review.csv", []
+    if _changed(target, sheet):
+        count = review.removals_in(target)
+        undone = f"; {count} decisions in it are not applied: apply them with --review {target}" if count else ""
+        notes.append(f"{target} was left as it is, since somebody has changed it{undone}.")
+    back = sorted(items & review.removed_before(out / "rejected.csv"))
+    if back:
+        notes.append(
+            f"{len(back)} items that experts had removed are in the set again ({', '.join(back)}): "
+            "give --review with their sheet."
+        )
+    return notes
+
+
+def _changed(target: Path, sheet: str) -> bool:
+    """Whether somebody has written into the review sheet."""
+    return target.exists() and target.read_bytes() != sheet.encode()
+
+
+def _files(
+    context: CommandContext,
+    out: Path,
+    items: Sequence[Question],
+    built: Sequence[assembly.Built],
+    tables: Sequence[Table],
+) -> list[str]:
+    """Writes everything but the review sheet."""
+    return [
+        context.write(out / "sesi.csv", assembly.official_csv(items)),
+        context.write(out / "provenance.jsonl", assembly.provenance_lines(built)),
+        context.write(out / "rejected.csv", _csv(tables[0])),
+        context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
+        context.write(out / "statistics.html", statistics.page(items, tables[1:], "Statistics of the set")),
+    ]
+
+
+def _raw_posts(options: Settings) -> list[RawPost]:
+    if options.text("subreddit"):
+        return live.fetch_posts(options.text("subreddit"), options.whole("fetch"))
+    names = options.texts("posts")
+    if not names:
+        raise UsageError(
+            "build needs posts: --posts FILE (JSON lines, plain or .zst), --posts demo, or --subreddit NAME."
+        )
+    return posts.read_posts([posts.DEMO if name == "demo" else Path(name) for name in names])
+
+
+def _reasons(rejected: Sequence[Rejection]) -> str:
+    return "; ".join(sorted({entry.reason for entry in rejected}))
+
+
+def _csv(table: Table) -> str:
+    return write_sheet(table.columns, table.rows)

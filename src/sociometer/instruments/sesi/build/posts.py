@@ -1,0 +1,192 @@
+"""Posts with their comments, from dumps or live, and the filters that reject some of them with a reason."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.core.task import Item, Source
+
+DEMO = Path(__file__).parent.parent / "data" / "posts.jsonl"
+TOP = 5
+"""How many comments make the right answer."""
+
+_GONE = {"[removed]", "[deleted]", ""}
+_LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
+_UPDATE = re.compile(r"\b(?:update|edit)\s*(?:#?\d+|:|-|\]|\))", re.IGNORECASE)
+_TLDR = re.compile(r"\btl\s*[;:,/]?\s*dr\b[\s:;,.\-–—*]*", re.IGNORECASE)
+
+
+class Comment(Struct, frozen=True):
+    """One comment with the readers' votes."""
+
+    id: str
+    text: str
+    votes: int
+
+
+class Post(Item, frozen=True, kw_only=True):
+    """One post with its top comments, best first."""
+
+    title: str
+    body: str
+    tldr: str = ""
+    link: str = ""
+    comments: tuple[Comment, ...] = ()
+
+
+class Rejection(Struct, frozen=True):
+    """A post that makes no item, and why."""
+
+    post: str
+    reason: str
+
+
+class RawPost(Struct, frozen=True):
+    """A post as a dump holds it, with all comments found for it."""
+
+    id: str
+    title: str
+    body: str
+    link: str
+    is_text: bool
+    comments: tuple[Comment, ...]
+
+
+def demo_posts(source: Source) -> list[Post]:
+    """The bundled posts that pass the filters."""
+    return filter_posts(read_posts([DEMO]))[0]
+
+
+def read_posts(paths: Iterable[Path]) -> list[RawPost]:
+    """Posts from JSON-lines files, plain or .zst; comments stand on lines of their own or inside their post."""
+    heads: dict[str, dict[str, Any]] = {}
+    comments: dict[str, dict[str, Comment]] = {}
+    for path in paths:
+        for number, line in enumerate(_lines(path), 1):
+            if not line.strip():
+                continue
+            record = _record(line, path, number)
+            if "link_id" in record:
+                _take_comment(record, str(record["link_id"]).removeprefix("t3_"), comments)
+            else:
+                if not record.get("id") or "title" not in record:
+                    raise DataError("neither a post (id, title, selftext) nor a comment (link_id, body)", path, number)
+                heads.setdefault(str(record["id"]), record)
+                for inner in record.get("comments") or ():
+                    _take_comment(inner, str(record["id"]), comments)
+    return [_raw(head, comments.get(name, {})) for name, head in heads.items()]
+
+
+def filter_posts(found: Iterable[RawPost], least_comments: int = TOP) -> tuple[list[Post], list[Rejection]]:
+    """The posts that pass every filter, with their five top comments, and the others with the reason."""
+    posts, rejected, seen = [], [], set()
+    for raw in found:
+        reason = _reason(raw, least_comments)
+        text = " ".join(raw.body.lower().split())
+        if not reason and text in seen:
+            reason = "the same text was posted before"
+        seen.add(text)
+        if reason:
+            rejected.append(Rejection(raw.id, reason))
+        else:
+            body, tldr = split_tldr(raw.body)
+            best = sorted(raw.comments, key=lambda comment: (-comment.votes, comment.id))[:TOP]
+            posts.append(Post(id=raw.id, title=raw.title, body=body, tldr=tldr, link=raw.link, comments=tuple(best)))
+    return posts, rejected
+
+
+def split_tldr(body: str) -> tuple[str, str]:
+    """The post without its short version, and the short version (empty where there is none)."""
+    match = _TLDR.search(body)
+    if match is None:
+        return body.strip(), ""
+    before, after = body[: match.start()].strip(" *_\n\t"), body[match.end() :].strip(" *_\n\t")
+    if before:
+        return before, after
+    first, _, rest = after.partition("\n")
+    return (rest.strip() or after), first.strip()
+
+
+def _reason(raw: RawPost, least_comments: int) -> str:
+    if raw.body.strip() in _GONE:
+        return "the text was removed"
+    if not raw.is_text or _LINK.search(raw.body):
+        return "refers to an external link"
+    updates = len(_UPDATE.findall(f"{raw.title}\n{raw.body}"))
+    if updates > 1:
+        return f"several updates ({updates})"
+    if len(raw.comments) < least_comments:
+        return f"too few comments ({len(raw.comments)} of {least_comments})"
+    return ""
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    try:
+        if path.suffix == ".zst":
+            yield from _zst_lines(path)
+        else:
+            with path.open("rb") as file:
+                yield from file
+    except OSError as error:
+        raise DataError(
+            f"cannot be read ({error.strerror}); give --posts FILE (.jsonl or .zst), or 'demo'", path
+        ) from None
+
+
+def _zst_lines(path: Path) -> Iterator[bytes]:
+    try:
+        import zstandard
+    except ImportError:
+        raise DataError("reading .zst needs the extra 'posts': pip install 'sociometer[posts]'", path) from None
+    # Reddit dumps are compressed with a long window, which the default decoder refuses.
+    with path.open("rb") as file, zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(file) as stream:
+        rest = b""
+        try:
+            while chunk := stream.read(1 << 20):
+                *whole, rest = (rest + chunk).split(b"\n")
+                yield from whole
+        except zstandard.ZstdError as error:
+            raise DataError(f"not a readable .zst file: {error}", path) from None
+        if rest:
+            yield rest
+
+
+def _record(line: bytes, path: Path, number: int) -> dict[str, Any]:
+    try:
+        record = msgspec.json.decode(line)
+    except msgspec.DecodeError as error:
+        raise DataError(str(error), path, number) from None
+    if not isinstance(record, dict):
+        raise DataError("a line must be a JSON object", path, number)
+    return record
+
+
+def _take_comment(record: dict[str, Any], post: str, comments: dict[str, dict[str, Comment]]) -> None:
+    """Keeps a top-level comment by a person that was not removed."""
+    text = str(record.get("body") or "").strip()
+    parent = str(record.get("parent_id") or f"t3_{post}")
+    if text in _GONE or record.get("stickied") or record.get("author") == "AutoModerator":
+        return
+    if not parent.startswith("t3_"):
+        return
+    votes = record.get("score")
+    name = str(record.get("id") or f"{post}-{len(comments.get(post, {})) + 1}")
+    entry = Comment(name, text, votes if isinstance(votes, int) else 0)
+    comments.setdefault(post, {})[entry.id] = entry
+
+
+def _raw(head: dict[str, Any], comments: dict[str, Comment]) -> RawPost:
+    name = str(head["id"])
+    return RawPost(
+        id=name,
+        title=str(head.get("title") or "").strip(),
+        body=str(head.get("selftext") or "").strip(),
+        link=str(head.get("permalink") or ""),
+        is_text=head.get("is_self", True) is not False,
+        comments=tuple(comments.values()),
+    )

@@ -1,0 +1,124 @@
+"""The statistics of a set as in the paper's Fig. 5, as tables, charts and one self-contained page."""
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import msgspec
+from vl_convert import vegalite_to_svg
+
+from sociometer.analysis.charts.theme import themed
+from sociometer.core.measure import Figure, Table
+from sociometer.instruments.sesi.items import ABILITIES, Question
+from sociometer.instruments.sesi.second_person.mentions import mentions, names_in, tokens
+
+_RELATIONS = {
+    "romantic": "husband wife boyfriend girlfriend partner spouse fiancé fiancée fiance fiancee ex date crush",
+    "family": """mother mom mum father dad parents parent son daughter child children kid kids brother sister siblings
+        sibling cousin aunt uncle grandmother grandfather niece nephew family in-laws stepmother stepfather baby""",
+    "friend": "friend friends buddy bestie",
+    "work": "coworker coworkers colleague colleagues boss manager employee client customer foreman director",
+    "school": "teacher student students classmate professor tutor pupil coach",
+    "neighbourhood": "neighbour neighbor neighbours neighbors roommate flatmate housemate landlord tenant",
+}
+_WORDS = {word: relation for relation, words in _RELATIONS.items() for word in words.split()}
+
+
+def characters(item: Question) -> int:
+    """How many active characters the situation has: the person, every other singled out, and each group as one."""
+    words = tokens(item.situation)
+    named = mentions(item.situation, words, "", names_in([item.situation]))
+    return 1 + len({mention.key for mention in named if mention.kind in ("one", "many") and mention.key != "pair"})
+
+
+def relation(item: Question) -> str:
+    """The kind of relationship whose words the situation uses most (the first of them on a tie)."""
+    found = Counter(_WORDS[token.low] for token in tokens(item.situation) if token.low in _WORDS)
+    return found.most_common(1)[0][0] if found else "other"
+
+
+def tables(items: Sequence[Question]) -> list[Table]:
+    """Fig. 5 a to e as tables."""
+    lengths = Counter(_bin(len(item.situation.split()), 10) for item in items)
+    answers = Counter(
+        (_bin(len(text.split()), 5), "right" if place == item.answer else "wrong")
+        for item in items
+        for place, text in enumerate(item.options)
+    )
+    people = Counter(characters(item) for item in items)
+    abilities = Counter(str(item.ability) for item in items)
+    relations = Counter(relation(item) for item in items)
+    mean = sum(len(item.situation.split()) for item in items) / len(items) if items else 0.0
+    answer_mean = sum(len(text.split()) for item in items for text in item.options) / (4 * len(items)) if items else 0.0
+    return [
+        Table("situations", "Words of a situation", ("words", "items"), _sorted(lengths), f"Mean {mean:.1f}."),
+        Table(
+            "answers",
+            "Words of an answer",
+            ("words", "answers", "share"),
+            tuple(
+                (start, kind, answers[start, kind] / (len(items) * (1 if kind == "right" else 3)))
+                for start in sorted({start for start, _ in answers}, key=_start)
+                for kind in ("right", "wrong")
+            ),
+            f"Mean {answer_mean:.1f}; shares within right and within wrong answers.",
+        ),
+        Table("characters", "Active characters", ("characters", "items"), tuple(sorted(people.items()))),
+        Table("abilities", "Abilities", ("ability", "items"), tuple((name, abilities[name]) for name in ABILITIES)),
+        Table("relations", "Relationships", ("relationship", "items"), tuple(relations.most_common())),
+    ]
+
+
+def figures(items: Sequence[Question]) -> list[Figure]:
+    """The same as bar charts."""
+    return [Figure(table.name, table.title, table.note, chart=_bars(table)) for table in tables(items)]
+
+
+def page(items: Sequence[Question], more: Sequence[Table], title: str) -> str:
+    """One HTML page without anything from outside: charts as SVG, tables as tables, all text escaped."""
+    parts = [f"<h1>{escape(title)}</h1><p>{len(items)} items.</p>"]
+    for figure in figures(items):
+        svg = vegalite_to_svg(msgspec.json.encode(themed(figure.chart or {}, width=560)).decode())
+        parts.append(f"<section><h2>{escape(figure.title)}</h2>{svg}<p>{escape(figure.caption)}</p></section>")
+    parts += [_table_html(table) for table in more]
+    style = "body{font:16px/1.5 system-ui;max-width:46rem;margin:2rem auto}td,th{padding:.2rem .6rem;text-align:left}"
+    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{style}</style>'
+    return f"<!doctype html><html lang=en><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+
+
+def _table_html(table: Table) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
+    body = "".join("<tr>" + "".join(f"<td>{escape(_cell(cell))}</td>" for cell in row) + "</tr>" for row in table.rows)
+    note = f"<p>{escape(table.note)}</p>" if table.note else ""
+    return f"<section><h2>{escape(table.title)}</h2><table><tr>{head}</tr>{body}</table>{note}</section>"
+
+
+def _cell(cell: object) -> str:
+    return "" if cell is None else f"{cell:.3g}" if isinstance(cell, float) else str(cell)
+
+
+def _bars(table: Table) -> dict[str, Any]:
+    first, second = table.columns[0], table.columns[-1]
+    values = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    order = list(dict.fromkeys(str(row[0]) for row in table.rows))
+    encoding: dict[str, Any] = {
+        "x": {"field": first, "type": "nominal", "sort": order, "axis": {"labelAngle": 0}},
+        "y": {"field": second, "type": "quantitative"},
+    }
+    if len(table.columns) == 3:
+        encoding |= {"xOffset": {"field": table.columns[1]}, "color": {"field": table.columns[1], "type": "nominal"}}
+    return {"data": {"values": values}, "width": "container", "height": 220, "mark": "bar", "encoding": encoding}
+
+
+def _bin(count: int, width: int) -> str:
+    low = count // width * width
+    return f"{low}-{low + width - 1}"
+
+
+def _start(label: str) -> int:
+    return int(label.partition("-")[0])
+
+
+def _sorted(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda entry: _start(entry[0])))

@@ -1,0 +1,106 @@
+"""What each part of a draft was written from, so that an edit names the parts that it outdates."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.socialeval.build.drafts import STAGES, Draft, StageName, parts_of
+from sociometer.instruments.socialeval.build.parts import inputs_of
+from sociometer.instruments.socialeval.build.stages import missing_parts, stage_parts, wrong_parts
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Digests of what a part was written from, and of the part itself, when the two were last in step."""
+
+    inputs: str
+    part: str
+
+
+Origins = Mapping[str, Mapping[str, Origin]]
+"""The origin of every part, by stage."""
+
+
+def origins_file(folder: Path) -> Path:
+    """The file beside the stages that keeps the origins."""
+    return folder / "origins.json"
+
+
+def read_origins(folder: Path) -> Origins:
+    """The origins that were kept; none for a folder that has no such file, where every part counts as in step."""
+    path = origins_file(folder)
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, Origin]])
+    except FileNotFoundError:
+        return {}
+    except msgspec.DecodeError as error:
+        raise DataError(
+            f"no longer fits its form: {error}; delete it, and every part counts as in step", path
+        ) from None
+
+
+def origins_text(origins: Origins) -> str:
+    """The origins as the text of their file."""
+    return msgspec.json.format(msgspec.json.encode(origins), indent=1).decode() + "\n"
+
+
+def settled(draft: Draft, origins: Origins) -> Origins:
+    """The origins of a draft as it was loaded: what its author wrote or edited is in step with the rest as it lies."""
+    found: dict[str, dict[str, Origin]] = {}
+    for stage in STAGES:
+        known = origins.get(stage, {})
+        now = {key: origin_of(stage, key, draft) for key in stage_parts(stage, draft)}
+        kept = {key: known[key] for key, origin in now.items() if key in known and known[key].part == origin.part}
+        found[stage] = {**known, **now, **kept}
+    return found
+
+
+def outdated(stage: StageName, draft: Draft, origins: Origins) -> list[str]:
+    """The parts of a stage that were written from something else than is there now, or that nothing asks for."""
+    known = origins.get(stage, {})
+    return [
+        key
+        for key in stage_parts(stage, draft)
+        if key in known and known[key].inputs != origin_of(stage, key, draft).inputs
+    ]
+
+
+def all_outdated(first: StageName, draft: Draft, origins: Origins) -> list[str]:
+    """The outdated parts from a stage on, as far as the stages are whole."""
+    found: list[str] = []
+    for stage in STAGES[STAGES.index(first) :]:
+        found += [f"{stage} {key}" for key in outdated(stage, draft, origins)]
+        if missing_parts(stage, draft) or wrong_parts(stage, draft):
+            break
+    return found
+
+
+def in_step(stage: StageName, draft: Draft, origins: Origins) -> Origins:
+    """The origins with a stage's parts as they are now; of a part that is not there the last one stays known."""
+    there, known = stage_parts(stage, draft), origins.get(stage, {})
+    now = {
+        key: origin_of(stage, key, draft) if key in there else known[key]
+        for key in parts_of(stage, draft)
+        if key in there or key in known
+    }
+    return {**origins, stage: now}
+
+
+def origin_of(stage: StageName, key: str, draft: Draft) -> Origin:
+    """The origin of a part as the draft has it; no inputs where some of them are not there."""
+    part = _digest(stage_parts(stage, draft)[key])
+    if key not in parts_of(stage, draft):
+        return Origin("", part)
+    try:
+        inputs = inputs_of(stage, key, draft)
+    except LookupError:
+        return Origin("", part)
+    return Origin(_digest({**inputs, "language": draft.brief.language}), part)
+
+
+def _digest(value: object) -> str:
+    return hashlib.blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=8).hexdigest()

@@ -1,0 +1,163 @@
+"""One part of a new tree: what the builder is asked for it, and the checks that its reply must pass."""
+
+from __future__ import annotations
+
+import msgspec
+
+from sociometer.analysis.measures import grouped_measures
+from sociometer.core.answer_format import Schema
+from sociometer.core.conversation import Message, Sampling, assistant, user
+from sociometer.core.measure import Summary
+from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.elicit import read_json
+from sociometer.instruments.socialeval.abilities import ABILITIES
+from sociometer.instruments.socialeval.build.drafts import (
+    DISTRACTORS,
+    PART_TYPES,
+    Draft,
+    StageName,
+    node_of,
+    orientation_named,
+    problems,
+    schema_of,
+    texts_of,
+    utterance,
+)
+
+WRITING = Sampling(temperature=0.8, max_tokens=4000)
+_SHOWN: dict[StageName, tuple[str, ...]] = {
+    "characters": ("orientation", "self_interest", "altruism", "setting", "goal"),
+    "scene": ("people", "setting", "goal"),
+    "skeleton": ("people", "scene", "goal", "abilities", "inventory"),
+    "dialogue": ("people", "scene", "before", "summary"),
+    "choices": ("people", "before", "dialogue", "choices"),
+    "distractors": ("dialogue", "utterance", "ability"),
+    "translation": ("texts",),
+}
+"""What the prompt of each stage shows of the draft so far."""
+
+
+class BuildPart(Item, frozen=True, kw_only=True):
+    """One part of one stage, with all that the stages before it gave."""
+
+    stage: StageName
+    key: str
+    draft: Draft
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What the builder gave for a part as JSON text (empty if nothing could be read), and what is wrong with it."""
+
+    text: str
+    attempts: int
+    problems: tuple[str, ...]
+
+
+async def write_part(item: BuildPart, session: Session) -> Built:
+    """Asks for a part, checks it, and asks again with the problems named, as often as the setting allows."""
+    most = session.settings.whole("attempts")
+    count = expected_texts(item)
+    answer_format = Schema(schema_of(item.stage, count), name=item.stage)
+    messages: list[Message] = [user(prompt_for(item, session))]
+    kept, found = "", ["nothing that fits the schema was given"]
+    for attempt in range(1, most + 1):
+        reply = await session.ask("builder", messages, answer_format, sampling=WRITING)
+        reading = read_json(reply.text, PART_TYPES[item.stage])
+        if reading.value is None:
+            found = [f"the reply does not fit the schema ({reading.rule})"]
+        else:
+            kept = msgspec.json.encode(reading.value).decode()
+            found = problems(item.stage, item.key, reading.value, item.draft)
+        session.note("checked", stage=item.stage, part=item.key, attempt=attempt, problems=found)
+        if not found:
+            return Built(kept, attempt, ())
+        again = session.prompts.render("build/again", item.draft.brief.language, problems=_bullets(found))
+        messages = [messages[0], assistant(reply.text or "{}"), user(again)]
+    return Built(kept, most, tuple(found))
+
+
+def expected_texts(item: BuildPart) -> int:
+    """How many texts a part must have where that is known beforehand, else zero."""
+    match item.stage:
+        case "choices":
+            return len(node_of(item.draft, item.key).choices)
+        case "distractors":
+            return DISTRACTORS
+        case "translation":
+            return len(texts_of(item.draft, item.key))
+        case _:
+            return 0
+
+
+def prompt_for(item: BuildPart, session: Session) -> str:
+    """The words a part is asked for in."""
+    values = inputs_of(item.stage, item.key, item.draft)
+    return session.prompts.render(f"build/{item.stage}", item.draft.brief.language, **values)
+
+
+def inputs_of(stage: StageName, key: str, draft: Draft) -> dict[str, object]:
+    """All that a part is written from, by the names that its prompt has for it."""
+    values = _frame(draft)
+    if stage in ("dialogue", "choices", "distractors"):
+        node = node_of(draft, key)
+        values["summary"] = node.summary
+        values["before"] = _road_to(draft, node.id)
+        values["dialogue"] = _dialogue_text(draft, str(node.id))
+        values["choices"] = _bullets([f"{choice.ability}: {choice.gist}" for choice in node.choices])
+    if stage == "distractors":
+        number = int(key.partition(".")[2])
+        values["ability"] = node_of(draft, key).choices[number - 1].ability
+        values["utterance"] = utterance(draft, key)
+    if stage == "translation":
+        values["texts"] = "\n".join(f"{i + 1}. {text}" for i, text in enumerate(texts_of(draft, key)))
+    return {name: values[name] for name in _SHOWN[stage]}
+
+
+def _frame(draft: Draft) -> dict[str, object]:
+    brief = draft.brief
+    orientation = orientation_named(brief.orientation)
+    return {
+        "orientation": brief.orientation,
+        "self_interest": orientation.self_interest,
+        "altruism": orientation.altruism,
+        "setting": brief.setting,
+        "goal": brief.goal,
+        "abilities": ", ".join(brief.abilities) or ", ".join(ABILITIES),
+        "inventory": ", ".join(ABILITIES),
+        "people": _bullets([f"{p.name}: {p.public} ({p.private}) → {p.goal}" for p in draft.people]),
+        "scene": draft.scene.scene if draft.scene else "",
+    }
+
+
+def _road_to(draft: Draft, target: int) -> str:
+    """The summaries on a road from the beginning to a node."""
+    roads: dict[int, list[str]] = {0: []}
+    waiting = [0]
+    nodes = {node.id: node for node in draft.nodes}
+    while waiting:
+        node = nodes[waiting.pop(0)]
+        for choice in node.choices:
+            if choice.to not in roads:
+                roads[choice.to] = [*roads[node.id], node.summary, f"→ {choice.gist}"]
+                waiting.append(choice.to)
+    return _bullets(roads.get(target, [])) or "-"
+
+
+def _dialogue_text(draft: Draft, key: str) -> str:
+    found = draft.dialogue.get(key)
+    return "\n".join(f"{line.speaker or '-'}: {line.text}" for line in found.lines) if found else "-"
+
+
+def _bullets(lines: list[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def score_part(item: BuildPart, outcome: Built) -> Score:
+    """Whether the part passed its checks, and after how many attempts."""
+    values = {"accepted": float(not outcome.problems), "attempts": float(outcome.attempts)}
+    return Score(values=values, facets={"stage": item.stage}, unreadable=int(not outcome.text))
+
+
+def summarise_parts(run: RunView[BuildPart, Built]) -> Summary:
+    """How many parts were accepted, by stage."""
+    return Summary(grouped_measures(run, "accepted", by=["stage"]))
