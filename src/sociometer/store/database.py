@@ -22,14 +22,22 @@ def connect(path: Path, *, writable: bool = True) -> sqlite3.Connection:
             raise StoreError(f"{path}: there is no store here yet; run an instrument first.")
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        if writable:
-            _migrate(connection, path)
-        else:
-            connection.execute("PRAGMA query_only = ON")
+        try:
+            _prepare(connection, path, writable)
+        except BaseException:
+            connection.close()
+            raise
     return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, writable: bool) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    if writable:
+        _migrate(connection, path)
+    else:
+        connection.execute("PRAGMA query_only = ON")
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:

@@ -61,14 +61,14 @@ class Journal:
         with storage_errors(self._path):
             row = self._reader.execute(
                 "WITH spent AS ("
-                " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM journal WHERE run = ?1"
+                " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM journal WHERE run = ?"
                 " UNION ALL"
-                " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM attempt WHERE run = ?1)"
+                " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM attempt WHERE run = ?)"
                 " SELECT count(*), total(input_tokens), total(output_tokens), total(cost),"
                 " sum(cost IS NULL AND (input_tokens, output_tokens) IS NOT (0, 0)),"
                 " sum(input_tokens IS NULL OR output_tokens IS NULL), total(charged_tokens), total(charged_cost),"
                 " count(cost) FROM spent",
-                (run,),
+                (run, run),
             ).fetchone()
         return Spent(
             row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0, int(row[6]), row[7], int(row[8])

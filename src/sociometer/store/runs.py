@@ -35,11 +35,11 @@ class Runs:
         name = f"{manifest.instrument}-{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
         created = time.time()
         row = (name, manifest.instrument, subject, config_hash, "playing", pack(_encode(manifest)), created)
-        unless = " WHERE NOT EXISTS (SELECT 1 FROM run WHERE config_hash = ?4)" if only else ""
+        unless = " WHERE NOT EXISTS (SELECT 1 FROM run WHERE config_hash = ?)" if only else ""
         self._writer.execute(
             "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created)"
-            f" SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7{unless}",
-            row,
+            f" SELECT ?, ?, ?, ?, ?, ?, ?{unless}",
+            (*row, config_hash) if only else row,
         )
         self._writer.flush()
         made = RunRecord(name, manifest.instrument, subject, "playing", manifest, created, None)
