@@ -12,7 +12,7 @@ from sociometer.engine.rehearsal import Rehearsal
 from sociometer.instruments import folder_of, load
 from sociometer.instruments.sesi import errors, items
 from sociometer.models.registry import ModelOptions, resolve
-from sociometer.models.scripted import Line, Scripted
+from sociometer.models.scripted import Scripted
 
 FOUND = list(items.read_bundled(items.BUNDLED))
 
@@ -32,7 +32,7 @@ def test_the_sample_is_seeded_and_holds_only_wrong_answers():
 
 def judged(reply, count=10):
     sample = wrong(count)
-    show = Rehearsal(load("sesi"), folder_of("sesi"), {"judge": Scripted([Line(reply, match=".")])})
+    show = Rehearsal(load("sesi"), folder_of("sesi"), {"judge": Scripted([reply] * count)})
     return show.summarise("errors", sample)
 
 
