@@ -1,11 +1,11 @@
-# Both targets set everything up themselves: virtual environment, dependencies, the embedded model.
+# Every target sets up what it needs: virtual environment, dependencies, the embedded model.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO ?= demo
 export SOCIOMETER_CACHE ?= $(CURDIR)/$(VENV)/models
 
-.PHONY: demo test check setup bench clean
+.PHONY: demo test test-pythons check setup bench dist clean
 
 demo: setup
 	$(BIN)/python -m sociometer.cli.demo --folder $(DEMO)
@@ -13,9 +13,13 @@ demo: setup
 test: setup check
 	$(BIN)/pytest -q -n 2 --dist worksteal
 
+# The whole suite on each Python from 3.11 to 3.14 that is on PATH.
+test-pythons:
+	scripts/test-pythons
+
 check: setup
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench scripts
+	$(BIN)/ruff format --check src tests bench scripts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -31,5 +35,11 @@ $(VENV)/.ready: pyproject.toml
 bench: setup
 	$(BIN)/python bench/run.py
 
+# The source archive and the wheel, in dist/.
+dist: setup
+	$(BIN)/pip install --quiet --disable-pip-version-check build
+	rm -rf dist
+	$(BIN)/python -m build
+
 clean:
-	rm -rf $(VENV) $(DEMO)
+	rm -rf $(VENV) .venv-3.* $(DEMO) dist

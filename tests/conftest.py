@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -14,6 +15,10 @@ from servers.openai import OpenAIServer
 
 # Tests run beside each other: a model that takes every core for itself slows all of them down.
 os.environ.setdefault("SOCIOMETER_THREADS", "1")
+
+# On a busy machine a test that takes a millisecond may wait for its core longer than Hypothesis's deadline of 200 ms.
+settings.register_profile("sociometer", deadline=None)
+settings.load_profile("sociometer")
 
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
 

@@ -62,7 +62,7 @@ def keep(store, *entries):
 
 def test_a_kept_reply_is_found_by_another_process_at_once(store, tmp_path):
     keep(store, entry())
-    with sqlite3.connect(tmp_path / "s.db") as other:
+    with closing(sqlite3.connect(tmp_path / "s.db")) as other:
         assert other.execute("SELECT count(*) FROM journal").fetchone() == (1,)
     with Store(tmp_path / "s.db") as second:
         assert second.journal.lookup(b"k" * 16) == b"reply"
@@ -78,7 +78,7 @@ def test_spending_is_summed_and_the_unknown_is_counted_not_taken_for_zero(store)
 
 def test_equal_texts_are_stored_once(store, tmp_path):
     keep(store, *(entry(bytes([number]) * 16) for number in range(20)))
-    with sqlite3.connect(tmp_path / "s.db") as other:
+    with closing(sqlite3.connect(tmp_path / "s.db")) as other:
         assert other.execute("SELECT count(*) FROM text").fetchone() == (2,)
 
 
@@ -158,10 +158,33 @@ def test_a_damaged_file_is_named_and_what_to_do_said(tmp_path):
 def test_a_store_from_the_future_is_refused(tmp_path):
     with Store(tmp_path / "s.db") as store:
         store.flush()
-    with sqlite3.connect(tmp_path / "s.db") as other:
+    with closing(sqlite3.connect(tmp_path / "s.db")) as other:
         other.execute("PRAGMA user_version = 999")
     with pytest.raises(StoreError, match="newer Sociometer"):
         Store(tmp_path / "s.db").flush()
+
+
+@pytest.mark.parametrize("body", [b"this is not a database" * 100, None])
+def test_a_file_that_cannot_be_used_as_a_store_is_closed_again(tmp_path, monkeypatch, body):
+    path = tmp_path / "s.db"
+    if body is not None:
+        path.write_bytes(body)
+    else:
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("PRAGMA user_version = 999")
+    opened, really_connect = [], sqlite3.connect
+
+    def connect(*args, **options):
+        opened.append(really_connect(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with pytest.raises(StoreError):
+        Store(path).flush()
+    assert opened
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+            connection.total_changes  # noqa: B018
 
 
 def test_a_full_disk_is_a_clear_error_and_what_was_stored_stays(tmp_path):

@@ -13,7 +13,7 @@ from sociometer.elicit import read_items
 from sociometer.instruments import load
 from sociometer.instruments.sesi import errors, items
 from sociometer.models.registry import ModelOptions, resolve
-from sociometer.models.scripted import Line, Scripted
+from sociometer.models.scripted import Scripted
 
 FOUND = list(read_items(items.BUNDLED, items.Question))
 
@@ -33,7 +33,7 @@ def test_the_sample_is_seeded_and_holds_only_wrong_answers():
 
 def judged(reply, count=10):
     sample = wrong(count)
-    show = Rehearsal(load("sesi"), {"judge": Scripted([Line(reply, match=".")])})
+    show = Rehearsal(load("sesi"), {"judge": Scripted([reply] * count)})
     return show.summarise("errors", sample)
 
 

@@ -11,7 +11,7 @@ from sociometer.instruments import load
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.conditions import conditions
 from sociometer.models.registry import ModelOptions, resolve
-from sociometer.models.scripted import Line, Scripted
+from sociometer.models.scripted import Scripted
 
 FOUND = list(read_items(items.BUNDLED, items.Question))
 
@@ -56,7 +56,7 @@ def test_a_free_reply_is_read_into_a_letter():
 
 
 def test_an_unreadable_reply_is_wrong_and_counted():
-    summary = rehearse(Scripted([Line("Hard to say.", match=".")])).summarise("questions", FOUND[:10])
+    summary = rehearse(Scripted(["Hard to say."] * 10)).summarise("questions", FOUND[:10])
     measure = summary.measure("accuracy")
     assert (measure.value, measure.unreadable, measure.items) == (0.0, 10, 10)
 
@@ -76,7 +76,7 @@ def test_ties_stand_apart_from_replies_that_could_not_be_read():
     assert summary.measure("accuracy").unreadable == 0
     assert dict(next(table.rows for table in summary.tables if table.name == "kinds"))["no majority"] == 20
     assert "20 of 20 votes ended in a tie between options: wrong, though not unreadable." in summary.notes
-    mumbling = rehearse(Scripted([Line("Hard to say.", match=".")]), orders=3).summarise("questions", FOUND[:20])
+    mumbling = rehearse(Scripted(["Hard to say."] * 60), orders=3).summarise("questions", FOUND[:20])
     assert mumbling.measure("accuracy").unreadable == 60
     assert "no majority" not in dict(next(table.rows for table in mumbling.tables if table.name == "kinds"))
     assert not any("tie" in note for note in mumbling.notes)

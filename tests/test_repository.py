@@ -1,0 +1,158 @@
+"""The files around the package agree with it: workflows, issue forms, citation, classifiers, release notes."""
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+import sociometer
+
+ROOT = Path(__file__).parent.parent
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+FORMS = sorted(path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
+RELEASE_NOTES = ROOT / "scripts/release_notes.py"
+
+
+def read(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+CITATION = yaml.safe_load(read("CITATION.cff"))
+REFERENCES = CITATION["references"]
+CARDS = (ROOT / "src/sociometer/instruments").glob("[!_]*/card.toml")
+PAPERS = {paper["title"]: paper for paper in (tomllib.loads(read(card))["paper"] for card in CARDS)}
+
+
+def steps(workflow):
+    return [step for job in yaml.safe_load(read(workflow))["jobs"].values() for step in [job, *job.get("steps", [])]]
+
+
+def make_targets():
+    return set(re.findall(r"^([a-z][a-z-]*):(?!=)", read("Makefile"), re.MULTILINE))
+
+
+def classified_pythons():
+    classifiers = tomllib.loads(read("pyproject.toml"))["project"]["classifiers"]
+    return re.findall(r"Python :: (3\.\d+)$", "\n".join(classifiers), re.MULTILINE)
+
+
+def release_notes(*arguments):
+    return subprocess.run([sys.executable, RELEASE_NOTES, *arguments], capture_output=True, text=True, encoding="utf-8")
+
+
+def ids(paths):
+    return [path.stem for path in paths]
+
+
+def test_there_are_workflows_forms_and_references_to_check():
+    assert ids(WORKFLOWS) == ["release", "tests"]
+    assert ids(FORMS) == ["bug", "instrument", "score"]
+    assert len(REFERENCES) >= 5
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=ids(WORKFLOWS))
+def test_a_workflow_calls_only_make_targets_that_exist(workflow):
+    called = re.findall(r"\bmake ([a-z-]+)", "\n".join(step.get("run", "") for step in steps(workflow)))
+    assert called
+    assert set(called) <= make_targets()
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "README.md", ".github/pull_request_template.md"])
+def test_a_page_names_only_make_targets_that_exist(page):
+    named = re.findall(r"(?:`|^)make ([a-z-]+)", read(page), re.MULTILINE)
+    assert named
+    assert set(named) <= make_targets()
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=ids(WORKFLOWS))
+def test_a_workflow_may_only_read_unless_a_job_says_more(workflow):
+    assert yaml.safe_load(read(workflow))["permissions"] == {"contents": "read"}
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=ids(WORKFLOWS))
+def test_an_action_is_pinned_to_a_major_version(workflow):
+    used = [step["uses"] for step in steps(workflow) if "uses" in step]
+    assert used
+    for action in used:
+        assert re.search(r"^\./|@(release/)?v\d+$", action), action
+
+
+def test_classifiers_workflow_and_script_name_the_same_pythons():
+    matrix = yaml.safe_load(read(".github/workflows/tests.yml"))["jobs"]["test"]["strategy"]["matrix"]
+    script = re.search(r"^for version in ([\d. ]+);", read("scripts/test-pythons"), re.MULTILINE)
+    assert matrix["python"] == classified_pythons()
+    assert script.group(1).split() == classified_pythons()
+
+
+def test_the_package_installs_on_the_classified_pythons_and_not_on_the_one_before():
+    required = SpecifierSet(importlib.metadata.metadata("sociometer")["Requires-Python"])
+    first = classified_pythons()[0]
+    assert all(python in required for python in classified_pythons())
+    assert f"3.{int(first.removeprefix('3.')) - 1}" not in required
+
+
+@pytest.mark.parametrize(("broken", "code"), [("3.13", 1), ("none", 0)])
+def test_the_script_for_all_pythons_says_which_passed_failed_and_were_not_found(tmp_path, broken, code):
+    programs = {f"python{version}": f"exit {int(version in ('3.12', '3.14'))}" for version in classified_pythons()}
+    programs["make"] = f'case "$*" in "test PYTHON=python{broken} "*) exit 2;; esac'
+    for name, body in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run([ROOT / "scripts/test-pythons"], env=path, capture_output=True, text=True)
+    told = {1: "passed: 3.11; failed: 3.13;", 0: "passed: 3.11 3.13; failed: none;"}
+    assert done.returncode == code
+    assert done.stdout.splitlines()[-1] == f"{told[code]} not found on PATH: 3.12 3.14"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=ids(FORMS))
+def test_an_issue_form_has_what_github_requires(form):
+    content = yaml.safe_load(read(form))
+    assert content["name"]
+    assert content["description"]
+    fields = [field for field in content["body"] if field["type"] != "markdown"]
+    assert {field["type"] for field in fields} <= {"input", "textarea", "dropdown", "checkboxes"}
+    assert all(field["attributes"]["label"] for field in fields)
+    assert len({field["id"] for field in fields}) == len(fields)
+
+
+def test_pre_commit_takes_ruff_and_mypy_from_the_environment_that_make_sets_up():
+    local = next(one for one in yaml.safe_load(read(".pre-commit-config.yaml"))["repos"] if one["repo"] == "local")
+    called = [hook["entry"].split()[0] for hook in local["hooks"]]
+    venv = re.search(r"^VENV \?= (\S+)", read("Makefile"), re.MULTILINE).group(1)
+    assert called == [f"{venv}/bin/ruff", f"{venv}/bin/ruff", f"{venv}/bin/mypy"]
+
+
+def test_the_citation_has_the_packages_version():
+    assert CITATION["version"] == sociometer.__version__
+
+
+@pytest.mark.parametrize("cited", REFERENCES, ids=[cited["title"][:12] for cited in REFERENCES])
+def test_a_cited_paper_is_that_of_an_instrument(cited):
+    paper = PAPERS[cited["title"]]
+    first = cited["authors"][0]
+    assert cited["year"] == paper["year"]
+    assert cited.get("url") == paper.get("link")
+    assert first.get("family-names", first.get("name")) in paper["authors"]
+
+
+def test_release_notes_are_the_changelog_section_of_the_version():
+    notes = release_notes(f"v{sociometer.__version__}")
+    assert notes.returncode == 0, notes.stderr
+    assert notes.stdout.strip()
+    assert notes.stdout.strip() in read("CHANGELOG.md")
+    assert not re.search(r"^## ", notes.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("tag", ["v9.9.9", sociometer.__version__])
+def test_a_release_stops_when_the_tag_is_not_the_version(tag):
+    notes = release_notes(tag)
+    assert notes.returncode == 1
+    assert notes.stdout == ""
+    assert f"the tag is {tag}, but the package's version is {sociometer.__version__}" in notes.stderr
