@@ -17,8 +17,6 @@ from sociometer.core.config import RunConfig
 from sociometer.engine.engine import Engine
 from sociometer.store.store import Store
 
-FOLDER = Path(__file__).parents[1] / "instrument"
-
 
 def main(url: str, which: str) -> None:
     questions = which == "questions"
@@ -33,9 +31,9 @@ def main(url: str, which: str) -> None:
     )
     count = work.QUESTIONS if questions else work.DIALOGUES * work.TURNS * work.CALLS
     with tempfile.TemporaryDirectory() as folder, measured(count) as told, Store(Path(folder) / "store.db") as store:
-        played = Engine(store, lambda name: (INSTRUMENT, FOLDER)).run(config)
+        played = Engine(store, lambda name: INSTRUMENT).run(config)
         assert played.ending.status == "finished", played.ending
-        assert played.tally.sent == count, played.tally
+        assert played.progress.sent == count, played.progress
         measure = played.run.summary(which).measures[0]
         told["right"] = round(measure.value * (work.QUESTIONS if questions else work.DIALOGUES))
 

@@ -8,10 +8,9 @@ from msgspec import Struct
 import work
 from sociometer.analysis.measures import grouped_measures
 from sociometer.core.answer_format import Choice
-from sociometer.core.card import read_card
 from sociometer.core.conversation import Message, Sampling, assistant, user
 from sociometer.core.measure import Summary
-from sociometer.core.task import Instrument, Item, RunView, Score, Session, Source, Task
+from sociometer.core.task import Instrument, Item, Score, Session, Source, Task
 from sociometer.elicit import read_choice, render_options
 
 _DRAWN = Sampling(temperature=0, max_tokens=200)
@@ -32,29 +31,23 @@ class Answer(Struct, frozen=True):
     rule: str
 
 
-class Questions(Task[Question, Answer]):
+def questions(source: Source) -> Iterable[Question]:
+    """The questions, made as they are needed."""
+    return (Question(**work.question(number)) for number in range(work.QUESTIONS))
+
+
+async def ask(item: Question, session: Session) -> Answer:
     """One call an item."""
+    choice = Choice(item.options, key=item.answer)
+    prompt = session.prompts.render("question", question=item.question, options=render_options(choice))
+    reply = await session.ask("subject", [user(prompt)], choice, sampling=_DRAWN)
+    reading = read_choice(reply.text, choice.options, choice.labels)
+    return Answer(reading.index, reading.rule)
 
-    name = "questions"
-    item_type = Question
-    outcome_type = Answer
 
-    def items(self, source: Source) -> Iterable[Question]:
-        return (Question(**work.question(number)) for number in range(work.QUESTIONS))
-
-    async def play(self, item: Question, session: Session) -> Answer:
-        answer_format = Choice(item.options, key=item.answer)
-        options = render_options(answer_format)
-        prompt = session.prompts.render("question", question=item.question, options=options)
-        reply = await session.ask("subject", [user(prompt)], answer_format, sampling=_DRAWN)
-        reading = read_choice(reply.text, answer_format.options, answer_format.labels)
-        return Answer(reading.index, reading.rule)
-
-    def score(self, item: Question, outcome: Answer) -> Score:
-        return Score(values={"correct": float(outcome.picked == item.answer)}, unreadable=int(outcome.picked is None))
-
-    def summarise(self, run: RunView[Question, Answer]) -> Summary:
-        return Summary(grouped_measures(run, "correct", "accuracy"))
+def score_answer(item: Question, outcome: Answer) -> Score:
+    """Right or wrong."""
+    return Score(values={"correct": float(outcome.picked == item.answer)}, unreadable=int(outcome.picked is None))
 
 
 class Dialogue(Item, frozen=True, kw_only=True):
@@ -69,31 +62,43 @@ class Spoken(Struct, frozen=True):
     lines: tuple[str, ...]
 
 
-class Dialogues(Task[Dialogue, Spoken]):
+def dialogues(source: Source) -> Iterable[Dialogue]:
+    """The dialogues, made as they are needed."""
+    return (Dialogue(id=f"d{number}", opening=work.opening(number)) for number in range(work.DIALOGUES))
+
+
+async def talk(item: Dialogue, session: Session) -> Spoken:
     """Ten turns: the subject speaks, a judge is asked, the person answers."""
-
-    name = "dialogues"
-    item_type = Dialogue
-    outcome_type = Spoken
-
-    def items(self, source: Source) -> Iterable[Dialogue]:
-        return (Dialogue(id=f"d{number}", opening=work.opening(number)) for number in range(work.DIALOGUES))
-
-    async def play(self, item: Dialogue, session: Session) -> Spoken:
-        spoken: tuple[Message, ...] = (user(item.opening),)
-        for _ in range(work.TURNS):
-            said = await session.ask("subject", spoken, sampling=_DRAWN)
-            spoken = (*spoken, assistant(said.text))
-            await session.ask("judge", spoken, sampling=_DRAWN)
-            answered = await session.ask("simulator", spoken, sampling=_DRAWN)
-            spoken = (*spoken, user(answered.text))
-        return Spoken(tuple(message.content for message in spoken))
-
-    def score(self, item: Dialogue, outcome: Spoken) -> Score:
-        return Score(values={"length": float(len(outcome.lines))})
-
-    def summarise(self, run: RunView[Dialogue, Spoken]) -> Summary:
-        return Summary(grouped_measures(run, "length", "length"))
+    spoken: tuple[Message, ...] = (user(item.opening),)
+    for _ in range(work.TURNS):
+        said = await session.ask("subject", spoken, sampling=_DRAWN)
+        spoken = (*spoken, assistant(said.text))
+        await session.ask("judge", spoken, sampling=_DRAWN)
+        answered = await session.ask("simulator", spoken, sampling=_DRAWN)
+        spoken = (*spoken, user(answered.text))
+    return Spoken(tuple(message.content for message in spoken))
 
 
-INSTRUMENT = Instrument(read_card(Path(__file__).with_name("card.toml")), [Questions(), Dialogues()])
+INSTRUMENT = Instrument(
+    Path(__file__).parent,
+    [
+        Task(
+            "questions",
+            Question,
+            Answer,
+            items=questions,
+            play=ask,
+            score=score_answer,
+            summarise=lambda run: Summary(grouped_measures(run, "correct", "accuracy")),
+        ),
+        Task(
+            "dialogues",
+            Dialogue,
+            Spoken,
+            items=dialogues,
+            play=talk,
+            score=lambda item, outcome: Score(values={"length": float(len(outcome.lines))}),
+            summarise=lambda run: Summary(grouped_measures(run, "length", "length")),
+        ),
+    ],
+)

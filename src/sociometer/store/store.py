@@ -78,7 +78,11 @@ class _Opened:
         self.writer = Writer(path, on_rollback=self._forget)
         if not is_current(path):
             self.writer.start()
-        self.reader = connect(path, writable=False)
+        try:
+            self.reader = connect(path, writable=False)
+        except BaseException:
+            self.writer.close()
+            raise
         self.journal = Journal(path, self.writer, self.reader, self._texts)
         self.runs = Runs(path, self.writer, self.reader, self._texts)
         self.episodes = Episodes(path, self.writer, self.reader, self._texts, self.journal)
