@@ -91,7 +91,7 @@ def storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise StoreError(_explain(path, str(error))) from error
+        raise StoreError(_explain(path, error)) from error
     except sqlite3.IntegrityError as error:
         raise StoreError(f"{path}: {error}; try again.") from error
     except sqlite3.DatabaseError as error:
@@ -105,13 +105,15 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error.strerror or error}; give --store a file that can be written.") from error
 
 
-def _explain(path: Path, message: str) -> str:
-    if "full" in message:
+def _explain(path: Path, error: sqlite3.OperationalError) -> str:
+    # The low byte is the primary result code.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
         return f"{path}: the disk is full. What was stored stays readable; free some space, then 'sociometer resume'."
-    if "locked" in message or "busy" in message:
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it."
-    if "unable to open" in message:
+    if code == sqlite3.SQLITE_CANTOPEN:
         return f"{path}: cannot be opened; give --store a file that can be written."
-    if "readonly" in message:
+    if code == sqlite3.SQLITE_READONLY:
         return f"{path}: is read-only; give --store a file that can be written."
-    return f"{path}: {message}"
+    return f"{path}: {error}"
