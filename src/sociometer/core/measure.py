@@ -22,11 +22,6 @@ class Interval(Struct, frozen=True, omit_defaults=True):
         """Whether there were too few clusters to give bounds."""
         return self.low is None or self.high is None
 
-    @property
-    def width(self) -> float | None:
-        """The distance between the bounds."""
-        return None if self.low is None or self.high is None else self.high - self.low
-
     def scaled(self, factor: float, shift: float = 0.0) -> "Interval":
         """The interval of `factor × value + shift` (a rate in percent, an EQ from a distance)."""
         if self.low is None or self.high is None:

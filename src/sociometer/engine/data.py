@@ -15,10 +15,9 @@ from msgspec import Struct
 from platformdirs import user_data_path
 
 from sociometer.core.card import Card, FileCard
-from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, MachineryError
 from sociometer.core.settings import Settings
-from sociometer.core.task import Instrument
+from sociometer.core.task import Instrument, Source
 
 if TYPE_CHECKING:
     import aiohttp
@@ -58,18 +57,16 @@ def checksum(path: Path) -> str:
     return total.hexdigest()
 
 
-def data_files(config: RunConfig, instrument: Instrument, settings: Settings) -> dict[str, str]:
+def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
     """The checksums of the files a run draws on: the bundled items, files that settings name, official files."""
     bundled = instrument.folder / "data"
     found = {"bundled": checksum(bundled) if bundled.is_dir() else ""}
-    for name in _path_settings(instrument.card, settings):
-        found.update({f"--{name} {text}": checksum(Path(text)) for text in settings.texts(name) if Path(text).exists()})
-    if config.official:
-        for file in instrument.card.file:
-            for folder in data_folders(config.data_folder):
-                for candidate in (folder / file.name, folder / Path(file.name).name):
-                    if file.name not in found and candidate.is_file():
-                        found[file.name] = checksum(candidate)
+    for name in _path_settings(instrument.card, source.settings):
+        named = {f"--{name} {text}": Path(text) for text in source.settings.texts(name)}
+        found.update({option: checksum(path) for option, path in named.items() if path.exists()})
+    for file in instrument.card.file if source.official else ():
+        if (place := source.find(file.name)) is not None and place.is_file():
+            found[file.name] = checksum(place)
     return found
 
 

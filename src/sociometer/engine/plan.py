@@ -78,7 +78,7 @@ class Plan(Struct, frozen=True):
             },
             repeats={task.name: self.repeats(task.name) for task in self.tasks},
             prompts_digest=self.prompts.digest,
-            data_files=data_files(self.config, self.instrument, self.settings),
+            data_files=data_files(self.instrument, self.source()),
             norms={task.name: msgspec.to_builtins(task.norm(self.source())) for task in self.tasks},
             sociometer_version=sociometer.__version__,
             python_version=platform.python_version(),
