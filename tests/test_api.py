@@ -164,6 +164,19 @@ def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_pa
         assert "xq-my-folder" not in text
 
 
+def test_the_folder_of_a_setting_is_not_shown(store, tmp_path, capsys):
+    own = tmp_path / "xq-my-folder" / "own.csv"
+    own.parent.mkdir()
+    own.write_bytes((Path(sm.__file__).parent / "instruments" / "sesi" / "data" / "readings.csv").read_bytes())
+    run = sm.run("sesi", model="baseline/random", settings={"readings": str(own)}, limit=2, store=store)
+    assert run.settings["readings"] == "own.csv"
+    run_command(["runs", "--store", str(store)])
+    out = capsys.readouterr().out
+    assert "own.csv" in out
+    assert "xq-my-folder" not in out.replace(str(store), "")
+    assert sm.resume(run, store=store).status == "finished"
+
+
 def test_a_cap_stops_a_run_that_can_be_resumed(store, openai_server):
     options = {"limit": 4, "store": store, "base_url": f"{openai_server.url}/v1", "revision": "1", "in_flight": 1}
     run = sm.run("sesi", model="vllm/m", max_requests=2, **options)

@@ -15,6 +15,7 @@ from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.lock import is_played
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.store import Store
+from sociometer.store.stored_run import without_folders
 
 
 def _show(store: Path | None, as_json: bool) -> None:
@@ -74,10 +75,10 @@ def _what(record: RunRecord) -> str:
         return "of an instrument that is not here"
     card = card_of(record.instrument)
     said = [] if set(config.tasks) == set(card.default_tasks()) else list(config.tasks)
+    shown = without_folders(card, config.settings)
     for setting in card.setting:
-        value = config.settings.get(setting.name)
-        if not setting.is_default(value):
-            said.append(f"{setting.name} {', '.join(value) if isinstance(value, list) else value}")
+        if not setting.is_default(config.settings.get(setting.name)):
+            said.append(f"{setting.name} {', '.join(shown.texts(setting.name))}")
     said += [f"limit {config.limit}"] if config.limit else []
     whose = whose_items(record)
     return ", ".join([*said, *([f"{whose} items"] if whose != BUNDLED else [])])

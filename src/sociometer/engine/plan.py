@@ -39,7 +39,7 @@ class Plan(Struct, frozen=True):
     settings: Settings
     prompts: Prompts
     prices: Prices
-    given: tuple[Item, ...] | None = None
+    command_items: tuple[Item, ...] | None = None
     """Items that a command handed over, in place of the task's own."""
 
     def source(self) -> Source:
@@ -53,8 +53,8 @@ class Plan(Struct, frozen=True):
 
     def items(self, task: Task[Any, Any]) -> Iterable[Item]:
         """The items of a task that were chosen."""
-        if self.given is not None:
-            return self.given
+        if self.command_items is not None:
+            return self.command_items
         config = self.config
 
         def read() -> Iterable[Item]:
@@ -83,7 +83,7 @@ class Plan(Struct, frozen=True):
             sociometer_version=sociometer.__version__,
             python_version=platform.python_version(),
             platform=f"{sys.platform} {platform.machine()}",
-            given_items=self.given is not None,
+            given_items=self.command_items is not None,
         )
 
     def config_hash(self, manifest: Manifest) -> str:
@@ -93,7 +93,7 @@ class Plan(Struct, frozen=True):
             timeout_seconds=1.0,
         )  # fmt: skip
         facts = structs.replace(manifest, config=config, sociometer_version="", python_version="", platform="")
-        given = [] if self.given is None else [msgspec.to_builtins(item) for item in self.given]
+        given = [] if self.command_items is None else [msgspec.to_builtins(item) for item in self.command_items]
         body = msgspec.json.encode((facts, given), order="deterministic")
         return hashlib.sha256(body).hexdigest()[:32]
 

@@ -1,15 +1,17 @@
 """A run in the store: its episodes, its numbers, which can be rebuilt from what was played, and its figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from html import escape
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal
 
+from sociometer.core.card import Card
 from sociometer.core.conversation import Event
 from sociometer.core.errors import SociometerError, UsageError, unknown
 from sociometer.core.measure import Figure, Summary
-from sociometer.core.settings import Settings
+from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.lock import is_played
 from sociometer.store.records import Manifest, RunRecord, RunStatus
@@ -63,8 +65,8 @@ class StoredRun:
 
     @property
     def settings(self) -> Settings:
-        """The settings the run was made with."""
-        return Settings(self.manifest.config.settings)
+        """The settings the run was made with, paths without their folders: tables and pages show them."""
+        return without_folders(self._instrument.card, self.manifest.config.settings)
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
@@ -89,8 +91,9 @@ class StoredRun:
         )
 
     def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
-        """The episodes in the order of items and repeats, of one item where it is named."""
-        return self._store.episodes.walk(self.id, self._task(task), item)
+        """The episodes in the order of items and repeats, of every task where none is named."""
+        for name in (task,) if task else self.tasks:
+            yield from self._store.episodes.walk(self.id, self._task(name), item)
 
     def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
         """What happened when an item was played, in order; the task is found where none is named."""
@@ -146,8 +149,9 @@ class StoredRun:
         """The summary with what a figure must say about it."""
         name = self._task(task).name
         created = datetime.fromtimestamp(self.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
-        settings = self.manifest.config.settings
-        return SummarisedRun(self.id, name, self.subject, settings, self.summary(name), self.stand_ins, created)
+        return SummarisedRun(
+            self.id, name, self.subject, dict(self.settings), self.summary(name), self.stand_ins, created
+        )
 
     def figures(self) -> tuple[Figure, ...]:
         """What the instrument draws of this run."""
@@ -199,6 +203,16 @@ class StoredRun:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
         return head + "".join(f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+
+
+def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:
+    """The settings with the last part of each path in place of the whole."""
+    paths = {setting.name for setting in card.setting if setting.kind == "path"}
+
+    def bare(value: SettingValue) -> SettingValue:
+        return tuple(Path(one).name for one in value) if isinstance(value, tuple) else Path(str(value)).name
+
+    return Settings({name: bare(value) if name in paths and value else value for name, value in settings.items()})
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:
