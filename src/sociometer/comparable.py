@@ -47,7 +47,7 @@ def given_runs(runs: Sequence[StoredRun]) -> tuple[list[GivenRun], dict[str, Ins
             stored,
             datetime.fromtimestamp(stored.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC"),
             stored.record.manifest.instrument_version,
-            "finished" if stored.record.manifest.imported else stored.record.status,
+            stored.status,
             is_official(stored.record),
         )
         for stored in runs

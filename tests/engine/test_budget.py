@@ -3,40 +3,51 @@ from datetime import date
 
 import pytest
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.config import Caps
-from sociometer.core.conversation import Sampling, Usage, user
+from sociometer.core.conversation import Request, Sampling, Usage, user
 from sociometer.core.errors import Stopped, UsageError
 from sociometer.engine.budget import Budget
 from sociometer.engine.prices import Price
 
 PRICE = Price(input=1.0, output=2.0, as_of=date(2026, 1, 1))
+PROMPT = 200 + 2 * 32
+"""The tokens of the prompt at most: its bytes, and what a chat template adds."""
 
 
-def reserve(budget, *words):
-    return asyncio.run(asyncio.wait_for(budget.reserve(*words), 1))
+def asked(limit=None, text="x" * 200, **more):
+    return Request("subject", (user(text),), sampling=Sampling(max_tokens=limit), **more)
 
 
-ASKED = (user("x" * 200),)
+def reserve(budget, request, price=None, model="m", **more):
+    return asyncio.run(asyncio.wait_for(budget.reserve(model, request, price, **more), 1))
+
+
+def trusted(caps, **more):
+    """A budget that has seen one honest, small reply of the model."""
+    budget = Budget(caps, **more)
+    budget.settle(reserve(budget, asked(1), PRICE), Usage(0, 0), PRICE)
+    return budget
 
 
 def test_requests_are_capped_exactly_even_while_all_are_in_flight():
     budget = Budget(Caps(max_requests=3))
     for _ in range(3):
-        reserve(budget, PRICE, ASKED, Sampling())
+        reserve(budget, asked())
     with pytest.raises(Stopped, match="--max-requests 3"):
-        reserve(budget, PRICE, ASKED, Sampling())
+        reserve(budget, asked())
 
 
 def test_tokens_in_flight_count_before_they_are_spent():
-    budget = Budget(Caps(max_tokens=500))
-    held = reserve(budget, None, ASKED, Sampling(max_tokens=200))
+    budget = trusted(Caps(max_tokens=2 * PROMPT + 300))
+    held = reserve(budget, asked(200))
     with pytest.raises(TimeoutError):
-        reserve(budget, None, ASKED, Sampling(max_tokens=200))
+        reserve(budget, asked(200))
     budget.settle(held, Usage(50, 10), None)
-    again = reserve(budget, None, ASKED, Sampling(max_tokens=200))
-    budget.settle(again, Usage(200, 150), None)
-    with pytest.raises(Stopped, match="--max-tokens 500"):
-        reserve(budget, None, ASKED, Sampling(max_tokens=200))
+    again = reserve(budget, asked(200))
+    budget.settle(again, Usage(PROMPT, 200), None)
+    with pytest.raises(Stopped, match="--max-tokens"):
+        reserve(budget, asked(200))
 
 
 def test_cost_never_passes_the_cap():
@@ -44,7 +55,7 @@ def test_cost_never_passes_the_cap():
     sent = 0
     with pytest.raises(Stopped, match="--max-cost"):
         while True:
-            held = reserve(budget, PRICE, ASKED, Sampling(max_tokens=1000))
+            held = reserve(budget, asked(1000), PRICE)
             budget.settle(held, Usage(100, 1000), PRICE)
             sent += 1
     assert sent == 4
@@ -53,18 +64,23 @@ def test_cost_never_passes_the_cap():
 
 def test_an_unreported_reply_counts_at_its_most_and_is_said_to_be_unmetered():
     budget = Budget(Caps(max_tokens=1000))
-    budget.settle(reserve(budget, PRICE, ASKED, Sampling(max_tokens=100)), Usage(), PRICE)
+    budget.settle(reserve(budget, asked(100), PRICE), Usage(), PRICE)
     assert budget.spent.unmetered == 1
     assert budget.spent.unpriced == 1
-    assert budget.since_start()[1] >= 100
+    assert budget.since_start()[1] == PROMPT + 100
 
 
-def test_a_request_without_a_reply_costs_nothing_but_is_counted():
+def test_a_request_that_may_have_been_worked_on_is_charged_at_its_worst_case():
     budget = Budget(Caps(max_tokens=1000))
-    budget.settle(reserve(budget, PRICE, ASKED, Sampling(max_tokens=100)), None, PRICE)
-    assert budget.spent.requests == 1
-    assert budget.spent.output_tokens == 0
-    assert budget.spent.cost == 0
+    budget.settle(reserve(budget, asked(100), PRICE), None, PRICE)
+    assert budget.since_start() == (1, PROMPT + 100, pytest.approx((PROMPT + 200) / 1e6))
+    assert (budget.spent.cost, budget.spent.unpriced, budget.spent.unmetered) == (0, 0, 0)
+
+
+def test_a_request_that_was_refused_is_charged_nothing():
+    budget = Budget(Caps(max_tokens=1000))
+    budget.settle(reserve(budget, asked(100), PRICE), Usage(0, 0), PRICE)
+    assert budget.since_start() == (1, 0, 0)
 
 
 def test_a_negative_cap_is_refused():
@@ -72,10 +88,80 @@ def test_a_negative_cap_is_refused():
         Caps(max_cost=-1)
 
 
-def test_a_message_is_reserved_by_its_bytes_since_chinese_takes_more_tokens_a_letter():
-    tokens = {}
-    for letter in "a字":
-        budget = Budget(Caps(max_tokens=10_000))
-        tokens[letter] = reserve(budget, None, (user(letter * 300),), Sampling(max_tokens=1)).tokens
-    assert tokens["字"] > 300
-    assert tokens["字"] > 2 * tokens["a"]
+def test_a_prompt_is_reserved_by_its_bytes_and_its_schema():
+    def tokens(**request):
+        return reserve(Budget(Caps(max_tokens=10_000)), asked(1, **request)).tokens
+
+    assert tokens(text="字" * 300) - tokens(text="a" * 300) == 600
+    assert tokens(answer_format=Schema({"type": "object"})) - tokens() == len('{"type":"object"}')
+
+
+def test_a_reply_without_a_limit_is_refused_where_a_cap_needs_one():
+    with pytest.raises(UsageError, match=r"a reply of m .* has no limit.*--reply-tokens N"):
+        reserve(Budget(Caps(max_cost=1)), asked(None), PRICE)
+    known = Price(input=1.0, output=2.0, as_of=PRICE.as_of, max_output=500)
+    assert reserve(Budget(Caps(max_cost=1)), asked(None), known).tokens == PROMPT + 500
+    assert reserve(Budget(Caps(max_requests=1)), asked(None), PRICE).tokens == 0
+    assert reserve(Budget(Caps(max_tokens=1000)), asked(None), writes=False).tokens == PROMPT
+
+
+def test_a_cap_below_one_request_names_the_limit_that_fits():
+    with pytest.raises(
+        UsageError, match=rf"--max-tokens 500 does not cover one request.*--reply-tokens {500 - PROMPT}"
+    ):
+        reserve(Budget(Caps(max_tokens=500)), asked(1000))
+    fits = int((0.001 * 1e6 - PROMPT) / 2)
+    with pytest.raises(UsageError, match=rf"--max-cost 0.001 does not cover.*--reply-tokens {fits} or less"):
+        reserve(Budget(Caps(max_cost=0.001)), asked(1000), PRICE)
+    with pytest.raises(UsageError, match="raise the cap"):
+        reserve(Budget(Caps(max_tokens=10)), asked(1))
+
+
+def test_the_first_request_of_each_model_is_sent_alone():
+    async def play():
+        budget = Budget(Caps(max_tokens=100_000))
+
+        async def ask(model="m"):
+            return await asyncio.wait_for(budget.reserve(model, asked(10), None), 0.1)
+
+        held, other = await ask(), await ask("judge")
+        with pytest.raises(TimeoutError):
+            await ask()
+        budget.settle(held, Usage(5, 5), None)
+        for _ in range(3):
+            await ask()
+        budget.settle(other, None, None)
+        await ask("judge")
+        with pytest.raises(TimeoutError):
+            await ask("judge")
+
+    asyncio.run(play())
+
+
+def test_a_reply_above_its_limit_is_said_and_ends_the_sending():
+    budget = Budget(Caps(max_tokens=100_000))
+    budget.settle(reserve(budget, asked(10)), Usage(50, 50_000), None)
+    assert "m used 50,050 tokens for a request that may take 274 at most" in str(budget.exceeded)
+
+
+def test_what_a_run_may_come_to_is_on_disk_before_a_request_is_sent():
+    written = []
+
+    async def allow(requests, tokens, cost):
+        written.append((requests, tokens, cost))
+
+    budget = trusted(Caps(max_tokens=100_000), allow=allow)
+    for number in range(40):
+        reserve(budget, asked(100), PRICE)
+        requests, tokens, cost = written[-1]
+        assert requests >= 2 + number
+        assert tokens >= (1 + number) * (PROMPT + 100)
+        assert cost >= (1 + number) * (PROMPT + 200) / 1e6 - 1e-9
+    assert len(written) < 10
+
+
+def test_nothing_is_written_down_without_a_cap():
+    async def allow(*_):
+        raise AssertionError
+
+    reserve(Budget(Caps(), allow=allow), asked(100), PRICE)

@@ -11,7 +11,7 @@ from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of
 from sociometer.item_origin import whose_items
-from sociometer.store.records import RoleRecord, RunRecord
+from sociometer.store.records import RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
 EVERY = "all"
@@ -149,7 +149,9 @@ def _stands_for_its_subject(record: RunRecord) -> bool:
         for setting in card.setting
     ):
         return False
-    return manifest.imported or not (manifest.given_items or manifest.config.step_of)
+    if manifest.imported:
+        return record.status is RunStatus.FINISHED
+    return not (manifest.given_items or manifest.config.step_of)
 
 
 def terms_options() -> list[click.Parameter]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import msgspec
+from msgspec import Struct
 
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
@@ -12,10 +12,9 @@ from sociometer.cli.progress import cost_in_words
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.item_origin import BUNDLED, whose_items
-from sociometer.store.lock import is_played
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.store import Store
-from sociometer.store.stored_run import without_folders
+from sociometer.store.stored_run import state_of, status_of, without_folders
 
 
 def _show(store: Path | None, as_json: bool) -> None:
@@ -24,9 +23,10 @@ def _show(store: Path | None, as_json: bool) -> None:
     if as_json:
         print_json(
             [
-                {"run": record.id, "instrument": record.instrument, "subject": record.subject, "status": record.status,
-                 "created": record.created, "done": done, "errors": failed, "spent": spent}
-                for record, done, failed, spent in rows
+                {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
+                 "subject": row.record.subject, "status": row.status, "state": row.state,
+                 "created": row.record.created, "done": row.done, "errors": row.failed, "spent": row.spent}
+                for row in rows
             ]
         )  # fmt: skip
         return
@@ -49,19 +49,19 @@ def _show(store: Path | None, as_json: bool) -> None:
             ),
             tuple(
                 (
-                    record.id,
-                    record.instrument,
-                    _what(record),
-                    record.subject,
-                    "imported" if record.manifest.imported else record.status,
-                    datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%d %H:%M"),
-                    done,
-                    failed,
-                    spent.requests,
-                    spent.input_tokens + spent.output_tokens,
-                    cost_in_words(spent.cost, spent.priced, spent.unpriced),
+                    row.record.id,
+                    row.record.instrument,
+                    _what(row.record),
+                    row.record.subject,
+                    row.state,
+                    datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
+                    row.done,
+                    row.failed,
+                    row.spent.requests,
+                    row.spent.input_tokens + row.spent.output_tokens,
+                    cost_in_words(row.spent.cost, row.spent.priced, row.spent.unpriced),
                 )
-                for record, done, failed, spent in rows
+                for row in rows
             ),
             note="" if rows else "No run yet. Start one with: sociometer run INSTRUMENT --model MODEL",
         )
@@ -84,15 +84,29 @@ def _what(record: RunRecord) -> str:
     return ", ".join([*said, *([f"{whose} items"] if whose != BUNDLED else [])])
 
 
-def _rows(path: Path) -> list[tuple[RunRecord, int, int, Spent]]:
-    rows = []
+class _Row(Struct, frozen=True):
+    """A run with what is counted of it."""
+
+    record: RunRecord
+    status: RunStatus
+    state: str
+    done: int
+    failed: int
+    spent: Spent
+
+
+def _rows(path: Path) -> list[_Row]:
     with Store(path) as opened:
-        for record in opened.runs.all():
-            done, failed = opened.episodes.counts(record.id)
-            if record.status is RunStatus.PLAYING and not is_played(path, record.id):
-                record = msgspec.structs.replace(record, status=RunStatus.STOPPED)
-            rows.append((record, done, failed, opened.journal.spent(record.id)))
-    return rows
+        return [
+            _Row(
+                record,
+                status_of(opened, record),
+                state_of(opened, record),
+                *opened.episodes.counts(record.id),
+                opened.journal.spent(record.id),
+            )
+            for record in opened.runs.all()
+        ]
 
 
 command = click.Command(

@@ -29,7 +29,7 @@ def headline_table(run: StoredRun) -> Table:
 def _caveats(run: StoredRun) -> list[str]:
     caveats = []
     if run.status is not RunStatus.FINISHED:
-        caveats.append(f"This run is {run.status}: the numbers cover only what was played.")
+        caveats.append(f"This run is {run.state}: the numbers cover only what was played.")
     beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
     if beside:
         caveats.append(f"Stand-ins, not the real thing: {', '.join(beside)}.")

@@ -1,25 +1,35 @@
-"""Counts what is spent, and holds it within hard caps, judges and simulators included."""
+"""Counts what is spent, and holds it within hard caps, judges and simulators included.
+
+What a request may come to at most is set aside, on disk, before it is sent, and counted as spent until the server has
+reported what it really used. So a cap holds whatever happens to the process, and as long as servers keep to the reply
+limit they are given; after the first reply above its limit nothing more is sent.
+"""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
+import msgspec
 from msgspec import Struct
 
+from sociometer.core.answer_format import Schema
 from sociometer.core.config import Caps
-from sociometer.core.conversation import Message, Sampling, Usage
-from sociometer.core.errors import StopCause, Stopped
+from sociometer.core.conversation import Request, Usage
+from sociometer.core.errors import StopCause, Stopped, UsageError
 from sociometer.engine.prices import Price
 from sociometer.store.records import Charge, Spent
 
-_BYTES_A_TOKEN = 2.0
-"""Fewer than tokenizers need, for English as for Chinese, so that a reservation is not too small."""
-_UNBOUNDED_REPLY_TOKENS = 4_096
+_TOKENS_A_MESSAGE = 32
+"""What a chat template adds to a message at most; its text has at most one token for each byte."""
+_BLOCK = 8
+"""How many requests more than the next one are written to disk at once."""
 
 
 class Reservation(Struct, frozen=True):
-    """What one request in flight may come to at most."""
+    """What requests may come to at most."""
 
-    tokens: int
-    cost: float
+    tokens: int = 0
+    cost: float = 0.0
+    model: str = ""
 
     def plus(self, other: "Reservation", times: int = 1) -> "Reservation":
         """The sum of both."""
@@ -29,12 +39,27 @@ class Reservation(Struct, frozen=True):
 class Budget:
     """What a run has spent, and what its requests in flight may still come to."""
 
-    def __init__(self, caps: Caps, spent: Spent | None = None, beside: "Budget | None" = None) -> None:
-        """`spent` is what this run had paid for earlier; `beside` the budget of the command's previous run."""
+    def __init__(
+        self,
+        caps: Caps,
+        spent: Spent | None = None,
+        beside: "Budget | None" = None,
+        allow: Callable[[int, int, float], Awaitable[object]] | None = None,
+    ) -> None:
+        """`spent` is what this run had paid for earlier; `beside` the budget of the command's previous run.
+
+        `allow` writes to disk what the run may come to in all.
+        """
         self.caps = caps
         self.spent = spent or Spent()
-        self._reserved = Reservation(0, 0.0)
-        self._in_flight = 0
+        self.exceeded: Stopped | None = None
+        """Set once a reply used more than was set aside for it."""
+        self._allow = allow if caps != Caps() else None
+        self._allowed = (0, 0, 0.0)
+        self._allowing = asyncio.Lock()
+        self._reserved = Reservation()
+        self._in_flight: dict[str, int] = {}
+        self._trusted: set[str] = set()
         self._settled = asyncio.Event()
         self._start = self.spent.against_caps
         self._beside = (0, 0, 0.0) if beside is None else beside.since_start()
@@ -44,62 +69,145 @@ class Budget:
         earlier, now, start = self._beside, self.spent.against_caps, self._start
         return earlier[0] + now[0] - start[0], earlier[1] + now[1] - start[1], earlier[2] + now[2] - start[2]
 
-    async def reserve(self, price: Price | None, messages: tuple[Message, ...], sampling: Sampling) -> Reservation:
+    async def reserve(self, model: str, request: Request, price: Price | None, *, writes: bool = True) -> Reservation:
         """Sets aside what a request may come to; where that does not fit, waits for others in flight to come to less.
 
         Raises Stopped, before anything is sent, once nothing is in flight and it still does not fit.
         """
-        reservation = Reservation(0, 0.0)
-        if self.caps.max_tokens is not None or self.caps.max_cost is not None:
-            reservation = _largest(price, messages, sampling)
-        while (stop := self._against(reservation)) is not None:
-            if not self._in_flight or stop.cause is StopCause.MAX_REQUESTS:
+        reservation = Reservation(model=model)
+        if self._is_metered():
+            reservation = _largest(model, request, price, writes)
+        while (stop := self._against(reservation)) is not None or not self._may_join(model):
+            if self.exceeded is not None:
+                raise self.exceeded
+            if stop is not None and (not self._in_flight or stop.cause is StopCause.MAX_REQUESTS):
+                self._refuse_a_cap_below_one_request(reservation, request, price)
                 raise stop
             self._settled.clear()
             await self._settled.wait()
+        if self.exceeded is not None:
+            raise self.exceeded
         self.spent.requests += 1
-        self._in_flight += 1
+        self._in_flight[model] = self._in_flight.get(model, 0) + 1
         self._reserved = self._reserved.plus(reservation)
+        try:
+            await self._write_down(reservation)
+        except BaseException:
+            self._give_back(reservation)
+            self.spent.requests -= 1
+            raise
         return reservation
 
     def settle(self, reservation: Reservation, usage: Usage | None, price: Price | None) -> Charge:
-        """Counts what a request really used (None: nothing came back)."""
-        self._in_flight -= 1
-        self._reserved = self._reserved.plus(reservation, -1)
-        self._settled.set()
-        if usage is None:
-            return Charge(None)
-        spent = self.spent
-        spent.input_tokens += usage.input_tokens or 0
-        spent.output_tokens += usage.output_tokens or 0
-        unmetered = usage.input_tokens is None or usage.output_tokens is None
-        cost = price.of(usage) if price else None
+        """Counts what a request really used; where the server did not report that (None), its worst case."""
+        self._give_back(reservation)
+        spent, used = self.spent, usage or Usage()
+        spent.input_tokens += used.input_tokens or 0
+        spent.output_tokens += used.output_tokens or 0
+        unmetered = used.input_tokens is None or used.output_tokens is None
+        cost = price.of(used) if price else None
         charge = Charge(cost, reservation.tokens * unmetered, reservation.cost if cost is None else 0.0)
-        spent.unmetered += unmetered
-        spent.unpriced += cost is None
-        spent.priced += cost is not None
+        if usage is not None:
+            spent.unmetered += unmetered
+            spent.unpriced += cost is None
+            spent.priced += cost is not None
         spent.cost += cost or 0.0
         spent.charged_tokens += charge.charged_tokens
         spent.charged_cost += charge.charged_cost
+        total = (used.input_tokens or 0) + (used.output_tokens or 0)
+        if not unmetered and total <= reservation.tokens:
+            self._trusted.add(reservation.model)
+        elif self._is_metered() and total > reservation.tokens:
+            cause = StopCause.MAX_TOKENS if self.caps.max_tokens is not None else StopCause.MAX_COST
+            self.exceeded = Stopped(
+                f"{reservation.model} used {total:,} tokens for a request that may take {reservation.tokens:,} at most:"
+                f" it does not keep to its reply limit, so {cause} cannot be held",
+                cause,
+            )
         return charge
+
+    def _is_metered(self) -> bool:
+        return self.caps.max_tokens is not None or self.caps.max_cost is not None
+
+    def _may_join(self, model: str) -> bool:
+        """A model's first request is sent alone: one that does not keep to its reply limit shows it there."""
+        return not self._is_metered() or model in self._trusted or not self._in_flight.get(model)
+
+    def _give_back(self, reservation: Reservation) -> None:
+        self._in_flight[reservation.model] -= 1
+        if not self._in_flight[reservation.model]:
+            del self._in_flight[reservation.model]
+        self._reserved = self._reserved.plus(reservation, -1)
+        self._settled.set()
+
+    def _at_most(self) -> tuple[int, int, float]:
+        requests, tokens, cost = self.spent.against_caps
+        return requests, tokens + self._reserved.tokens, cost + self._reserved.cost
+
+    async def _write_down(self, reservation: Reservation) -> None:
+        """Makes sure that what the run may come to is on disk before the request is sent."""
+        if self._allow is None or not _above(self._at_most(), self._allowed):
+            return
+        async with self._allowing:
+            most = self._at_most()
+            if _above(most, self._allowed):
+                requests = self._within(self.caps.max_requests, 0, most[0] + _BLOCK, most[0])
+                tokens = self._within(self.caps.max_tokens, 1, most[1] + reservation.tokens * _BLOCK, most[1])
+                cost = self._within(self.caps.max_cost, 2, most[2] + reservation.cost * _BLOCK, most[2])
+                await self._allow(int(requests), int(tokens), cost)
+                self._allowed = int(requests), int(tokens), cost
+
+    def _within(self, cap: float | None, kind: int, wanted: float, least: float) -> float:
+        """What is wanted, as far as the cap leaves room for it."""
+        return wanted if cap is None else max(least, min(wanted, cap - self._beside[kind]))
 
     def _against(self, reservation: Reservation) -> Stopped | None:
         """The cap that the next request would break, if any."""
         caps = self.caps
-        requests, tokens, cost = (one + other for one, other in zip(self._beside, self.spent.against_caps, strict=True))
-        most = self._reserved.plus(reservation)
+        requests, tokens, cost = (one + other for one, other in zip(self._beside, self._at_most(), strict=True))
         if caps.max_requests is not None and requests >= caps.max_requests:
             return Stopped(f"--max-requests {caps.max_requests} is reached", StopCause.MAX_REQUESTS)
-        if caps.max_tokens is not None and tokens + most.tokens > caps.max_tokens:
+        if caps.max_tokens is not None and tokens + reservation.tokens > caps.max_tokens:
             return Stopped(f"the next request could exceed --max-tokens {caps.max_tokens}", StopCause.MAX_TOKENS)
-        if caps.max_cost is not None and cost + most.cost > caps.max_cost:
+        if caps.max_cost is not None and cost + reservation.cost > caps.max_cost:
             return Stopped(f"the next request could exceed --max-cost {caps.max_cost:g}", StopCause.MAX_COST)
         return None
 
+    def _refuse_a_cap_below_one_request(self, reservation: Reservation, request: Request, price: Price | None) -> None:
+        """Says before anything is sent that a cap is too small for a single request, and what would fit."""
+        caps = self.caps
+        if self.spent.requests or self._beside[0] or not self._is_metered():
+            return
+        read = _read_at_most(request)
+        room = float("inf") if caps.max_tokens is None else float(caps.max_tokens - read)
+        if caps.max_cost is not None and price is not None and price.output:
+            room = min(room, (caps.max_cost * 1e6 - read * price.input) / price.output)
+        cap = f"--max-tokens {caps.max_tokens}" if caps.max_cost is None else f"--max-cost {caps.max_cost:g}"
+        needed = f"{reservation.tokens:,} tokens" + (f" (${reservation.cost:.4f})" if reservation.cost else "")
+        advice = f"give --reply-tokens {int(room)} or less, or raise the cap" if room >= 1 else "raise the cap"
+        raise UsageError(f"{cap} does not cover one request to {reservation.model}: up to {needed}; {advice}.")
 
-def _largest(price: Price | None, messages: tuple[Message, ...], sampling: Sampling) -> Reservation:
-    size = sum(len(message.content.encode("utf-8", "replace")) for message in messages)
-    read = int(size / _BYTES_A_TOKEN) + 8 * len(messages)
-    written = sampling.max_tokens or _UNBOUNDED_REPLY_TOKENS
+
+def _above(most: tuple[int, int, float], allowed: tuple[int, int, float]) -> bool:
+    return most[0] > allowed[0] or most[1] > allowed[1] or most[2] > allowed[2]
+
+
+def _read_at_most(request: Request) -> int:
+    """The tokens of a prompt at most: one for each byte, and what a chat template adds."""
+    size = sum(len(message.content.encode("utf-8", "replace")) for message in request.messages)
+    if isinstance(request.answer_format, Schema):
+        size += len(msgspec.json.encode(request.answer_format.schema))
+    return size + _TOKENS_A_MESSAGE * (len(request.messages) + 1)
+
+
+def _largest(model: str, request: Request, price: Price | None, writes: bool) -> Reservation:
+    read = _read_at_most(request)
+    written = (request.sampling.max_tokens or (price.max_output if price else None)) if writes else 0
+    if written is None:
+        raise UsageError(
+            f"a reply of {model} (role '{request.role}') has no limit, so a cap on tokens or cost cannot be held; give"
+            " --reply-tokens N for the subject, or add max_output to the model's entry in your price list"
+            " ('sociometer doctor' prints its place)."
+        )
     cost = (read * price.input + written * price.output) / 1e6 if price else 0.0
-    return Reservation(read + written, cost)
+    return Reservation(read + written, cost, model)

@@ -16,6 +16,7 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.export import whole_file
 from sociometer.engine.plan import make_plan
 from sociometer.engine.roles import SUBJECT
+from sociometer.store.lock import RunLock
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -100,16 +101,17 @@ class CommandContext:
         imported = {role: RoleRecord(name, Identity("imported", name), name) for role, name in who.items()}
         manifest = structs.replace(plan.manifest(), roles=imported, imported=True)
         run = store.runs.create(manifest, plan.config_hash(manifest)).id
-        for position, finished in enumerate(episodes):
-            store.runs.add_item(run, task, position, finished.item)
-            score = found.score(finished.item, finished.outcome)
-            episode: Episode[Any, Any] = Episode(finished.item, finished.repeat, finished.outcome, score, None)
-            store.episodes.add(run, task, episode, finished.events)
-        store.runs.set_status(run, RunStatus.FINISHED)
-        store.flush()
-        stored = self._engine.stored(run)
-        stored.summarise(task)
-        return stored
+        with RunLock(store.path, run):
+            for position, finished in enumerate(episodes):
+                store.runs.add_item(run, task, position, finished.item)
+                score = found.score(finished.item, finished.outcome)
+                episode: Episode[Any, Any] = Episode(finished.item, finished.repeat, finished.outcome, score, None)
+                store.episodes.add(run, task, episode, finished.events)
+            store.flush()
+            self._engine.stored(run).keep_summary(task)
+            store.runs.set_status(run, RunStatus.FINISHED)
+            store.flush()
+        return self._engine.stored(run)
 
     def write(self, path: Path, text: str) -> str:
         """Writes a file whole or not at all; gives its path for `Result.wrote`."""

@@ -6,6 +6,7 @@ import gc
 import shlex
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct, structs
@@ -90,7 +91,8 @@ class Engine:
         """
         plan = self.plan(config, items, players=players)
         lists = plan.item_lists()
-        manifest = plan.manifest()
+        total = sum(items.count * plan.repeats(task) for task, items in lists.items())
+        manifest = structs.replace(plan.manifest(), episodes=total)
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash)
         if record is not None and not plan.reusable():
@@ -131,13 +133,14 @@ class Engine:
 
     async def play(self, prepared: PreparedRun) -> PlayedRun:
         """Plays a run to its end, under its lock, and summarises it."""
-        plan, record = prepared.plan, prepared.record
-        budget = Budget(plan.config.caps, self.store.journal.spent(record.id), self._budget)
-        self._budget = budget
+        plan, record, journal = prepared.plan, prepared.record, self.store.journal
         total = sum(items.count * plan.repeats(task) for task, items in prepared.items.items())
         people = any(binding.player.identity.wire == "human" for binding in plan.bindings.values())
-        progress = Progress(f"{record.instrument} · {record.subject}", budget, total, people)
         with RunLock(self.store.path, record.id):
+            journal.charge_allowance(record.id)
+            allow = partial(journal.allow, record.id)
+            budget = self._budget = Budget(plan.config.caps, journal.spent(record.id), self._budget, allow)
+            progress = Progress(f"{record.instrument} · {record.subject}", budget, total, people)
             self.store.runs.set_status(record.id, RunStatus.PLAYING)
             if self._listener:
                 self._listener.started(record.id, progress)
@@ -150,17 +153,19 @@ class Engine:
                     self.store.runs.delete(record.id)
                     ending = structs.replace(ending, kept=False)
                     raise NeverAnswered(ending.reason)
+                journal.end_allowance(record.id)
+                self.store.flush()
+                for task in plan.tasks:
+                    self.stored(record.id).keep_summary(task.name)
             finally:
                 progress.status = ending.status
                 if self._listener:
                     self._listener.ended(record.id, ending)
+                # After the summaries, so that a run that is killed before has none that could be out of date.
                 with contextlib.suppress(StoreError):
                     self.store.runs.set_status(record.id, ending.status)
             self.store.flush()
-            stored = self.stored(record.id)
-            for task in plan.tasks:
-                stored.summarise(task.name)
-        return PlayedRun(stored, ending, progress)
+        return PlayedRun(self.stored(record.id), ending, progress)
 
     def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
         """Prepares and plays a run; `options` are those of `prepare`."""

@@ -21,6 +21,8 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     input: float
     output: float
     as_of: date
+    max_output: int | None = None
+    """The most tokens that a reply can have; None where it is not known."""
 
     def of(self, usage: Usage) -> float | None:
         """The cost of a reply, or None where the server did not report its tokens."""

@@ -71,7 +71,7 @@ class JournalReplies:
         key = drawn.key("" if player.identity.certain and not self._fresh else self._run)
         kept = self._lookup(player.identity, key)
         if kept is None:
-            answer, kept = await self._send(drawn, key, attempt)
+            answer, kept = await self._send(drawn, key, attempt, writes=kind is Reply)
             if kept is None:
                 return answer, key
         return msgspec.msgpack.decode(kept, type=kind), key
@@ -94,7 +94,7 @@ class JournalReplies:
         return kept
 
     async def _send(
-        self, drawn: DrawnRequest, key: bytes, attempt: Callable[[], Awaitable[Answer]]
+        self, drawn: DrawnRequest, key: bytes, attempt: Callable[[], Awaitable[Answer]], *, writes: bool
     ) -> tuple[Answer, bytes | None]:
         """The answer once it is on disk, and the one that another process had stored for this draw meanwhile."""
         endpoint = drawn.binding.player.identity.endpoint
@@ -102,7 +102,7 @@ class JournalReplies:
         for tried in itertools.count():
             epoch = await throttle.acquire()
             try:
-                answer, usage, charge = await self._attempt(drawn, attempt)
+                answer, usage, charge = await self._attempt(drawn, attempt, writes=writes)
                 self._reached.add(endpoint)
                 throttle.recover()
                 identity, messages = drawn.binding.player.identity, drawn.request.messages
@@ -132,13 +132,13 @@ class JournalReplies:
         raise AssertionError("unreachable")
 
     async def _attempt(
-        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]]
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], *, writes: bool
     ) -> tuple[Answer, Usage, Charge]:
         if self.stopping is not None:
             raise self.stopping
         price = self._prices.get(drawn.binding.spec)
         try:
-            reservation = await self._budget.reserve(price, drawn.request.messages, drawn.request.sampling)
+            reservation = await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=writes)
         except Stopped as limit:
             self.stop(limit)
             raise
@@ -156,6 +156,8 @@ class JournalReplies:
         finally:
             self._progress.in_flight -= 1
             charge = self._budget.settle(reservation, usage, price)
+            if self._budget.exceeded is not None:
+                self.stop(self._budget.exceeded)
             if not answered:
                 self._journal.count_attempt(self._run, usage, charge)
         self._progress.answered += 1

@@ -10,10 +10,12 @@ import msgspec
 
 from sociometer.core.conversation import Event, Exchange, Noted, Reply
 from sociometer.core.errors import UsageError
+from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.database import storage_errors
 from sociometer.store.journal import Journal, put_messages, read_messages
-from sociometer.store.texts import TextShelf, pack, unpack
+from sociometer.store.runs import PUT_SUMMARY, summary_row
+from sociometer.store.texts import TextShelf, seal, unpack, unseal
 from sociometer.store.writer import Writer
 
 _encode_json = msgspec.json.Encoder().encode
@@ -52,12 +54,23 @@ class Episodes:
         place = (run, task, episode.item.id, episode.repeat)
         self._writer.queue(lambda connection: self._insert(connection, place, outcome, episode.failure, kept, score))
 
-    def replace_scores(self, run: str, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> None:
-        """Puts new scores in place of all old ones of a task, at once; a Failure says why an outcome has none."""
+    def replace_scores(
+        self, run: str, task: str, scores: Mapping[tuple[str, int], Score | Failure], summary: Summary
+    ) -> None:
+        """Puts new scores and their summary in place of all old ones of a task, in one transaction.
+
+        A Failure says why an outcome has no score. Only whoever holds the run's lock may call this.
+        """
         encoded = {
             place: score if isinstance(score, Failure) else _encode_json(score) for place, score in scores.items()
         }
-        self._writer.queue(lambda connection: _replace_scores(connection, run, task, encoded))
+        made = summary_row(run, task, summary)
+
+        def replace(connection: sqlite3.Connection) -> None:
+            _replace_scores(connection, run, task, encoded)
+            connection.execute(PUT_SUMMARY, made)
+
+        self._writer.queue(replace)
 
     def finished(self, run: str, task: str) -> set[tuple[str, int]]:
         """The item ids and repeats that have an outcome."""
@@ -96,14 +109,15 @@ class Episodes:
         with storage_errors(self._path):
             statement, values = (_WALK, (run, task.name)) if item is None else (_WALK_ONE, (run, task.name, item))
             for row in self._reader.execute(statement, values):
-                hash_, body, repeat, outcome, kind, failure, score = row
+                hash_, body, name, repeat, outcome, kind, failure, score = row
                 if last is None or last[0] != hash_:
                     last = hash_, items.decode(unpack(body))
+                place = (run, task.name, name, repeat)
                 yield Episode(
                     last[1],
                     repeat,
-                    None if outcome is None else outcomes.decode(unpack(outcome)),
-                    None if score is None else scores.decode(score),
+                    None if outcome is None else outcomes.decode(unseal(outcome, *place, "outcome")),
+                    None if score is None else scores.decode(unseal(score, *place, "score")),
                     None if kind is None else Failure(kind, failure),
                 )
 
@@ -116,7 +130,8 @@ class Episodes:
             ).fetchone()
             if row is None:
                 raise UsageError(f"run {run} has no episode of item '{item}' (task {task}, repeat {repeat}).")
-            return tuple(self._event(event) for event in _decode_events(unpack(row[0])))
+            events = unseal(row[0], run, task, item, repeat, "events")
+            return tuple(self._event(event) for event in _decode_events(events))
 
     def _event(self, kept: tuple[Any, ...]) -> Event:
         if kept[0] == _NOTE:
@@ -143,15 +158,15 @@ class Episodes:
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *place,
-                None if outcome is None else pack(outcome),
+                None if outcome is None else seal(outcome, *place, "outcome"),
                 failure.kind if failure else None,
                 failure.message if failure else None,
-                pack(_encode_events(kept)),
+                seal(_encode_events(kept), *place, "events"),
                 time.time(),
             ),
         )
         if score is not None:
-            connection.execute(_PUT_SCORE, (*place, score))
+            connection.execute(_PUT_SCORE, (*place, seal(score, *place, "score")))
 
     def _encode_exchange(self, connection: sqlite3.Connection, event: Exchange) -> tuple[Any, ...]:
         kept = (_EXCHANGE, event.role, event.model, event.branch, event.key)
@@ -161,7 +176,7 @@ class Episodes:
 
 
 _EPISODES = """
-SELECT item.body, text.body, episode.repeat, episode.outcome, episode.failure_kind, episode.failure, score.body
+SELECT item.body, text.body, item.id, episode.repeat, episode.outcome, episode.failure_kind, episode.failure, score.body
 FROM item
 JOIN text ON text.hash = item.body
 JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
@@ -190,4 +205,4 @@ def _replace_scores(
             (*failure, *place),
         )
         if not isinstance(score, Failure):
-            connection.execute(_PUT_SCORE, (*place, score))
+            connection.execute(_PUT_SCORE, (*place, seal(score, *place, "score")))

@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import structs
@@ -11,10 +12,11 @@ from msgspec import structs
 from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.store.database import storage_errors
 from sociometer.store.records import Charge, JournalEntry, Spent
-from sociometer.store.texts import TextShelf, get_texts, pack, split_hashes, unpack
+from sociometer.store.texts import TextShelf, get_texts, seal, split_hashes, unseal
 from sociometer.store.writer import Writer
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
+_PUT_ALLOWANCE = "INSERT OR REPLACE INTO allowance (run, requests, tokens, cost) VALUES (?, ?, ?, ?)"
 _SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a"}
 _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 
@@ -33,7 +35,7 @@ class Journal:
         """The reply under that key, encoded, or None."""
         with storage_errors(self._path):
             row = self._reader.execute("SELECT reply FROM journal WHERE key = ?", (key,)).fetchone()
-        return unpack(row[0]) if row else None
+            return unseal(row[0], key) if row else None
 
     def knows(self, identity: Identity) -> bool:
         """Whether there is any reply of that model; where not, lookups can be spared."""
@@ -57,6 +59,34 @@ class Journal:
         row = (run, used.input_tokens, used.output_tokens, *structs.astuple(charge), time.time())
         self._writer.execute("INSERT INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
+    def allow(self, run: str, requests: int, tokens: int, cost: float) -> "asyncio.Future[Any]":
+        """Queues how much a run may come to in all; the future is done when it is on disk."""
+        row = (run, requests, tokens, cost)
+        return self._writer.committed(lambda connection: connection.execute(_PUT_ALLOWANCE, row))
+
+    def end_allowance(self, run: str) -> None:
+        """Queues that nothing of a run is in flight any more."""
+        self._writer.execute("DELETE FROM allowance WHERE run = ?", (run,))
+
+    def charge_allowance(self, run: str) -> None:
+        """Charges what a killed run had in flight, at its worst case, as attempts without a reply."""
+        with storage_errors(self._path):
+            row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
+        if row is None:
+            return
+        requests, tokens, cost = self.spent(run).against_caps
+        lost, now = max(0, row[0] - requests), time.time()
+        charges = [(run, 0, 0, None, 0, 0.0, now)] * lost
+        if lost:
+            charges[0] = (run, 0, 0, None, max(0, row[1] - tokens), max(0.0, row[2] - cost), now)
+
+        def charge(connection: sqlite3.Connection) -> None:
+            connection.executemany("INSERT INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?)", charges)
+            connection.execute("DELETE FROM allowance WHERE run = ?", (run,))
+
+        self._writer.queue(charge)
+        self._writer.flush()
+
     def spent(self, run: str) -> Spent:
         """What a run has paid for, including failed attempts."""
         with storage_errors(self._path):
@@ -79,7 +109,7 @@ class Journal:
         """What was asked under a key, and the reply."""
         with storage_errors(self._path):
             row = self._reader.execute("SELECT messages, reply FROM journal WHERE key = ?", (key,)).fetchone()
-            return (read_messages(self._reader, row[0]), unpack(row[1])) if row else ((), b"")
+            return (read_messages(self._reader, row[0]), unseal(row[1], key)) if row else ((), b"")
 
     def _insert(self, connection: sqlite3.Connection, entry: JournalEntry) -> bytes | None:
         done = connection.execute(
@@ -91,7 +121,7 @@ class Journal:
                 self._model(connection, entry.identity),
                 entry.run,
                 put_messages(connection, self._texts, entry.messages),
-                pack(entry.reply),
+                seal(entry.reply, entry.key),
                 entry.usage.input_tokens,
                 entry.usage.output_tokens,
                 *structs.astuple(entry.charge),
@@ -101,7 +131,7 @@ class Journal:
         if done.rowcount:
             return None
         row = connection.execute("SELECT reply FROM journal WHERE key = ?", (entry.key,)).fetchone()
-        return unpack(row[0])
+        return unseal(row[0], entry.key)
 
     def _model(self, connection: sqlite3.Connection, identity: Identity) -> int:
         number = self._models.get(identity)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.config import DEFAULT_IN_FLIGHT, model_label
-from sociometer.store.texts import pack, unpack
+from sociometer.store.texts import seal, unpack
 
 _CHOICES = ("instrument", "tasks", "settings", "seed", "limit", "official", "data_folder", "prompts_folder", "fresh",
             "command", "caps", "in_flight", "retries")  # fmt: skip
@@ -19,7 +19,7 @@ def upgrade_manifests(connection: sqlite3.Connection) -> None:
         manifest = upgraded(subject, msgspec.json.decode(unpack(packed)))
         connection.execute(
             "UPDATE run SET subject = ?, manifest = ? WHERE id = ?",
-            (model_label(subject), pack(msgspec.json.encode(manifest)), run),
+            (model_label(subject), seal(msgspec.json.encode(manifest), run), run),
         )
 
 

@@ -39,6 +39,8 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     sociometer_version: str
     python_version: str
     platform: str
+    episodes: int = 0
+    """How many episodes were planned; 0 where that is not known."""
     given_items: bool = False
     """Whether a command handed the items over."""
     imported: bool = False

@@ -14,12 +14,20 @@ from sociometer.core.measure import Summary
 from sociometer.core.task import Item
 from sociometer.store.database import storage_errors
 from sociometer.store.records import Manifest, RunRecord, RunStatus
-from sociometer.store.texts import TextShelf, pack, unpack
+from sociometer.store.texts import TextShelf, seal, unseal
 from sociometer.store.writer import Writer
 
 _encode = msgspec.json.Encoder().encode
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _COLUMNS = "id, instrument, subject, status, manifest, created, finished, name"
+
+
+PUT_SUMMARY = "INSERT OR REPLACE INTO summary (run, task, body) VALUES (?, ?, ?)"
+
+
+def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]:
+    """A summary as its row."""
+    return run, task, seal(_encode(summary), run, task)
 
 
 class Runs:
@@ -37,7 +45,7 @@ class Runs:
         created = time.time()
         subject = manifest.config.label or model_label(manifest.config.subject)
         config = manifest.config
-        row = (run, config.instrument, subject, config_hash, RunStatus.PLAYING, pack(_encode(manifest)), created,
+        row = (run, config.instrument, subject, config_hash, RunStatus.PLAYING, seal(_encode(manifest), run), created,
                config.name)  # fmt: skip
         unless = " WHERE NOT EXISTS (SELECT 1 FROM run WHERE config_hash = ?)" if only else ""
         self._writer.execute(
@@ -55,9 +63,15 @@ class Runs:
         self._writer.flush()
 
     def set_status(self, run: str, status: RunStatus) -> None:
-        """Keeps how far a run got."""
+        """Keeps how far a run got; the summaries of one that is played on no longer hold."""
         finished = time.time() if status is RunStatus.FINISHED else None
-        self._writer.execute("UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run))
+
+        def update(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run))
+            if status is RunStatus.PLAYING:
+                connection.execute("DELETE FROM summary WHERE run = ?", (run,))
+
+        self._writer.queue(update)
 
     def with_config(self, config_hash: str) -> RunRecord | None:
         """The newest run made by the same command on the same models and data."""
@@ -103,18 +117,17 @@ class Runs:
 
     def set_summary(self, run: str, task: str, summary: Summary) -> None:
         """Keeps a summary in place of an earlier one."""
-        body = pack(_encode(summary))
-        self._writer.execute("INSERT OR REPLACE INTO summary (run, task, body) VALUES (?, ?, ?)", (run, task, body))
+        self._writer.execute(PUT_SUMMARY, summary_row(run, task, summary))
 
     def summary(self, run: str, task: str) -> Summary | None:
         """A run's summary, or None where it was never made."""
         with storage_errors(self._path):
             row = self._reader.execute("SELECT body FROM summary WHERE run = ? AND task = ?", (run, task)).fetchone()
-        return msgspec.json.decode(unpack(row[0]), type=Summary) if row else None
+            return msgspec.json.decode(unseal(row[0], run, task), type=Summary) if row else None
 
     def _select(self, where: str, values: tuple[str, ...]) -> Iterator[RunRecord]:
         with storage_errors(self._path):
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
                 run, instrument, subject, status, packed, created, finished, name = row
-                manifest = msgspec.json.decode(unpack(packed), type=Manifest)
+                manifest = msgspec.json.decode(unseal(packed, run), type=Manifest)
                 yield RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name)

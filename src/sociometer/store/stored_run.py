@@ -7,13 +7,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec import structs
+
 from sociometer.core.card import Card
 from sociometer.core.conversation import Event
 from sociometer.core.errors import SociometerError, UsageError, unknown
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
-from sociometer.store.lock import is_played
+from sociometer.store.lock import RunLock, is_played
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
 
@@ -59,9 +61,13 @@ class StoredRun:
 
     @property
     def status(self) -> RunStatus:
-        """How far the run got; one whose process was killed is stopped."""
-        killed = self.record.status is RunStatus.PLAYING and not is_played(self._store.path, self.id)
-        return RunStatus.STOPPED if killed else self.record.status
+        """How far the run got."""
+        return status_of(self._store, self.record)
+
+    @property
+    def state(self) -> str:
+        """How far the run got, in words: `playing, 40 %`."""
+        return state_of(self._store, self.record)
 
     @property
     def settings(self) -> Settings:
@@ -141,9 +147,11 @@ class StoredRun:
         return self._store.episodes.failures(self.id)
 
     def summary(self, task: str = "") -> Summary:
-        """The table of the run; made from what is stored where there is none yet."""
-        name = self._task(task).name
-        return self._store.runs.summary(self.id, name) or self.rescore(name)
+        """The table of the run; of one that is being played or was killed, made from what is stored so far."""
+        found = self._task(task)
+        ended = self.record.status is not RunStatus.PLAYING
+        kept = self._store.runs.summary(self.id, found.name) if ended else None
+        return kept or self._summarised(found, self.view(found.name))
 
     def summarised(self, task: str = "") -> SummarisedRun:
         """The summary with what a figure must say about it."""
@@ -166,31 +174,46 @@ class StoredRun:
         return drawn[name]
 
     def rescore(self, task: str = "") -> Summary:
-        """Scores every stored outcome again and rebuilds the summary; needs no model and no data files."""
+        """Scores every stored outcome again and rebuilds the summary, under the run's lock and in one transaction."""
         found = self._task(task)
-        scores: dict[tuple[str, int], Score | Failure] = {}
-        for episode in self._store.episodes.walk(self.id, found):
-            if episode.outcome is not None:
-                scores[episode.item.id, episode.repeat] = score_safely(found, episode.item, episode.outcome)
-        self._store.episodes.replace_scores(self.id, found.name, scores)
-        self._store.flush()
-        return self.summarise(found.name)
+        with RunLock(self._store.path, self.id):
+            scores: dict[tuple[str, int], Score | Failure] = {}
+            for episode in self.episodes(found.name):
+                if episode.outcome is not None:
+                    scores[episode.item.id, episode.repeat] = score_safely(found, episode.item, episode.outcome)
+            view = structs.replace(self.view(found.name), walk=lambda: self._rescored(found.name, scores))
+            summary = self._summarised(found, view)
+            self._store.episodes.replace_scores(self.id, found.name, scores, summary)
+            self._store.flush()
+        return summary
 
-    def summarise(self, task: str = "") -> Summary:
-        """Makes the summary from the stored scores, and keeps it."""
-        found = self._task(task)
+    def _rescored(self, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> Iterator[Episode[Any, Any]]:
+        """The episodes with other scores than the stored ones."""
+        for episode in self.episodes(task):
+            scored = scores.get((episode.item.id, episode.repeat))
+            if scored is None:
+                yield episode
+            else:
+                failed = isinstance(scored, Failure)
+                score, failure = (None, scored) if failed else (scored, None)
+                yield structs.replace(episode, score=score, failure=failure)
+
+    def keep_summary(self, task: str) -> Summary:
+        """Makes the summary from the stored scores, and keeps it; only whoever holds the run's lock may call this."""
+        summary = self._summarised(self._task(task), self.view(task))
+        self._store.runs.set_summary(self.id, task, summary)
+        return summary
+
+    def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
         try:
-            summary = found.summarise(self.view(found.name))
+            return task.summarise(view)
         except SociometerError:
             raise
         except Exception as error:
             raise SociometerError(
-                f"the summary of run {self.id} ({found.name}) could not be made: {type(error).__name__}: {error}."
+                f"the summary of run {self.id} ({task.name}) could not be made: {type(error).__name__}: {error}."
                 f" All that was played is stored; after fixing this, run 'sociometer rescore {self.id}'."
             ) from error
-        self._store.runs.set_summary(self.id, found.name, summary)
-        self._store.flush()
-        return summary
 
     def _task(self, name: str) -> Task[Any, Any]:
         if not name:
@@ -203,6 +226,22 @@ class StoredRun:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
         return head + "".join(f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+
+
+def status_of(store: Store, record: RunRecord) -> RunStatus:
+    """How far a run got; one whose process was killed is stopped."""
+    killed = record.status is RunStatus.PLAYING and not is_played(store.path, record.id)
+    return RunStatus.STOPPED if killed else record.status
+
+
+def state_of(store: Store, record: RunRecord) -> str:
+    """How far a run got, in words: `playing, 40 %`."""
+    status, planned = status_of(store, record), record.manifest.episodes
+    if record.manifest.imported:
+        return "imported" if status is RunStatus.FINISHED else "import not finished"
+    if status is RunStatus.FINISHED or not planned:
+        return status
+    return f"{status}, {100 * store.episodes.counts(record.id)[0] // planned} %"
 
 
 def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:

@@ -5,8 +5,13 @@ import sqlite3
 import zlib
 from collections.abc import Iterable
 
-_RAW, _DEFLATED = b"\x00", b"\x01"
-_WORTH_COMPRESSING = 120
+from sociometer.core.errors import StoreError
+
+_RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
+_OBJECT = b"{"
+"""How a score of schema 3 begins, which was stored as it is."""
+_WORTH_COMPRESSING = 512
+_CHECK_BYTES = 8
 _SHORT = 4_096
 _REMEMBERED = 20_000
 HASH_BYTES = 16
@@ -27,6 +32,34 @@ def pack(body: bytes) -> bytes:
 def unpack(stored: bytes) -> bytes:
     """The body that was packed."""
     return zlib.decompress(stored[1:]) if stored[:1] == _DEFLATED else bytes(stored[1:])
+
+
+def seal(body: bytes, *place: object) -> bytes:
+    """The body as stored, with a checksum over it and the place of its row, so that `unseal` notices any change."""
+    packed = pack(body)
+    return _SEALED + _check(packed, place) + packed
+
+
+def unseal(stored: bytes, *place: object) -> bytes:
+    """The body that was sealed; a StoreError where it is not what was stored there. Earlier rows have no checksum."""
+    if stored[:1] != _SEALED:
+        return bytes(stored) if stored[:1] == _OBJECT else unpack(stored)
+    check, packed = stored[1 : 1 + _CHECK_BYTES], stored[1 + _CHECK_BYTES :]
+    if check != _check(packed, place):
+        raise StoreError(
+            f"the record of {'/'.join(map(_shown, place))} is damaged: its checksum does not match."
+            " Run 'sociometer verify' to see what else is."
+        )
+    return unpack(packed)
+
+
+def _check(packed: bytes, place: tuple[object, ...]) -> bytes:
+    key = "\x1f".join(map(_shown, place)).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(packed + key, digest_size=_CHECK_BYTES).digest()
+
+
+def _shown(part: object) -> str:
+    return part.hex() if isinstance(part, bytes) else str(part)
 
 
 class TextShelf:
