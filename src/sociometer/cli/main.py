@@ -16,6 +16,8 @@ COMMANDS = {
     "runs": "The runs in the store",
     "show": "One run, or one item of it turn by turn",
     "rescore": "Rebuild every number of a run from what was played",
+    "verify": "Check that the store holds what was put into it",
+    "backup": "Copy the store, also while runs are played",
     "export": "Write a run to JSON lines, CSV or Parquet",
     "list": "The instruments, or all about one",
     "models": "What may stand after --model; `models pull` fetches the embedded one",

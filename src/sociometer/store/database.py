@@ -1,5 +1,6 @@
 """Opens the SQLite file, brings its schema up to date, and turns SQLite's errors into ours."""
 
+import os
 import re
 import sqlite3
 import zlib
@@ -25,19 +26,30 @@ def connect(path: Path, *, writable: bool = True) -> sqlite3.Connection:
             path.parent.mkdir(parents=True, exist_ok=True)
         elif not path.exists():
             raise StoreError(f"{path}: there is no store here yet; run an instrument first.")
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        connection = _open(path, writable)
         try:
             if writable:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
                 connection.execute("PRAGMA foreign_keys = ON")
                 _migrate(connection, path)
-            else:
-                connection.execute("PRAGMA query_only = ON")
         except BaseException:
             connection.close()
             raise
     return connection
+
+
+def _open(path: Path, writable: bool) -> sqlite3.Connection:
+    if writable:
+        return sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    # In a folder that cannot be written, SQLite can keep no notes beside the file, so nobody can be writing it either.
+    apart = not _writable(path.parent) and not path.with_name(path.name + "-wal").exists()
+    place = f"{path.absolute().as_uri()}?{'immutable=1' if apart else 'mode=ro'}"
+    return sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+
+
+def _writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def is_current(path: Path) -> bool:

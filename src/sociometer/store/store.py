@@ -1,11 +1,14 @@
 """The store: one SQLite file that several processes may use at once."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 
 from platformdirs import user_data_path
 
-from sociometer.store.database import connect, is_current
+from sociometer.core.errors import UsageError
+from sociometer.store.database import connect, is_current, storage_errors
 from sociometer.store.episodes import Episodes
 from sociometer.store.journal import Journal
 from sociometer.store.runs import Runs
@@ -47,6 +50,23 @@ class Store:
     def episodes(self) -> Episodes:
         """What happened when items were played."""
         return self._open().episodes
+
+    @property
+    def reader(self) -> sqlite3.Connection:
+        """The connection that reads; nothing can be written through it."""
+        return self._open().reader
+
+    def backup(self, path: Path) -> None:
+        """Copies the store to a new file, whole or not at all; runs that are being played go on."""
+        if path.exists():
+            raise UsageError(f"{path}: there is a file already; give backup a new name.")
+        partial = path.with_name(f".{path.name}.part")
+        try:
+            with storage_errors(path), closing(sqlite3.connect(partial)) as copy:
+                self.reader.backup(copy)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
 
     @property
     def backlog(self) -> int:

@@ -85,7 +85,7 @@ class StoredRun:
 
     def view(self, task: str = "") -> RunView[Any, Any]:
         """Items, outcomes and scores of a task (the only one where none is named), as `summarise` sees them."""
-        found = self._task(task)
+        found = self.task(task)
         return RunView(
             lambda: self._store.episodes.walk(self.id, found),
             self.settings,
@@ -99,12 +99,12 @@ class StoredRun:
     def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
         """The episodes in the order of items and repeats, of every task where none is named."""
         for name in (task,) if task else self.tasks:
-            yield from self._store.episodes.walk(self.id, self._task(name), item)
+            yield from self._store.episodes.walk(self.id, self.task(name), item)
 
     def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
         """What happened when an item was played, in order; the task is found where none is named."""
         found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
-        return self._store.episodes.transcript(self.id, self._task(found).name, item, repeat)
+        return self._store.episodes.transcript(self.id, self.task(found).name, item, repeat)
 
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
         """One flat row an episode, of every task where none is named: item, repeat, failure, facets and scores."""
@@ -148,14 +148,14 @@ class StoredRun:
 
     def summary(self, task: str = "") -> Summary:
         """The table of the run; of one that is being played or was killed, made from what is stored so far."""
-        found = self._task(task)
+        found = self.task(task)
         ended = self.record.status is not RunStatus.PLAYING
         kept = self._store.runs.summary(self.id, found.name) if ended else None
-        return kept or self._summarised(found, self.view(found.name))
+        return kept or self.made_summary(found.name)
 
     def summarised(self, task: str = "") -> SummarisedRun:
         """The summary with what a figure must say about it."""
-        name = self._task(task).name
+        name = self.task(task).name
         created = datetime.fromtimestamp(self.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
         return SummarisedRun(
             self.id, name, self.subject, dict(self.settings), self.summary(name), self.stand_ins, created
@@ -175,7 +175,7 @@ class StoredRun:
 
     def rescore(self, task: str = "") -> Summary:
         """Scores every stored outcome again and rebuilds the summary, under the run's lock and in one transaction."""
-        found = self._task(task)
+        found = self.task(task)
         with RunLock(self._store.path, self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
             for episode in self.episodes(found.name):
@@ -200,9 +200,13 @@ class StoredRun:
 
     def keep_summary(self, task: str) -> Summary:
         """Makes the summary from the stored scores, and keeps it; only whoever holds the run's lock may call this."""
-        summary = self._summarised(self._task(task), self.view(task))
+        summary = self.made_summary(task)
         self._store.runs.set_summary(self.id, task, summary)
         return summary
+
+    def made_summary(self, task: str) -> Summary:
+        """The summary as it follows from the stored scores; nothing is kept."""
+        return self._summarised(self.task(task), self.view(task))
 
     def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
         try:
@@ -215,7 +219,8 @@ class StoredRun:
                 f" All that was played is stored; after fixing this, run 'sociometer rescore {self.id}'."
             ) from error
 
-    def _task(self, name: str) -> Task[Any, Any]:
+    def task(self, name: str = "") -> Task[Any, Any]:
+        """The task of that name (the only one where none is named)."""
         if not name:
             if len(self.tasks) > 1:
                 raise UsageError(f"run {self.id} has several tasks ({', '.join(self.tasks)}); name one.")

@@ -1,0 +1,47 @@
+"""`sociometer verify`: checks that the store holds what was put into it."""
+
+from pathlib import Path
+
+import click
+
+from sociometer.cli.opening import open_stored
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.core.errors import ExitCode
+from sociometer.core.measure import Table
+from sociometer.instruments import cards
+from sociometer.store.verify import Finding, verify_file, verify_run
+
+
+def _verify(run: str | None, store: Path | None, as_json: bool) -> int:
+    found: list[Finding] = []
+    left_out: list[str] = []
+    with open_stored(store_path(store)) as engine:
+        if run is None:
+            found += verify_file(engine.store)
+        records = engine.store.runs.all() if run is None else [engine.store.runs.get(run)]
+        checked = 0
+        for record in records:
+            if record.instrument not in cards():
+                left_out.append(record.id)
+                continue
+            checked += 1
+            found += verify_run(engine.stored(record.id))
+    if as_json:
+        print_json({"findings": found, "runs": checked, "left_out": left_out})
+    else:
+        if found:
+            rows = tuple((one.where, one.what, one.next_step) for one in found)
+            print_table(Table("findings", "Findings", ("where", "what", "next step"), rows))
+        if left_out:
+            print_line(f"Not checked, since their instrument is not installed: {', '.join(left_out)}.")
+        print_line(f"{checked} runs checked: {len(found) or 'no'} findings.")
+    return int(ExitCode.GATE_FAILED if found else ExitCode.OK)
+
+
+command = click.Command(
+    "verify",
+    callback=_verify,
+    params=[click.Argument(["run"], required=False), store_option(), json_option()],
+    help="Check RUN, or the whole store: checksums, scores against outcomes, summaries against scores.",
+)

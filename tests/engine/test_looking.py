@@ -1,0 +1,116 @@
+"""Looking at a run, rescoring, exporting and killing it while it is played changes none of its numbers."""
+
+import hashlib
+import json
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from servers.faults import slow
+from servers.openai import OpenAIServer
+from sociometer.cli.main import run_command
+from sociometer.instruments import load
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
+
+ITEMS, REPEATS = 30, 3
+LOOKS = (
+    ["show", "last"],
+    ["runs"],
+    ["report", "all", "--out", "{folder}/page.html"],
+    ["export", "last", "--to", "{folder}/run.csv"],
+    ["export", "last", "--to", "{folder}/run.jsonl"],
+    ["leaderboard", "sesi"],
+    ["rescore", "last"],
+    ["verify"],
+    ["backup", "{folder}/copy-{number}.db"],
+)
+
+
+def say(body):
+    """An answer that follows from the question."""
+    return "ABCD"[hashlib.sha256(body["messages"][-1]["content"].encode()).digest()[0] % 4]
+
+
+def start(store, server):
+    return subprocess.Popen(
+        [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", "vllm/m", "--base-url", server.url,
+         "--revision", "1", "--limit", str(ITEMS), "--repeats", str(REPEATS), "--in-flight", "8", "--quiet",
+         "--store", str(store)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def numbers(path):
+    """Every score and every measure of the only run."""
+    with Store(path) as store:
+        (record,) = store.runs.all()
+        run = StoredRun(store, record, load("sesi"))
+        scores = [(e.item.id, e.repeat, e.outcome, e.score, e.failure) for e in run.episodes()]
+        assert run.status == "finished"
+        return scores, run.summary()
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "s.db"
+    with OpenAIServer() as server:
+        server.say = say
+        assert start(path, server).wait(60) == 0
+    scores, summary = numbers(path)
+    assert len(scores) == ITEMS * REPEATS
+    assert all(score for _, _, _, score, _ in scores)
+    return scores, summary
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_looks_and_kills_leave_the_numbers_as_they_are(seed, undisturbed, tmp_path, capsys):
+    rng = random.Random(seed)
+    path = tmp_path / "s.db"
+    with OpenAIServer() as server:
+        server.say = say
+        server.fault_of = lambda number: slow(0.03)
+        process = start(path, server)
+        for number in range(14):
+            while not path.exists() and process.poll() is None:
+                time.sleep(0.01)
+            if rng.random() < 0.25:
+                process.kill()
+                process.wait()
+                process.stderr.close()
+                process = start(path, server)
+                continue
+            time.sleep(rng.random() * 0.2)
+            words = [word.format(folder=tmp_path, number=number) for word in rng.choice(LOOKS)]
+            code = run_command([*words, "--store", str(path)])
+            said = capsys.readouterr().err
+            assert code in (0, 2, 5), (words, said)
+            assert code != 5 or "is being played by process" in said, (words, said)
+            assert code != 2 or "no run" in said or "no store" in said, (words, said)
+        server.fault_of = None
+        assert process.wait(60) == 0, process.stderr.read()
+        process.stderr.close()
+    found = numbers(path)
+    assert found == undisturbed
+    assert run_command(["verify", "--store", str(path)]) == 0
+
+
+def test_a_run_that_is_played_says_how_far_it_got(tmp_path, capsys):
+    with OpenAIServer() as server:
+        server.say = say
+        server.fault_of = lambda number: slow(0.05)
+        process = start(tmp_path / "s.db", server)
+        while len(server.received) < ITEMS * REPEATS // 2:
+            time.sleep(0.01)
+        assert run_command(["show", "last", "--store", str(tmp_path / "s.db")]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert run_command(["runs", "--json", "--store", str(tmp_path / "s.db")]) == 0
+        (row,) = json.loads(capsys.readouterr().out)
+        assert process.wait(60) == 0
+        process.stderr.close()
+    assert "This run is playing, " in shown
+    assert row["state"].startswith("playing, ")
+    assert 20 < int(row["state"].split()[1]) < 90
