@@ -107,8 +107,8 @@ class JournalReplies:
                 throttle.recover()
                 identity, messages = drawn.binding.player.identity, drawn.request.messages
                 entry = JournalEntry(key, identity, self._run, messages, _encode(answer), usage, charge)
-                # Shielded: a reply that was paid for is written even when the episode is being cancelled.
-                return answer, await asyncio.shield(self._journal.keep(entry))
+                # The write is queued at once: a reply that was paid for is kept even when the episode is cancelled.
+                return answer, await self._journal.keep(entry)
             except MachineryError as error:
                 failure = error
                 if failure.slow_down:

@@ -80,8 +80,8 @@ class Runner:
             return 1
         throttles = self._replies.throttles.values()
         ceilings = sum(throttle.ceiling for throttle in throttles)
-        # A few more items than requests: while one waits for its reply to be stored, another can be sent.
-        return ceilings + ceilings // 4 if ceilings > len(throttles) else 1
+        # More items than requests: the last dialogues of a run play side by side, and a server is never left waiting.
+        return 4 * ceilings if ceilings > len(throttles) else 1
 
     def _jobs(self) -> Iterator[tuple[Task[Any, Any], Item, int]]:
         for task in self._plan.tasks:
