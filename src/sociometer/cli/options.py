@@ -103,12 +103,15 @@ def _limit_options() -> list[click.Parameter]:
     ]
 
 
+_COVERED = "all roles included, over a run with its restarts and over all runs of the command"
+
+
 def cap_options() -> list[click.Parameter]:
     """The hard caps on spending."""
     return [
-        click.Option(["--max-cost"], type=float, help="Stop before this many dollars are passed, all roles included."),
-        click.Option(["--max-requests"], type=int, help="Stop after this many requests."),
-        click.Option(["--max-tokens"], type=int, help="Stop before this many tokens are passed, read and written."),
+        click.Option(["--max-cost"], type=float, help=f"Most dollars to spend, {_COVERED}."),
+        click.Option(["--max-requests"], type=int, help=f"Most requests to send, {_COVERED}."),
+        click.Option(["--max-tokens"], type=int, help=f"Most tokens to read and write, {_COVERED}."),
     ]
 
 

@@ -96,7 +96,7 @@ def line(progress: Progress) -> str:
     if spent.requests:
         tokens = f"{spent.input_tokens + spent.output_tokens:,} tokens"
         parts.append(tokens + (f" ({spent.unmetered} replies unmetered)" if spent.unmetered else ""))
-        parts.append(cost_in_words(spent.cost, spent.priced, spent.unpriced))
+        parts.append(cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost))
     parts.append(f"{progress.rate:.1f}/s")
     left = progress.seconds_left
     if left is not None and progress.status is RunStatus.PLAYING:
@@ -120,12 +120,13 @@ def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
     return ""
 
 
-def cost_in_words(cost: float, priced: int, unpriced: int) -> str:
-    """What was spent, and how much of it nobody can say."""
+def cost_in_words(cost: float, priced: int, unpriced: int, charged: float = 0.0) -> str:
+    """What was spent, and how much of it nobody can say; `charged` is the worst case of what no server reported."""
     if not priced and unpriced:
         return "cost unknown"
     known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
-    return known + (f" + {unpriced} unpriced" if unpriced else "")
+    unreported = f" + up to ${charged:.4f} not reported" if charged else ""
+    return known + unreported + (f" + {unpriced} unpriced" if unpriced else "")
 
 
 def _duration(seconds: float) -> str:
