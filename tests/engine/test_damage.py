@@ -1,0 +1,78 @@
+"""Kills in the middle of commands, and a write-ahead log that was deleted, leave a store that works."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from servers.faults import slow
+from servers.openai import OpenAIServer
+from sociometer.cli.main import run_command
+from sociometer.store.store import Store
+
+
+def start(*words):
+    return subprocess.Popen(
+        [sys.executable, "-m", "sociometer.cli.main", *map(str, words)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def is_whole(path):
+    if path.suffix == ".html":
+        return path.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    if path.suffix == ".csv":
+        return len(path.read_text(encoding="utf-8").splitlines()) == 501
+    return run_command(["verify", "--store", str(path)]) == 0
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    path = tmp_path_factory.mktemp("played") / "s.db"
+    words = ["run", "sesi", "--model", "baseline/random", "--repeats", "5", "--quiet", "--store", str(path)]
+    assert run_command(words) == 0
+    return path
+
+
+@pytest.mark.parametrize("command", ["rescore", "report", "export", "backup"])
+def test_a_killed_command_leaves_the_store_as_it_was(command, played, tmp_path):
+    out = tmp_path / {"report": "p.html", "export": "x.csv", "backup": "b.db"}.get(command, "none")
+    words = {
+        "rescore": ["rescore", "last"],
+        "report": ["report", "all", "--out", out],
+        "export": ["export", "last", "--to", out],
+        "backup": ["backup", out],
+    }[command]
+    rng = random.Random(command)
+    for _ in range(4):
+        process = start(*words, "--store", played)
+        time.sleep(rng.uniform(0.2, 1.2))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert not out.exists() or is_whole(out)
+        out.unlink(missing_ok=True)
+    assert run_command(["verify", "--store", str(played)]) == 0
+    assert run_command(["rescore", "last", "--store", str(played)]) == 0
+
+
+def test_a_deleted_write_ahead_log_costs_what_was_in_it_and_nothing_else(tmp_path):
+    path = tmp_path / "s.db"
+    with OpenAIServer() as server:
+        server.fault_of = lambda number: slow(0.02)
+        words = ("run", "sesi", "--model", "vllm/m", "--base-url", server.url, "--revision", "1", "--quiet")
+        process = start(*words, "--store", path)
+        while len(server.received) < 40:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        for name in ("s.db-wal", "s.db-shm"):
+            (tmp_path / name).unlink(missing_ok=True)
+        server.fault_of = None
+        assert run_command([*words, "--store", str(path)]) == 0
+    assert run_command(["verify", "--store", str(path)]) == 0
+    with Store(path) as store:
+        assert max(store.episodes.counts(record.id)[0] for record in store.runs.all()) == 100
