@@ -19,6 +19,9 @@ class AnthropicServer(LoopbackServer):
         match fault.change:
             case "empty":
                 answer["content"] = []
+            case "tool call":
+                answer["content"] = [{"type": "tool_use", "id": "t", "name": "look", "input": {"at": "the sky"}}]
+                answer["stop_reason"] = "tool_use"
             case "no usage":
                 del answer["usage"]
             case "wrong usage":

@@ -22,6 +22,8 @@ class GoogleServer(LoopbackServer):
         match fault.change:
             case "empty":
                 candidate["content"] = {"role": "model"}
+            case "tool call":
+                candidate["content"] = {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}}}]}
             case "no usage":
                 del answer["usageMetadata"]
             case "wrong usage":

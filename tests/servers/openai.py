@@ -36,6 +36,9 @@ class OpenAIServer(LoopbackServer):
         match change:
             case "empty":
                 message["content"] = None
+            case "tool call":
+                called = {"id": "t", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+                message["content"], message["tool_calls"], choice["finish_reason"] = None, [called], "tool_calls"
             case "no usage":
                 del answer["usage"]
             case "wrong usage":

@@ -58,6 +58,20 @@ _OUR_NAMES = {
     "responseMimeType": "JSON schema",
     "responseJsonSchema": "JSON schema",
 }
+_STATUS_NAMES = {
+    "resource_exhausted": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "unavailable": 503,
+    "overloaded_error": 529,
+    "unauthenticated": 401,
+    "authentication_error": 401,
+    "permission_denied": 403,
+    "permission_error": 403,
+}
+"""The status that an error's name stands for, where an answer of status 200 gives no number."""
+UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
+"""What reading a server's JSON can raise: not JSON, not what was expected, not UTF-8, nested too deeply."""
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 
 
@@ -81,12 +95,16 @@ def speaks_html(body: bytes) -> bool:
 
 def status_within(body: bytes) -> int | None:
     """The status of an error that came in an answer of status 200, as gateways send it; None where there is none."""
-    decoded = _decoded(body)
-    error = decoded.get("error") if isinstance(decoded, dict) else None
+    error = _error_in(_decoded(body))
     if not error:
         return None
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and 400 <= code < 600 else 500
+    facts = error if isinstance(error, dict) else {}
+    code = facts.get("code")
+    number = int(code) if isinstance(code, str) and re.fullmatch("[45][0-9][0-9]", code) else code
+    if isinstance(number, int) and 400 <= number < 600:
+        return number
+    names = [name.lower() for word in ("code", "type", "status") if isinstance(name := facts.get(word), str)]
+    return next((_STATUS_NAMES[name] for name in names if name in _STATUS_NAMES), 500)
 
 
 def wrong_server(where: str, status: int) -> MachineryError:
@@ -192,6 +210,13 @@ def _named_option(parameter: str, message: str, sent: tuple[str, ...]) -> str:
 
 def _explained(decoded: Any, body: bytes) -> tuple[str, str, str]:
     """The message, code and parameter of an error body in any of the usual shapes."""
+    try:
+        return _explained_by(decoded, body)
+    except RecursionError:
+        return "", "", ""
+
+
+def _explained_by(decoded: Any, body: bytes) -> tuple[str, str, str]:
     if isinstance(decoded, list) and decoded:
         decoded = decoded[0]
     if not isinstance(decoded, dict):
@@ -209,8 +234,14 @@ def _explained(decoded: Any, body: bytes) -> tuple[str, str, str]:
 def _decoded(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
+
+
+def _error_in(decoded: Any) -> Any:
+    if isinstance(decoded, list) and decoded:
+        decoded = decoded[0]
+    return decoded.get("error") if isinstance(decoded, dict) else None
 
 
 def _number(text: str | None) -> float | None:
@@ -224,14 +255,12 @@ def _number(text: str | None) -> float | None:
 def _until(date: str) -> float | None:
     try:
         return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, OSError):
         return None
 
 
 def _retry_delay(body: Any) -> float | None:
-    if isinstance(body, list) and body:
-        body = body[0]
-    error = body.get("error") if isinstance(body, dict) else None
+    error = _error_in(body)
     details = error.get("details") if isinstance(error, dict) else None
     for detail in details if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None

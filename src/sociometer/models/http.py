@@ -21,6 +21,13 @@ MakeHeaders = Callable[[str], Mapping[str, str]]
 """The headers of a request, from the key (empty where there is none)."""
 
 
+class Received(Struct, frozen=True):
+    """A successful answer: its body, and the headers that came with it."""
+
+    body: bytes
+    headers: Mapping[str, str]
+
+
 class _Shared:
     """The session of one event loop, and how many endpoints use it."""
 
@@ -59,8 +66,8 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self._base})"
 
-    async def post(self, path: str, body: bytes, sent: Struct | None = None) -> bytes:
-        """The body of a successful answer; anything else is a MachineryError. `sent` holds the options in the body."""
+    async def post(self, path: str, body: bytes, sent: Struct | None = None) -> Received:
+        """A successful answer; anything else is a MachineryError. `sent` holds the options in the body."""
         key = os.environ.get(self._key_variable, "") if self._key_variable else ""
         url = self._urls.get(path)
         if url is None:
@@ -77,26 +84,24 @@ class Endpoint:
                 received = await self._read(response)
                 if response.status != 200:
                     raise failures.refused(self._base, response.status, response.headers, received, sent, key)
-                return received
+                return Received(received, response.headers)
         except TimeoutError as error:
             raise self._timed_out(error) from None
         except (aiohttp.ClientError, OSError) as error:
             raise self._broken(error, key) from None
 
-    def malformed(self, body: bytes, why: str) -> MachineryError:
+    def malformed(self, received: Received, why: Exception) -> MachineryError:
         """The error for an answer of status 200 that is not what it should be."""
+        body = received.body
         key = os.environ.get(self._key_variable, "")
         if failures.speaks_html(body):
             return failures.wrong_server(self._base, 200)
         status = failures.status_within(body)
         if status is not None:
-            return failures.refused(self._base, status, {}, body, None, key)
-        begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)
-        return MachineryError(
-            f"{self._base} sent a reply that cannot be read ({why}); it begins '{begins[:120]}'.",
-            "malformed reply",
-            retryable=True,
-        )
+            return failures.refused(self._base, status, received.headers, body, None, key)
+        begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
+        said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
+        return MachineryError(f"{said}; it begins '{begins}'.", "malformed reply", retryable=True)
 
     async def close(self) -> None:
         """Leaves the shared session, which closes when nobody uses it."""
