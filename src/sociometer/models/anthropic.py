@@ -11,6 +11,7 @@ from sociometer.core.conversation import Identity, Message, Reply, Request, Usag
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint
+from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, nothing_said, refuse_error
 from sociometer.models.options import ModelOptions
 from sociometer.models.rule import no_embeddings
@@ -71,9 +72,9 @@ class AnthropicPlayer:
     journaled = True
     lacks = frozenset({"seed", "logprobs"})
 
-    def __init__(self, name: str, base_url: str, key_variable: str, options: ModelOptions, *, certain: bool) -> None:
+    def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:
         self._identity = Identity("anthropic", name, base_url, options.revision, certain)
-        self._endpoint = Endpoint(base_url.removesuffix("/v1"), key_variable, options.timeout_seconds, _headers)
+        self._endpoint = Endpoint(base_url.removesuffix("/v1"), key, options.timeout_seconds, _headers)
 
     @property
     def identity(self) -> Identity:

@@ -13,6 +13,7 @@ from sociometer.core.errors import MachineryError
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint
+from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, given, nothing_said, refuse_error
 from sociometer.models.options import ModelOptions
 
@@ -120,9 +121,9 @@ class GooglePlayer:
 
     journaled = True
 
-    def __init__(self, name: str, base_url: str, key_variable: str, options: ModelOptions, *, certain: bool) -> None:
+    def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:
         self._identity = Identity("google", name, base_url, options.revision, certain)
-        self._endpoint = Endpoint(base_url, key_variable, options.timeout_seconds, _headers)
+        self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
         self._model = name if "/" in name else f"models/{name}"
         self._path = f"/{quote(self._model)}:generateContent"
 

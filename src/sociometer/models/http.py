@@ -1,7 +1,6 @@
 """The one HTTP client: a session for each event loop, and an endpoint that makes one attempt at a time."""
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
@@ -12,6 +11,7 @@ from yarl import URL
 
 from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
+from sociometer.models.keys import Key, read_key
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _CONNECT_SECONDS = 30.0
@@ -50,9 +50,10 @@ _SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictiona
 class Endpoint:
     """A base URL with the name of the variable that holds its key; the key itself is read when a request is sent."""
 
-    def __init__(self, base_url: str, key_variable: str, timeout_seconds: float, headers: MakeHeaders) -> None:
+    def __init__(self, base_url: str, key: Key, timeout_seconds: float, headers: MakeHeaders) -> None:
         self._base = base_url
-        self._key_variable = key_variable
+        self._key_variable = key.variable
+        self._advice = key.advice
         self._headers = headers
         self._timeout_seconds = timeout_seconds
         self._timeout = aiohttp.ClientTimeout(
@@ -68,7 +69,7 @@ class Endpoint:
 
     async def post(self, path: str, body: bytes, sent: Struct | None = None) -> Received:
         """A successful answer; anything else is a MachineryError. `sent` holds the options in the body."""
-        key = os.environ.get(self._key_variable, "") if self._key_variable else ""
+        key = read_key(self._key_variable)
         url = self._urls.get(path)
         if url is None:
             url = self._urls[path] = URL(self._base + path)
@@ -83,7 +84,7 @@ class Endpoint:
             ) as response:
                 received = await self._read(response)
                 if response.status != 200:
-                    raise failures.refused(self._base, response.status, response.headers, received, sent, key)
+                    raise self._refused(response.status, response.headers, received, sent, key)
                 return Received(received, response.headers)
         except TimeoutError as error:
             raise self._timed_out(error) from None
@@ -93,12 +94,12 @@ class Endpoint:
     def malformed(self, received: Received, why: Exception) -> MachineryError:
         """The error for an answer of status 200 that is not what it should be."""
         body = received.body
-        key = os.environ.get(self._key_variable, "")
+        key = read_key(self._key_variable)
         if failures.speaks_html(body):
             return failures.wrong_server(self._base, 200)
         status = failures.status_within(body)
         if status is not None:
-            return failures.refused(self._base, status, received.headers, body, None, key)
+            return self._refused(status, received.headers, body, None, key)
         begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
         said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
         return MachineryError(f"{said}; it begins '{begins}'.", "malformed reply", retryable=True)
@@ -138,6 +139,14 @@ class Endpoint:
                     f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in one reply.", "malformed reply"
                 )
         return b"".join(parts)
+
+    def _refused(
+        self, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None, key: str
+    ) -> MachineryError:
+        error = failures.refused(self._base, status, headers, body, sent, key)
+        if self._advice and error.kind == "authentication":
+            return MachineryError(f"{error} In this case {self._advice}", error.kind, fatal=True)
+        return error
 
     def _timed_out(self, error: TimeoutError) -> MachineryError:
         if isinstance(error, aiohttp.ConnectionTimeoutError):

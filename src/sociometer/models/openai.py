@@ -12,6 +12,7 @@ from sociometer.core.errors import MachineryError
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, LENGTH, REFUSAL, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint
+from sociometer.models.keys import Key
 from sociometer.models.options import ModelOptions
 from sociometer.models.presets import Preset
 from sociometer.models.reasoning import split_reasoning
@@ -111,11 +112,11 @@ class OpenAIPlayer:
     journaled = True
 
     def __init__(
-        self, name: str, base_url: str, key_variable: str, options: ModelOptions, preset: Preset, *, certain: bool
+        self, name: str, base_url: str, key: Key, options: ModelOptions, preset: Preset, *, certain: bool
     ) -> None:
         self._identity = Identity("openai", name, base_url, options.revision, certain)
         self._preset = preset
-        self._endpoint = Endpoint(base_url, key_variable, options.timeout_seconds, _headers)
+        self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
 
     @property
     def identity(self) -> Identity:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Player
 from sociometer.core.errors import UsageError, unknown
+from sociometer.models.keys import key_for, read_key
 from sociometer.models.options import ModelOptions
 from sociometer.models.presets import PRESETS, Preset
 from sociometer.models.replay import RecordedReplies
@@ -67,6 +68,7 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
         provide: Callable[[str, ModelOptions], Player] = _installed()[family].load()
+        key_for(None, options.base_url, options.key_variable, named_by_user=options.named_by_user, role=options.role)
         return provide(_named(family, name), options)
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
 
@@ -121,27 +123,29 @@ def _named(family: str, name: str) -> str:
 
 def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
     url = _checked(options.base_url or preset.base_url)
-    variable = options.key_variable or preset.key_variable
+    key = key_for(
+        preset, options.base_url and url, options.key_variable, named_by_user=options.named_by_user, role=options.role
+    )
     needed = bool(options.key_variable) or not (preset.own or options.base_url)
-    if needed and options.sends and not os.environ.get(variable):
+    if options.sends and not read_key(key.variable) and needed:
         raise UsageError(
-            f"no key for '{family}/{name}': the environment variable {variable} is not set; "
-            f"set it (export {variable}=…), or give --base-url for a server that needs none."
+            f"no key for '{family}/{name}': the environment variable {key.variable} is not set; "
+            f"set it (export {key.variable}=…), or give --base-url for a server that needs none."
         )
     certain = bool(options.revision) or not (preset.own or options.base_url)
     match preset.wire:
         case "anthropic":
             from sociometer.models.anthropic import AnthropicPlayer
 
-            return AnthropicPlayer(name, url, variable, options, certain=certain)
+            return AnthropicPlayer(name, url, key, options, certain=certain)
         case "google":
             from sociometer.models.google import GooglePlayer
 
-            return GooglePlayer(name, url, variable, options, certain=certain)
+            return GooglePlayer(name, url, key, options, certain=certain)
         case _:
             from sociometer.models.openai import OpenAIPlayer
 
-            return OpenAIPlayer(name, url, variable, options, preset, certain=certain)
+            return OpenAIPlayer(name, url, key, options, preset, certain=certain)
 
 
 def _checked(base_url: str) -> str:
