@@ -1,6 +1,7 @@
 """What a server can do wrong, one fault a request."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import NamedTuple
@@ -20,6 +21,8 @@ class Fault(NamedTuple):
     drop: bool = False
     cut: int = 0
     change: str = ""
+    echo: Callable[[str], str] | None = None
+    """How a hostile server repeats the key it was sent, wherever `{key}` is in its answer."""
 
 
 HTML_PAGE = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body>It works!</body></html>"

@@ -9,7 +9,7 @@ import click
 from msgspec import structs
 
 from sociometer.core.card import Card
-from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
+from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
 from sociometer.run_options import RunOptions, make_config
@@ -182,6 +182,7 @@ def _roles(given: tuple[str, ...]) -> dict[str, str]:
         if role == "subject":
             raise UsageError("the subject is given by --model, not by --role.")
         if role in roles:
-            raise UsageError(f"--role {role} is given twice: '{roles[role]}' and '{model}'.")
+            given_twice = f"'{model_label(roles[role])}' and '{model_label(model)}'"
+            raise UsageError(f"--role {role} is given twice: {given_twice}.")
         roles[role] = model
     return roles

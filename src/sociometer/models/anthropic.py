@@ -88,7 +88,8 @@ class AnthropicPlayer:
         body = messages_body(self._identity.name, request)
         received = await self._endpoint.post("/v1/messages", _encode(body), body)
         try:
-            return read_answer(received.body, body.tools[0]["name"] if body.tools else "")
+            tool = body.tools[0]["name"] if body.tools else ""
+            return self._endpoint.clean(read_answer(received.body, tool))
         except UNREADABLE as error:
             raise self._endpoint.malformed(received, error) from None
 

@@ -14,8 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import MachineryError
+from sociometer.models.key_traces import without_key
 
 _LONGEST_DETAIL = 300
+_LONGEST_READ = 10_000
 _LONGEST_WAIT_SECONDS = 3600.0
 _SECRETS = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|tgp|hf|r8|nvapi|key|org|proj)[-_][A-Za-z0-9_\-*.]{6,}"
@@ -24,6 +26,7 @@ _SECRETS = re.compile(
     r"|(?i:\b(?:api[-_ ]?key|token|secret|password)\b[\"']?\s*(?:provided)?\s*[:=]\s*[\"']?)[^\s\"',;}]{4,}"
     r"|\b(?=[A-Za-z0-9_\-]*\d)(?=[A-Za-z0-9_\-]*[A-Za-z])[A-Za-z0-9_\-]{28,}\b"
 )
+_USERINFO = re.compile(r"//[^/\s@]{1,500}@")
 _TOO_LONG = re.compile(
     r"context[_ ](?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|input token count"
     r"|exceeds? the (?:maximum|available|model's)|exceed_context|max_seq_len|input is too long|string too long",
@@ -78,8 +81,13 @@ _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b
 def without_secrets(text: str, key: str = "") -> str:
     """The text with the key, and anything that looks like one, taken out."""
     if key:
-        text = text.replace(key, "[key]")
-    return _SECRETS.sub("[key]", text)
+        text = without_key(text.replace(key, "[key]"), key)
+    return _SECRETS.sub("[key]", without_passwords(text))
+
+
+def without_passwords(text: str) -> str:
+    """The text with what URLs in it hold before their host (`user:password@`) taken out."""
+    return _USERINFO.sub("//", text)
 
 
 def shortened(text: str, key: str = "") -> str:
@@ -144,6 +152,7 @@ def refused(
         return wrong_server(where, status)
     decoded = _decoded(body)
     message, code, parameter = _explained(decoded, body)
+    message = message[:_LONGEST_READ]
     detail = f"{where} answered {status}: {shortened(message, key) or 'no explanation'}"
     wait = retry_after(headers, decoded)
     match status:

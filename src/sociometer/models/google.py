@@ -19,6 +19,7 @@ from sociometer.models.options import ModelOptions
 
 _EMBEDDED_AT_ONCE = 100
 _NULL = Raw(b"null")
+_BLOCK_REASONS = ("SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR")
 
 
 class _Text(Struct):
@@ -139,7 +140,7 @@ class GooglePlayer:
         body = content_body(request)
         received = await self._endpoint.post(self._path, _encode(body), body.generation_config)
         try:
-            return read_answer(received.body)
+            return self._endpoint.clean(read_answer(received.body))
         except UNREADABLE as error:
             raise self._endpoint.malformed(received, error) from None
 
@@ -184,7 +185,8 @@ def read_answer(received: bytes) -> Reply:
         refuse_error(answer.error)
         blocked = answer.prompt_feedback.block_reason if answer.prompt_feedback else None
         if blocked:
-            raise MachineryError(f"the server withheld the reply (block reason '{blocked}').", "content filter")
+            reason = blocked if blocked in _BLOCK_REASONS else "other"
+            raise MachineryError(f"the server withheld the reply (block reason '{reason}').", "content filter")
         raise MachineryError("the server sent an answer without candidates.", "empty reply", retryable=True)
     candidate = answer.candidates[0]
     parts = candidate.content.parts if candidate.content else []

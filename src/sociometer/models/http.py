@@ -9,8 +9,10 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
+from sociometer.core.conversation import Reply
 from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
+from sociometer.models.key_traces import reply_without_key
 from sociometer.models.keys import Key, read_key
 
 _LARGEST_REPLY = 64 * 1024 * 1024
@@ -103,6 +105,10 @@ class Endpoint:
         begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
         said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
         return MachineryError(f"{said}; it begins '{begins}'.", "malformed reply", retryable=True)
+
+    def clean(self, reply: Reply) -> Reply:
+        """The reply without the key, should the server repeat it."""
+        return reply_without_key(reply, read_key(self._key_variable))
 
     async def close(self) -> None:
         """Leaves the shared session, which closes when nobody uses it."""

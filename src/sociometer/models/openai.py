@@ -130,7 +130,7 @@ class OpenAIPlayer:
         body = chat_body(self._identity.name, request, self._preset)
         received = await self._endpoint.post("/chat/completions", _encode(body), body)
         try:
-            return read_completion(received.body)
+            return self._endpoint.clean(read_completion(received.body))
         except UNREADABLE as error:
             raise self._endpoint.malformed(received, error) from None
 

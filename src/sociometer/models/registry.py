@@ -1,6 +1,7 @@
 """From what stands after --model to whoever answers."""
 
 import os
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -20,6 +21,7 @@ __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer models' to see what may stand after --model."
 _OTHERS = ("local", "baseline", "scripted", "replay", "human", "python")
+_ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: a provider's name, and a function that gives a Player for a model's name and ModelOptions."""
 
@@ -38,10 +40,17 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
     """Whoever answers under that name; a UsageError before anything is sent where that cannot be."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
+    if _ADDRESS.search(spec):
+        raise UsageError(
+            f"'{_ADDRESS.split(spec)[0]}' is followed by an address that cannot be used; an address is written with"
+            " small letters, as in vllm/NAME@http://localhost:8000/v1."
+        )
     if family in PRESETS:
         return _served(family, PRESETS[family], _named(family, name), options)
     if options.base_url and family in _OTHERS and family != "local":
-        raise UsageError(f"'{family}' asks no server and takes no base URL (given: {options.base_url}); leave it out.")
+        raise UsageError(
+            f"'{family}' asks no server and takes no base URL (given: {_shown(options.base_url)}); leave it out."
+        )
     match family:
         case "local":
             return _local(_named(family, name), options)
@@ -155,16 +164,24 @@ def _checked(base_url: str) -> str:
     except ValueError:
         allowed = False
     if not allowed:
-        raise UsageError(f"'{base_url}' is not a base URL; it looks like http://localhost:8000/v1 or https://host/v1.")
-    if parts.username or parts.password or parts.query:
         raise UsageError(
-            "a base URL may hold no user, password or query, since it is stored with the run; "
+            f"'{_shown(base_url)}' is not a base URL; it looks like http://localhost:8000/v1 or https://host/v1."
+        )
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise UsageError(
+            "a base URL may hold no user, password, query or fragment, since it is stored with the run; "
             "put the key into an environment variable and name that with --key-variable."
         )
     trimmed = base_url.rstrip("/")
     for path in ("/chat/completions", "/embeddings", "/v1/messages"):
         trimmed = trimmed.removesuffix(path)
     return trimmed
+
+
+def _shown(base_url: str) -> str:
+    """A URL as a message may repeat it: without user, password, query and fragment."""
+    _, at, rest = base_url.rpartition("@")
+    return ("…" + at + rest if at else base_url).partition("?")[0].partition("#")[0]
 
 
 def _local(name: str, options: ModelOptions) -> Player:
