@@ -85,6 +85,7 @@ def resume(
     max_tokens: int | None = None,
     in_flight: int | None = None,
     key_variable: str | Mapping[str, str] = "",
+    insecure_http: bool = False,
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
@@ -99,7 +100,7 @@ def resume(
         named = {SUBJECT: key_variable} if isinstance(key_variable, str) else key_variable
         given = {role: variable for role, variable in named.items() if variable}
         caps = Caps(max_cost, max_requests, max_tokens)
-        return _played(engine.resume(found, caps, in_flight, key_variables=given))
+        return _played(engine.resume(found, caps, in_flight, key_variables=given, insecure_http=insecure_http))
 
 
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:

@@ -74,6 +74,7 @@ def _model_options() -> list[click.Parameter]:
             help="Names the subject's weights, so that its answers can be reused; of a role: ROLE=MODEL@URL#REVISION.",
         ),
         click.Option(["--key-variable"], default="", help="Environment variable that holds the subject's key."),
+        insecure_http_option(),
         click.Option(["--temperature"], type=float, help="Sampling temperature of the subject."),
         click.Option(["--top-p"], type=float, help="Nucleus sampling of the subject."),
         click.Option(
@@ -85,6 +86,11 @@ def _model_options() -> list[click.Parameter]:
         click.Option(["--reasoning-effort"], help="Reasoning effort of the subject (low, medium, high)."),
         click.Option(["--logprobs"], type=int, help="Ask for this many top log-probabilities."),
     ]
+
+
+def insecure_http_option() -> click.Option:
+    """`--insecure-http`, for what sends keys."""
+    return click.Option(["--insecure-http"], is_flag=True, help="Send keys over plain HTTP to other machines, too.")
 
 
 def _limit_options() -> list[click.Parameter]:

@@ -110,10 +110,12 @@ class Engine:
         in_flight: int | None = None,
         *,
         key_variables: Mapping[str, str] | None = None,
+        insecure_http: bool = False,
     ) -> PreparedRun:
         """What a stopped or killed run had left; caps and `in_flight` replace those it was started with.
 
-        `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names.
+        `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
+        `insecure_http` lets keys travel over plain HTTP.
         """
         record = self.store.runs.get(reference)
         manifest = record.manifest
@@ -134,6 +136,7 @@ class Engine:
             manifest.config,
             caps=(caps or Caps()).or_else(manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
+            insecure_http=insecure_http,
         )
         plan = make_plan(config, instrument, key_variables=key_variables or {})
         _refuse_changes(record, plan)

@@ -70,7 +70,7 @@ class Plan(Struct, frozen=True):
     def manifest(self) -> Manifest:
         """What makes the run repeatable."""
         return Manifest(
-            config=self.config,
+            config=structs.replace(self.config, insecure_http=False),
             instrument_version=self.instrument.card.version,
             roles={
                 role: RoleRecord(binding.spec, binding.player.identity, binding.label)

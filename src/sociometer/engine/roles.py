@@ -88,6 +88,7 @@ def resolve_player(
         revision=revision or (config.revision if subject else ""),
         key_variable=again or (config.key_variable if subject else ""),
         named_by_user=bool(again) if key_variables is not None else named_by_user,
+        insecure_http=config.insecure_http,
         role=role,
         timeout_seconds=config.timeout_seconds,
         sends=sends,

@@ -13,7 +13,7 @@ from sociometer.core.conversation import Reply
 from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
 from sociometer.models.key_traces import reply_without_key
-from sociometer.models.keys import Key, read_key
+from sociometer.models.keys import Key, is_loopback, read_key
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _CONNECT_SECONDS = 30.0
@@ -178,7 +178,7 @@ class Endpoint:
 def _proxy_for(url: URL) -> str | None:
     """The proxy that the environment names for this host; looked up once, since it is too slow for each request."""
     host = url.host or ""
-    if host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
+    if is_loopback(host) or proxy_bypass(host):
         return None
     proxies = getproxies()
     return proxies.get(url.scheme) or proxies.get("all")

@@ -1,5 +1,6 @@
 """Which key may be sent where: a key goes only to its preset's host, or to one that the user named."""
 
+import ipaddress
 import os
 import re
 from urllib.parse import urlsplit
@@ -23,13 +24,36 @@ class Key(Struct, frozen=True):
 
 
 def key_for(
-    preset: Preset | None, base_url: str, key_variable: str, *, named_by_user: bool, role: str = SUBJECT
+    preset: Preset | None,
+    base_url: str,
+    key_variable: str,
+    *,
+    named_by_user: bool,
+    role: str = SUBJECT,
+    insecure_http: bool = False,
 ) -> Key:
     """The key that may be sent to a server; a UsageError where a variable is asked for that the user did not name.
 
     `preset` is None for providers of other packages. `named_by_user` is false where base URL and variable come from a
-    stored run or an instrument's card: these may be the work of somebody else.
+    stored run or an instrument's card: these may be the work of somebody else. Over plain HTTP a key goes to another
+    machine only with `insecure_http`.
     """
+    key = _belonging(preset, base_url, key_variable, named_by_user=named_by_user, role=role)
+    host = origin(base_url or (preset.base_url if preset else ""))
+    if host.startswith("http:") and not insecure_http and not is_loopback(urlsplit(host).hostname or ""):
+        _refuse_plain_http(key.variable, host)
+    return key
+
+
+def _refuse_plain_http(variable: str, host: str) -> None:
+    if read_key(variable):
+        raise UsageError(
+            f"the key in {variable} would travel to {host} unencrypted. Use https://, unset {variable} if this server"
+            " needs no key, or add --insecure-http to send it anyway."
+        )
+
+
+def _belonging(preset: Preset | None, base_url: str, key_variable: str, *, named_by_user: bool, role: str) -> Key:
     if key_variable and (not _VARIABLE.fullmatch(key_variable) or without_secrets(key_variable) != key_variable):
         raise UsageError(
             "--key-variable takes the name of an environment variable, such as OPENAI_API_KEY; the value given is"
@@ -54,6 +78,14 @@ def key_for(
         f"no key was sent, since the address {host} was not given in this command; if this server may have your key,"
         f" add {again}{own}.",
     )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def read_key(variable: str) -> str:

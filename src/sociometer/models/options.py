@@ -12,6 +12,8 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     key_variable: str = ""
     named_by_user: bool = True
     """False where base URL and variable come from a stored run or a card: then a key goes only to the preset's host."""
+    insecure_http: bool = False
+    """Whether a key may travel over plain HTTP to another machine."""
     role: str = "subject"
     """Who the model plays, for messages."""
     sends: bool = True

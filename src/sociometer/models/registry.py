@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Player
 from sociometer.core.errors import UsageError, unknown
-from sociometer.models.keys import key_for, read_key
+from sociometer.models.keys import Key, key_for, read_key
 from sociometer.models.options import ModelOptions
 from sociometer.models.presets import PRESETS, Preset
 from sociometer.models.replay import RecordedReplies
@@ -77,7 +77,7 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
         provide: Callable[[str, ModelOptions], Player] = _installed()[family].load()
-        key_for(None, options.base_url, options.key_variable, named_by_user=options.named_by_user, role=options.role)
+        _key(None, options.base_url, options)
         return provide(_named(family, name), options)
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
 
@@ -132,9 +132,7 @@ def _named(family: str, name: str) -> str:
 
 def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
     url = _checked(options.base_url or preset.base_url)
-    key = key_for(
-        preset, options.base_url and url, options.key_variable, named_by_user=options.named_by_user, role=options.role
-    )
+    key = _key(preset, url, options)
     needed = bool(options.key_variable) or not (preset.own or options.base_url)
     if options.sends and not read_key(key.variable) and needed:
         raise UsageError(
@@ -155,6 +153,17 @@ def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Pl
             from sociometer.models.openai import OpenAIPlayer
 
             return OpenAIPlayer(name, url, key, options, preset, certain=certain)
+
+
+def _key(preset: Preset | None, base_url: str, options: ModelOptions) -> Key:
+    return key_for(
+        preset,
+        base_url,
+        options.key_variable,
+        named_by_user=options.named_by_user,
+        role=options.role,
+        insecure_http=options.insecure_http,
+    )
 
 
 def _checked(base_url: str) -> str:
