@@ -7,7 +7,7 @@ folder. Nothing is printed unless `progress=True`.
 import asyncio
 import atexit
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import cache
@@ -31,6 +31,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Source
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
+from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
@@ -83,14 +84,23 @@ def resume(
     max_requests: int | None = None,
     max_tokens: int | None = None,
     in_flight: int | None = None,
+    key_variable: str | Mapping[str, str] = "",
+    insecure_http: bool = False,
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
-    """Plays what a stopped or killed run had left; the caps replace those it was started with."""
+    """Plays what a stopped or killed run had left; the caps replace those it was started with.
+
+    `key_variable` names the variable with the subject's key, or with the keys of roles, for servers other than the
+    preset's: it is never taken from the store.
+    """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
         found = reference if isinstance(reference, str) else reference.id
-        return _played(engine.resume(found, Caps(max_cost, max_requests, max_tokens), in_flight))
+        named = {SUBJECT: key_variable} if isinstance(key_variable, str) else key_variable
+        given = {role: variable for role, variable in named.items() if variable}
+        caps = Caps(max_cost, max_requests, max_tokens)
+        return _played(engine.resume(found, caps, in_flight, key_variables=given, insecure_http=insecure_http))
 
 
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:

@@ -31,6 +31,7 @@ class RunOptions(TypedDict, total=False):
     base_url: str
     revision: str
     key_variable: str
+    insecure_http: bool
     temperature: float | None
     top_p: float | None
     server_sampling: bool

@@ -23,6 +23,10 @@ PASSING = [
     faults.DROPPED,
     faults.TRUNCATED,
     faults.MALFORMED,
+    faults.NOT_UTF8,
+    faults.NESTED,
+    faults.NESTED._replace(status=500),
+    faults.error_inside(429, delay="0.02s"),
     faults.EMPTY,
     faults.WRONG_USAGE,
 ]
@@ -79,6 +83,15 @@ def test_what_was_never_answered_is_an_error_and_no_score(server, tmp_path):
     assert len(answered) + len(failed) == len(episodes)
     assert server.served == len(server.received)
     assert sum(played.progress.failed.values()) == len(failed) > 0
+
+
+def test_a_tool_call_is_kept_as_an_answer_and_paid_for_once(server, tmp_path):
+    server.fault_of = lambda number: faults.TOOL_CALL
+    played, episodes = play(server, tmp_path / "store.db")
+    assert played.ending.status == "finished"
+    assert len(server.received) == len(episodes)
+    assert all(episode.failure is None and episode.score is not None for episode in episodes)
+    assert played.progress.retries == 0
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_is_never_stored(server, tmp_path, key):

@@ -97,6 +97,17 @@ def test_an_error_that_repeats_the_key_is_shown_without_it(server, key):
         (faults.TRUNCATED, "malformed reply", False),
         (faults.MALFORMED, "malformed reply", False),
         (faults.WRONG_SHAPE, "malformed reply", False),
+        (faults.NOT_UTF8, "malformed reply", False),
+        (faults.NESTED, "malformed reply", False),
+        (faults.NESTED_ERROR, "malformed reply", False),
+        (faults.NOT_UTF8._replace(status=500), "server error", False),
+        (faults.NESTED._replace(status=500), "server error", False),
+        (faults.NESTED_ERROR._replace(status=500), "server error", False),
+        (faults.error_inside(429), "rate limit", True),
+        (faults.error_inside(503), "overloaded", True),
+        (faults.error_inside(0, "RESOURCE_EXHAUSTED"), "rate limit", True),
+        (faults.error_inside(0, "rate_limit_error"), "rate limit", True),
+        (faults.error_inside(0, "overloaded_error"), "overloaded", True),
         (faults.EMPTY, "empty reply", False),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -137,6 +148,45 @@ def test_retry_after_is_read_in_seconds_and_as_a_date(server):
     assert failure(server).retry_after_seconds == 7
     assert 60 < failure(server).retry_after_seconds <= 90
     assert failure(server).retry_after_seconds is None
+
+
+def test_an_error_inside_an_answer_of_status_200_says_how_long_to_wait(server):
+    server.faults.append(faults.error_inside(429, delay="9.5s"))
+    server.faults.append(faults.error_inside(429)._replace(headers={"Retry-After": "4"}))
+    assert failure(server).retry_after_seconds == 9.5
+    assert failure(server).retry_after_seconds == 4
+
+
+@pytest.mark.parametrize(
+    "absurd",
+    [
+        "Mon, 01 Jan 0001 00:00:00 -0000",
+        "Fri, 31 Dec 9999 23:59:59 -2359",
+        "Wed, 21 Oct 2026 07:28:00 +99999999999999999999",
+        "Wed, 21 Oct 2026 07:28:00 +" + "9" * 300,
+        "Wed, 21 Oct " + "9" * 300 + " 07:28:00 GMT",
+        "soon",
+    ],
+)
+def test_an_absurd_wait_is_within_bounds_or_ignored(server, absurd):
+    server.faults.append(faults.RATE_LIMIT._replace(headers={"Retry-After": absurd}))
+    error = failure(server)
+    assert (error.kind, error.retryable) == ("rate limit", True)
+    assert error.retry_after_seconds is None or 0 <= error.retry_after_seconds <= 3600
+
+
+def test_a_tool_call_is_an_answer_without_text(server):
+    server.faults.append(faults.TOOL_CALL)
+    reply = ask(server)
+    assert (reply.text, reply.finish) == ("", "tool_calls")
+    assert reply.usage == Usage(12, 3)
+
+
+def test_a_tool_that_was_not_offered_does_not_fill_a_schema(server):
+    server.faults.append(faults.TOOL_CALL)
+    server.say = lambda body: '{"mood": "glad"}'
+    reply = ask(server, Request("judge", (user("How is Ben?"),), MOOD))
+    assert (reply.text, reply.finish) == ("", "tool_calls")
 
 
 def test_a_slow_reply_ends_at_the_deadline(server):

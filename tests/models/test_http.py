@@ -121,6 +121,19 @@ def test_the_environment_names_the_proxy(monkeypatch):
     assert http._proxy_for(URL("https://api.openai.com/v1")) is None
 
 
+@pytest.mark.parametrize("kind", ["closed port", "refuses"])
+def test_the_password_of_a_proxy_is_not_shown(openai_server, monkeypatch, kind):
+    port = 1 if kind == "closed port" else openai_server.port
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", f"http://me:hunter2@127.0.0.1:{port}")
+
+    class Elsewhere:
+        url = "https://api.example.test/v1"
+
+    assert "hunter2" not in str(failure(Elsewhere))
+
+
 def test_a_server_without_tls_behind_https_ends_all_attempts(openai_server):
     class Secure:
         url = openai_server.url.replace("http:", "https:")

@@ -54,10 +54,34 @@ def test_what_is_no_base_url_is_refused(url):
         resolve("vllm/m", ModelOptions(base_url=url))
 
 
-@pytest.mark.parametrize("url", ["http://me:secret@host/v1", "http://host/v1?key=secret"])
-def test_a_base_url_that_holds_a_secret_is_refused_without_repeating_it(url):
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://me:secret@host/v1",
+        "http://host/v1?key=secret",
+        "http://host/v1#secret",
+        "ftp://me:secret@host/v1",
+        "me:secret@host",
+        "http://me:secret@host:port/v1",
+        "http://me:se/secret@host:port/v1",
+        "http://me:secret@[::1/v1",
+        "http://host:port/v1?key=secret",
+        "HTTP://me:secret@/v1",
+    ],
+)
+@pytest.mark.parametrize("spec", ["vllm/m", "baseline/random", "scripted/none.txt", "local/smollm2-135m", "openai/m"])
+def test_a_base_url_that_holds_a_secret_is_refused_without_repeating_it(spec, url):
     with pytest.raises(UsageError) as caught:
-        resolve("vllm/m", ModelOptions(base_url=url))
+        resolve(spec, ModelOptions(base_url=url))
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "spec", ["vllm/m@HTTP://me:secret@host/v1", "vllm/m@ftp://me:secret@host", "m@x://me:secret@h"]
+)
+def test_an_address_that_is_not_read_as_one_is_refused_without_repeating_it(spec):
+    with pytest.raises(UsageError, match="http://") as caught:
+        resolve(spec)
     assert "secret" not in str(caught.value)
 
 

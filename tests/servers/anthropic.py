@@ -19,6 +19,13 @@ class AnthropicServer(LoopbackServer):
         match fault.change:
             case "empty":
                 answer["content"] = []
+            case "tool call":
+                answer["content"] = [{"type": "tool_use", "id": "t", "name": "look", "input": {"at": "the sky"}}]
+                answer["stop_reason"] = "tool_use"
+            case "echo":
+                thought = {"type": "thinking", "thinking": "thinking of {said}", "signature": "{key}"}
+                answer["content"] = [thought, {"type": "text", "text": "B, said {said}"}]
+                answer |= {"stop_reason": "{key}", "model": "model {key}", "id": "{key}", "stop_sequence": "{key}"}
             case "no usage":
                 del answer["usage"]
             case "wrong usage":

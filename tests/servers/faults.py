@@ -1,5 +1,7 @@
 """What a server can do wrong, one fault a request."""
 
+import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import NamedTuple
@@ -19,6 +21,8 @@ class Fault(NamedTuple):
     drop: bool = False
     cut: int = 0
     change: str = ""
+    echo: Callable[[str], str] | None = None
+    """How a hostile server repeats the key it was sent, wherever `{key}` is in its answer."""
 
 
 HTML_PAGE = b"<!DOCTYPE html><html><head><title>Welcome</title></head><body>It works!</body></html>"
@@ -32,7 +36,11 @@ DROPPED = Fault(drop=True)
 TRUNCATED = Fault(cut=25)
 MALFORMED = Fault(raw=b'{"choices": [{"message": ]}')
 WRONG_SHAPE = Fault(raw=b'{"choices": "none", "content": 3, "candidates": {"a": 1}}')
+NOT_UTF8 = Fault(raw=b'{"choices": [{"message": {"content": "\xff\xfe"}}], "content": "\xff", "candidates": "\xff"}')
+NESTED = Fault(raw=b'{"a": ' * 100_000 + b"1" + b"}" * 100_000)
+NESTED_ERROR = Fault(raw=b'{"error": ' * 100_000 + b"1" + b"}" * 100_000)
 EMPTY = Fault(change="empty")
+TOOL_CALL = Fault(change="tool call")
 NO_USAGE = Fault(change="no usage")
 WRONG_USAGE = Fault(change="wrong usage")
 HTML = Fault(raw=HTML_PAGE, content_type="text/html")
@@ -53,6 +61,13 @@ def wait_until(seconds: float) -> Fault:
     """A rate limit that says how long to wait, as a date."""
     moment = datetime.now(UTC) + timedelta(seconds=seconds)
     return RATE_LIMIT._replace(headers={"Retry-After": format_datetime(moment, usegmt=True)})
+
+
+def error_inside(status: int, code: str = "", delay: str = "") -> Fault:
+    """An error object in an answer of status 200, with the wait that Google's error details give."""
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}] if delay else []
+    error = {"code": status, "message": "Slow down", "status": code, "type": code, "details": details}
+    return Fault(raw=json.dumps({"type": "error", "error": error}).encode())
 
 
 def slow(seconds: float) -> Fault:

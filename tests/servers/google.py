@@ -22,6 +22,15 @@ class GoogleServer(LoopbackServer):
         match fault.change:
             case "empty":
                 candidate["content"] = {"role": "model"}
+            case "tool call":
+                candidate["content"] = {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}}}]}
+            case "echo":
+                parts[:] = [{"text": "thinking of {said}", "thought": True}, {"text": "B, said {said}"}]
+                token = {"token": "{said}", "logProbability": -0.1}
+                candidate["logprobsResult"] = {"chosenCandidates": [token], "topCandidates": [{"candidates": [token]}]}
+                candidate["finishReason"], answer["modelVersion"] = "{key}", "model {key}"
+            case "echo blocked":
+                answer["candidates"], answer["promptFeedback"] = [], {"blockReason": "{key}"}
             case "no usage":
                 del answer["usageMetadata"]
             case "wrong usage":

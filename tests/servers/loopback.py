@@ -96,22 +96,29 @@ class LoopbackServer:
         if fault.drop:
             request.transport.close()
             return web.Response()
+        if fault.echo is not None:
+            return self._repeat_key(request, body, fault)
         if fault.raw is not None:
             return web.Response(
                 status=fault.status, body=fault.raw, content_type=fault.content_type, headers=fault.headers
             )
         if fault.status != 200:
-            key = (
-                request.headers.get("Authorization", "")
-                + request.headers.get("x-api-key", "")
-                + request.headers.get("x-goog-api-key", "")
-            )
-            return web.json_response(self.error(fault, key), status=fault.status, headers=fault.headers)
+            return web.json_response(self.error(fault, _key(request)), status=fault.status, headers=fault.headers)
         answer = json.dumps(self.good(request.path, body, fault), ensure_ascii=False).encode()
         if fault.cut:
             return await self._cut_short(request, answer[: -fault.cut])
         self.served += 1
         return web.Response(body=answer, content_type="application/json", headers=fault.headers)
+
+    def _repeat_key(self, request: web.Request, body: dict, fault: Fault) -> web.Response:
+        key = _key(request).removeprefix("Bearer ")
+        good = fault.status == 200 and not fault.raw
+        said = json.dumps(self.good(request.path, body, fault) if good else self.error(fault, "{key}"))
+        whole = json.dumps(fault.echo(key))[1:-1]
+        # What a model says holds the key whole, `{said}`; a server's own fields hold it in any form.
+        answer = said.replace("{key}", whole).replace("{said}", key)
+        headers = {name: value.replace("{key}", key) for name, value in fault.headers.items()}
+        return web.Response(body=answer.encode(), status=fault.status, content_type="application/json", headers=headers)
 
     async def _cut_short(self, request: web.Request, part: bytes) -> web.StreamResponse:
         # Without a length the end of the connection ends the body: only the JSON shows that something is missing.
@@ -125,3 +132,7 @@ class LoopbackServer:
         if self.fault_of is not None:
             return self.fault_of(number) or _GOOD
         return self.faults.popleft() if self.faults else _GOOD
+
+
+def _key(request: web.Request) -> str:
+    return "".join(request.headers.get(name, "") for name in ("Authorization", "x-api-key", "x-goog-api-key"))

@@ -36,6 +36,15 @@ class OpenAIServer(LoopbackServer):
         match change:
             case "empty":
                 message["content"] = None
+            case "tool call":
+                called = {"id": "t", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+                message["content"], message["tool_calls"], choice["finish_reason"] = None, [called], "tool_calls"
+            case "echo":
+                message["content"] = "B, said {said}"
+                message["reasoning_content"] = "thinking of {said}"
+                token = {"token": "{said}", "logprob": -0.1, "top_logprobs": [{"token": "{said}", "logprob": -1.0}]}
+                choice |= {"finish_reason": "{key}", "logprobs": {"content": [token]}}
+                answer |= {"model": "model {key}", "id": "{key}", "system_fingerprint": "{key}"}
             case "no usage":
                 del answer["usage"]
             case "wrong usage":

@@ -9,7 +9,7 @@ import click
 from msgspec import structs
 
 from sociometer.core.card import Card
-from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
+from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
 from sociometer.run_options import RunOptions, make_config
@@ -74,6 +74,7 @@ def _model_options() -> list[click.Parameter]:
             help="Names the subject's weights, so that its answers can be reused; of a role: ROLE=MODEL@URL#REVISION.",
         ),
         click.Option(["--key-variable"], default="", help="Environment variable that holds the subject's key."),
+        insecure_http_option(),
         click.Option(["--temperature"], type=float, help="Sampling temperature of the subject."),
         click.Option(["--top-p"], type=float, help="Nucleus sampling of the subject."),
         click.Option(
@@ -85,6 +86,11 @@ def _model_options() -> list[click.Parameter]:
         click.Option(["--reasoning-effort"], help="Reasoning effort of the subject (low, medium, high)."),
         click.Option(["--logprobs"], type=int, help="Ask for this many top log-probabilities."),
     ]
+
+
+def insecure_http_option() -> click.Option:
+    """`--insecure-http`, for what sends keys."""
+    return click.Option(["--insecure-http"], is_flag=True, help="Send keys over plain HTTP to other machines, too.")
 
 
 def _limit_options() -> list[click.Parameter]:
@@ -185,6 +191,7 @@ def _roles(given: tuple[str, ...]) -> dict[str, str]:
         if role == "subject":
             raise UsageError("the subject is given by --model, not by --role.")
         if role in roles:
-            raise UsageError(f"--role {role} is given twice: '{roles[role]}' and '{model}'.")
+            given_twice = f"'{model_label(roles[role])}' and '{model_label(model)}'"
+            raise UsageError(f"--role {role} is given twice: {given_twice}.")
         roles[role] = model
     return roles

@@ -138,5 +138,5 @@ def read_card(path: Path) -> Card:
     """The card at `path`, or a DataError that says what is wrong with it."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Card)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(f"not a valid instrument card: {error}", path) from None

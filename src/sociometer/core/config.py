@@ -54,6 +54,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     base_url: str = ""
     revision: str = ""
     key_variable: str = ""
+    insecure_http: bool = False
+    """Whether keys may travel over plain HTTP to other machines; holds for one command and is never stored."""
     timeout_seconds: float = 300.0
     sampling: Sampling = Sampling()
     caps: Caps = Caps()

@@ -38,5 +38,5 @@ def read_lines(path: Path, kind: type[T], expected: str = "") -> Iterator[tuple[
 def _decoded(decoder: msgspec.json.Decoder[T], line: bytes, path: Path, number: int, expected: str) -> T:
     try:
         return decoder.decode(line)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{error}; expected {expected}" if expected else str(error), path, number) from None

@@ -180,6 +180,6 @@ def _read_recorded(root: Path) -> dict[str, str]:
     path = root / _RECORDED
     try:
         found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         raise DataError("is not JSON; delete it to record the checksums anew", path) from None
     return {str(name): str(value) for name, value in found.items()}

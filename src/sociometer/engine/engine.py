@@ -105,8 +105,20 @@ class Engine:
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable())
         return PreparedRun(plan, lists, made, new=True)
 
-    def prepare_resume(self, reference: str, caps: Caps | None = None, in_flight: int | None = None) -> PreparedRun:
-        """What a stopped or killed run had left; caps and `in_flight` replace those it was started with."""
+    def prepare_resume(
+        self,
+        reference: str,
+        caps: Caps | None = None,
+        in_flight: int | None = None,
+        *,
+        key_variables: Mapping[str, str] | None = None,
+        insecure_http: bool = False,
+    ) -> PreparedRun:
+        """What a stopped or killed run had left; caps and `in_flight` replace those it was started with.
+
+        `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
+        `insecure_http` lets keys travel over plain HTTP.
+        """
         record = self.store.runs.get(reference)
         manifest = record.manifest
         if manifest.imported:
@@ -126,8 +138,9 @@ class Engine:
             manifest.config,
             caps=(caps or Caps()).or_else(manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
+            insecure_http=insecure_http,
         )
-        plan = make_plan(config, instrument)
+        plan = make_plan(config, instrument, key_variables=key_variables or {})
         _refuse_changes(record, plan)
         return PreparedRun(plan, plan.item_lists(), record)
 
@@ -171,9 +184,11 @@ class Engine:
         """Prepares and plays a run; `options` are those of `prepare`."""
         return run_loop(self.play(self.prepare(config, items, **options)))
 
-    def resume(self, reference: str, caps: Caps | None = None, in_flight: int | None = None) -> PlayedRun:
-        """Plays what a stopped or killed run had left."""
-        return run_loop(self.play(self.prepare_resume(reference, caps, in_flight)))
+    def resume(
+        self, reference: str, caps: Caps | None = None, in_flight: int | None = None, **options: Any
+    ) -> PlayedRun:
+        """Plays what a stopped or killed run had left; `options` are those of `prepare_resume`."""
+        return run_loop(self.play(self.prepare_resume(reference, caps, in_flight, **options)))
 
     def stored(self, reference: str) -> StoredRun:
         """The stored run of that id, name, unique beginning of an id, or `last`; a mistyped path makes no new store."""

@@ -70,7 +70,7 @@ class Plan(Struct, frozen=True):
     def manifest(self) -> Manifest:
         """What makes the run repeatable."""
         return Manifest(
-            config=self.config,
+            config=structs.replace(self.config, insecure_http=False),
             instrument_version=self.instrument.card.version,
             roles={
                 role: RoleRecord(binding.spec, binding.player.identity, binding.label)
@@ -112,10 +112,12 @@ def make_plan(
     recorded: RecordedReplies | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
+    key_variables: Mapping[str, str] | None = None,
 ) -> Plan:
     """Looks everything up; a UsageError says what is wrong before anything is sent.
 
-    With `bindings` those are taken instead of the players that the configuration names.
+    With `bindings` those are taken instead of the players that the configuration names. `key_variables` is given for
+    the configuration of a stored run: the variables of keys that the user named again, by role.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
     names = tuple(config.tasks) or instrument.card.default_tasks()
@@ -133,7 +135,10 @@ def make_plan(
         plan = _with_chosen_items(plan)
     if bindings is not None:
         return plan
-    bindings = bind_roles(instrument, plan.config.tasks, config, recorded=recorded, players=players, sends=sends)
+    bindings = bind_roles(
+        instrument, plan.config.tasks, config, recorded=recorded, players=players, sends=sends,
+        key_variables=key_variables,
+    )  # fmt: skip
     _refuse_unknown_prices(config, bindings, plan.prices)
     return structs.replace(plan, bindings=bindings)
 

@@ -56,7 +56,7 @@ def read_prices() -> Prices:
 def _read(path: Path) -> Prices:
     try:
         return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Prices)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
+    except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(
             f'not a price list: {error}; each entry is ["provider/model"] with input, output and as_of', path
         ) from None

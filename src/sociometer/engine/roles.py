@@ -22,15 +22,17 @@ def bind_roles(
     recorded: RecordedReplies | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
+    key_variables: Mapping[str, str] | None = None,
 ) -> dict[str, RoleBinding]:
     """A player for every role that the tasks ask; a role without a model and without a default is an error.
 
-    `players` gives the player of a specification that only the caller can make (a Python function).
+    `players` gives the player of a specification that only the caller can make (a Python function). `key_variables` is
+    given for a stored run: the variables that the user named again, by role.
     """
     card = instrument.card
     needed = {role.name: role for task in tasks for role in card.roles_of(task)}
     known = {role.name for role in card.role}
-    for name in config.roles:
+    for name in (*config.roles, *(key_variables or {})):
         if name not in known:
             raise unknown(f"role of {card.name}", name, known)
     bindings: dict[str, RoleBinding] = {}
@@ -46,7 +48,10 @@ def bind_roles(
         if own in instrument.players:
             bindings[name] = _bound(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}", Sampling())
             continue
-        player = (players or {}).get(spec) or resolve_player(spec, name, config, recorded, sends=sends)
+        player = (players or {}).get(spec) or resolve_player(
+            spec, name, config, recorded, sends=sends, key_variables=key_variables,
+            named_by_user=name == SUBJECT or name in config.roles,
+        )  # fmt: skip
         bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
     return bindings
 
@@ -61,16 +66,30 @@ def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBin
 
 
 def resolve_player(
-    spec: str, role: str, config: RunConfig, recorded: RecordedReplies | None = None, *, sends: bool = True
+    spec: str,
+    role: str,
+    config: RunConfig,
+    recorded: RecordedReplies | None = None,
+    *,
+    sends: bool = True,
+    key_variables: Mapping[str, str] | None = None,
+    named_by_user: bool = True,
 ) -> Player:
-    """The player a specification names; `provider/name@URL#REVISION` gives it a base URL and weights of its own."""
+    """The player a specification names; `provider/name@URL#REVISION` gives it a base URL and weights of its own.
+
+    What a stored run names (`key_variables` is given) counts as named by the user only where the role's variable is.
+    """
     name, at, address = spec.partition("@http")
     address, _, revision = address.partition("#")
     subject = role == SUBJECT
+    again = (key_variables or {}).get(role, "")
     options = ModelOptions(
         base_url="http" + address if at else config.base_url if subject else "",
         revision=revision or (config.revision if subject else ""),
-        key_variable=config.key_variable if subject else "",
+        key_variable=again or (config.key_variable if subject else ""),
+        named_by_user=bool(again) if key_variables is not None else named_by_user,
+        insecure_http=config.insecure_http,
+        role=role,
         timeout_seconds=config.timeout_seconds,
         sends=sends,
     )

@@ -8,8 +8,11 @@ from msgspec import Raw, Struct
 
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
+from sociometer.models.failures import UNREADABLE
+from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint
-from sociometer.models.openai import counted_tokens, nothing_said
+from sociometer.models.keys import Key
+from sociometer.models.openai import counted_tokens, nothing_said, refuse_error
 from sociometer.models.options import ModelOptions
 from sociometer.models.rule import no_embeddings
 
@@ -17,7 +20,6 @@ _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096
 """The format demands a limit; this one stands where none is asked for."""
 _NULL = Raw(b"null")
-_FINISH = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "stop", "max_tokens": "length"}
 
 
 class MessagesBody(Struct, omit_defaults=True):
@@ -40,6 +42,7 @@ class _Block(Struct):
     type: str
     text: str | None = None
     thinking: str | None = None
+    name: str | None = None
     input: Raw = _NULL
 
 
@@ -48,6 +51,7 @@ class _Answer(Struct):
     stop_reason: str | None = None
     usage: Raw = _NULL
     model: str | None = None
+    error: Raw = _NULL
 
 
 class _Counted(Struct):
@@ -68,9 +72,9 @@ class AnthropicPlayer:
     journaled = True
     lacks = frozenset({"seed", "logprobs"})
 
-    def __init__(self, name: str, base_url: str, key_variable: str, options: ModelOptions, *, certain: bool) -> None:
+    def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:
         self._identity = Identity("anthropic", name, base_url, options.revision, certain)
-        self._endpoint = Endpoint(base_url.removesuffix("/v1"), key_variable, options.timeout_seconds, _headers)
+        self._endpoint = Endpoint(base_url.removesuffix("/v1"), key, options.timeout_seconds, _headers)
 
     @property
     def identity(self) -> Identity:
@@ -84,9 +88,10 @@ class AnthropicPlayer:
         body = messages_body(self._identity.name, request)
         received = await self._endpoint.post("/v1/messages", _encode(body), body)
         try:
-            return read_answer(received)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._endpoint.malformed(received, str(error)) from None
+            tool = body.tools[0]["name"] if body.tools else ""
+            return self._endpoint.clean(read_answer(received.body, tool))
+        except UNREADABLE as error:
+            raise self._endpoint.malformed(received, error) from None
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """Always refuses: the format has no embeddings."""
@@ -116,15 +121,23 @@ def messages_body(name: str, request: Request) -> MessagesBody:
     return body
 
 
-def read_answer(received: bytes) -> Reply:
-    """The reply in an answer; a MachineryError where nothing was said, a DecodeError where it is none."""
+def read_answer(received: bytes, tool: str = "") -> Reply:
+    """The reply in an answer; a MachineryError where nothing was said, a DecodeError where it is none.
+
+    What the model gave to `tool`, by which a schema is asked for, is its answer; a call of any other tool is not.
+    """
     answer = _answer(received)
-    finish = _FINISH.get(answer.stop_reason or "end_turn", answer.stop_reason or "stop")
+    if not answer.content:
+        refuse_error(answer.error)
     text = "".join(block.text or "" for block in answer.content if block.type == "text")
-    filled = next((bytes(block.input).decode() for block in answer.content if block.type == "tool_use"), "")
+    calls = [block for block in answer.content if block.type == "tool_use"]
+    filled = next((bytes(block.input).decode() for block in calls if tool and block.name == tool), "")
+    finish = finish_of(answer.stop_reason, called=bool(calls))
+    if filled and finish == TOOL_CALLS:
+        finish = STOP
     reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking" and block.thinking)
     said = filled or text
-    if not said.strip():
+    if not said.strip() and finish != TOOL_CALLS:
         raise nothing_said(finish, reasoning, _read_usage(answer.usage))
     return Reply(said, reasoning, _read_usage(answer.usage), finish, answer.model or "")
 
@@ -154,7 +167,7 @@ def _demand(body: MessagesBody, wanted: Schema) -> None:
 def _read_usage(raw: Raw) -> Usage:
     try:
         counted = _counted(raw)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return Usage()
     if counted is None:
         return Usage()

@@ -14,8 +14,10 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import MachineryError
+from sociometer.models.key_traces import without_key
 
 _LONGEST_DETAIL = 300
+_LONGEST_READ = 10_000
 _LONGEST_WAIT_SECONDS = 3600.0
 _SECRETS = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|tgp|hf|r8|nvapi|key|org|proj)[-_][A-Za-z0-9_\-*.]{6,}"
@@ -24,6 +26,7 @@ _SECRETS = re.compile(
     r"|(?i:\b(?:api[-_ ]?key|token|secret|password)\b[\"']?\s*(?:provided)?\s*[:=]\s*[\"']?)[^\s\"',;}]{4,}"
     r"|\b(?=[A-Za-z0-9_\-]*\d)(?=[A-Za-z0-9_\-]*[A-Za-z])[A-Za-z0-9_\-]{28,}\b"
 )
+_USERINFO = re.compile(r"//[^/\s@]{1,500}@")
 _TOO_LONG = re.compile(
     r"context[_ ](?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|input token count"
     r"|exceeds? the (?:maximum|available|model's)|exceed_context|max_seq_len|input is too long|string too long",
@@ -58,14 +61,33 @@ _OUR_NAMES = {
     "responseMimeType": "JSON schema",
     "responseJsonSchema": "JSON schema",
 }
+_STATUS_NAMES = {
+    "resource_exhausted": 429,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "unavailable": 503,
+    "overloaded_error": 529,
+    "unauthenticated": 401,
+    "authentication_error": 401,
+    "permission_denied": 403,
+    "permission_error": 403,
+}
+"""The status that an error's name stands for, where an answer of status 200 gives no number."""
+UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
+"""What reading a server's JSON can raise: not JSON, not what was expected, not UTF-8, nested too deeply."""
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 
 
 def without_secrets(text: str, key: str = "") -> str:
     """The text with the key, and anything that looks like one, taken out."""
     if key:
-        text = text.replace(key, "[key]")
-    return _SECRETS.sub("[key]", text)
+        text = without_key(text.replace(key, "[key]"), key)
+    return _SECRETS.sub("[key]", without_passwords(text))
+
+
+def without_passwords(text: str) -> str:
+    """The text with what URLs in it hold before their host (`user:password@`) taken out."""
+    return _USERINFO.sub("//", text)
 
 
 def shortened(text: str, key: str = "") -> str:
@@ -81,12 +103,16 @@ def speaks_html(body: bytes) -> bool:
 
 def status_within(body: bytes) -> int | None:
     """The status of an error that came in an answer of status 200, as gateways send it; None where there is none."""
-    decoded = _decoded(body)
-    error = decoded.get("error") if isinstance(decoded, dict) else None
+    error = _error_in(_decoded(body))
     if not error:
         return None
-    code = error.get("code") if isinstance(error, dict) else None
-    return code if isinstance(code, int) and 400 <= code < 600 else 500
+    facts = error if isinstance(error, dict) else {}
+    code = facts.get("code")
+    number = int(code) if isinstance(code, str) and re.fullmatch("[45][0-9][0-9]", code) else code
+    if isinstance(number, int) and 400 <= number < 600:
+        return number
+    names = [name.lower() for word in ("code", "type", "status") if isinstance(name := facts.get(word), str)]
+    return next((_STATUS_NAMES[name] for name in names if name in _STATUS_NAMES), 500)
 
 
 def wrong_server(where: str, status: int) -> MachineryError:
@@ -126,6 +152,7 @@ def refused(
         return wrong_server(where, status)
     decoded = _decoded(body)
     message, code, parameter = _explained(decoded, body)
+    message = message[:_LONGEST_READ]
     detail = f"{where} answered {status}: {shortened(message, key) or 'no explanation'}"
     wait = retry_after(headers, decoded)
     match status:
@@ -192,6 +219,13 @@ def _named_option(parameter: str, message: str, sent: tuple[str, ...]) -> str:
 
 def _explained(decoded: Any, body: bytes) -> tuple[str, str, str]:
     """The message, code and parameter of an error body in any of the usual shapes."""
+    try:
+        return _explained_by(decoded, body)
+    except RecursionError:
+        return "", "", ""
+
+
+def _explained_by(decoded: Any, body: bytes) -> tuple[str, str, str]:
     if isinstance(decoded, list) and decoded:
         decoded = decoded[0]
     if not isinstance(decoded, dict):
@@ -209,8 +243,14 @@ def _explained(decoded: Any, body: bytes) -> tuple[str, str, str]:
 def _decoded(body: bytes) -> Any:
     try:
         return msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
+
+
+def _error_in(decoded: Any) -> Any:
+    if isinstance(decoded, list) and decoded:
+        decoded = decoded[0]
+    return decoded.get("error") if isinstance(decoded, dict) else None
 
 
 def _number(text: str | None) -> float | None:
@@ -224,14 +264,12 @@ def _number(text: str | None) -> float | None:
 def _until(date: str) -> float | None:
     try:
         return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, OSError):
         return None
 
 
 def _retry_delay(body: Any) -> float | None:
-    if isinstance(body, list) and body:
-        body = body[0]
-    error = body.get("error") if isinstance(body, dict) else None
+    error = _error_in(body)
     details = error.get("details") if isinstance(error, dict) else None
     for detail in details if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None

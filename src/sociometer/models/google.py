@@ -10,13 +10,16 @@ from msgspec import Raw, Struct
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Reply, Request, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.models.failures import UNREADABLE
+from sociometer.models.finish import TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint
-from sociometer.models.openai import counted_tokens, nothing_said
+from sociometer.models.keys import Key
+from sociometer.models.openai import counted_tokens, given, nothing_said, refuse_error
 from sociometer.models.options import ModelOptions
 
 _EMBEDDED_AT_ONCE = 100
 _NULL = Raw(b"null")
-_FILTERED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE")
+_BLOCK_REASONS = ("SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR")
 
 
 class _Text(Struct):
@@ -51,9 +54,10 @@ class ContentBody(Struct, omit_defaults=True, rename="camel"):
     generation_config: GenerationConfig | None = None
 
 
-class _Part(Struct):
+class _Part(Struct, rename="camel"):
     text: str | None = None
     thought: bool = False
+    function_call: Raw = _NULL
 
 
 class _Said(Struct):
@@ -75,6 +79,7 @@ class _Answer(Struct, rename="camel"):
     prompt_feedback: _Feedback | None = None
     usage_metadata: Raw = _NULL
     model_version: str | None = None
+    error: Raw = _NULL
 
 
 class _Counted(Struct, rename="camel"):
@@ -117,9 +122,9 @@ class GooglePlayer:
 
     journaled = True
 
-    def __init__(self, name: str, base_url: str, key_variable: str, options: ModelOptions, *, certain: bool) -> None:
+    def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:
         self._identity = Identity("google", name, base_url, options.revision, certain)
-        self._endpoint = Endpoint(base_url, key_variable, options.timeout_seconds, _headers)
+        self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
         self._model = name if "/" in name else f"models/{name}"
         self._path = f"/{quote(self._model)}:generateContent"
 
@@ -135,9 +140,9 @@ class GooglePlayer:
         body = content_body(request)
         received = await self._endpoint.post(self._path, _encode(body), body.generation_config)
         try:
-            return read_answer(received)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._endpoint.malformed(received, str(error)) from None
+            return self._endpoint.clean(read_answer(received.body))
+        except UNREADABLE as error:
+            raise self._endpoint.malformed(received, error) from None
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text."""
@@ -147,11 +152,11 @@ class GooglePlayer:
             body = {"requests": [{"model": self._model, "content": _Content((_Text(text),))} for text in part]}
             received = await self._endpoint.post(f"/{quote(self._model)}:batchEmbedContents", _encode(body))
             try:
-                found = _vectors(received).embeddings
-            except msgspec.DecodeError as error:
-                raise self._endpoint.malformed(received, str(error)) from None
-            if len(found) != len(part):
-                raise self._endpoint.malformed(received, f"{len(found)} vectors for {len(part)} texts")
+                found = _vectors(received.body).embeddings
+                if len(found) != len(part):
+                    raise ValueError(f"{len(found)} vectors for {len(part)} texts")
+            except UNREADABLE as error:
+                raise self._endpoint.malformed(received, error) from None
             vectors.extend(tuple(vector.values) for vector in found)
         return tuple(vectors)
 
@@ -177,18 +182,21 @@ def read_answer(received: bytes) -> Reply:
     """The reply in an answer; a MachineryError where nothing was said, a DecodeError where it is none."""
     answer = _answer(received)
     if not answer.candidates:
+        refuse_error(answer.error)
         blocked = answer.prompt_feedback.block_reason if answer.prompt_feedback else None
         if blocked:
-            raise MachineryError(f"the server withheld the reply (block reason '{blocked}').", "content filter")
+            reason = blocked if blocked in _BLOCK_REASONS else "other"
+            raise MachineryError(f"the server withheld the reply (block reason '{reason}').", "content filter")
         raise MachineryError("the server sent an answer without candidates.", "empty reply", retryable=True)
     candidate = answer.candidates[0]
     parts = candidate.content.parts if candidate.content else []
     text = "".join(part.text for part in parts if part.text and not part.thought)
     reasoning = "".join(part.text for part in parts if part.text and part.thought)
-    finish = _finish(candidate.finish_reason)
-    if not text.strip():
+    called = any(given(part.function_call) for part in parts)
+    finish = finish_of(candidate.finish_reason, called=called)
+    if not text.strip() and finish != TOOL_CALLS:
         raise nothing_said(finish, reasoning, _read_usage(answer.usage_metadata))
-    logprobs = () if candidate.logprobs_result == b"null" else _read_logprobs(candidate.logprobs_result)
+    logprobs = _read_logprobs(candidate.logprobs_result) if given(candidate.logprobs_result) else ()
     return Reply(text, reasoning, _read_usage(answer.usage_metadata), finish, answer.model_version or "", logprobs)
 
 
@@ -225,16 +233,10 @@ def _thinking(effort: str) -> dict[str, Any]:
     return {"thinkingLevel": effort, "includeThoughts": True}
 
 
-def _finish(reason: str | None) -> str:
-    if reason in _FILTERED:
-        return "content_filter"
-    return {"STOP": "stop", "MAX_TOKENS": "length", None: "stop"}.get(reason, str(reason).lower())
-
-
 def _read_usage(raw: Raw) -> Usage:
     try:
         counted = _counted(raw)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return Usage()
     if counted is None:
         return Usage()
@@ -247,7 +249,7 @@ def _read_usage(raw: Raw) -> Usage:
 def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
     try:
         found = _logprobs(raw)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return ()
     if found is None:
         return ()

@@ -1,7 +1,6 @@
 """The one HTTP client: a session for each event loop, and an endpoint that makes one attempt at a time."""
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
@@ -10,8 +9,11 @@ import aiohttp
 from msgspec import Struct
 from yarl import URL
 
+from sociometer.core.conversation import Reply
 from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
+from sociometer.models.key_traces import reply_without_key
+from sociometer.models.keys import Key, is_loopback, read_key
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _CONNECT_SECONDS = 30.0
@@ -19,6 +21,13 @@ _AGENT = "sociometer"
 
 MakeHeaders = Callable[[str], Mapping[str, str]]
 """The headers of a request, from the key (empty where there is none)."""
+
+
+class Received(Struct, frozen=True):
+    """A successful answer: its body, and the headers that came with it."""
+
+    body: bytes
+    headers: Mapping[str, str]
 
 
 class _Shared:
@@ -43,9 +52,10 @@ _SHARED: WeakKeyDictionary[asyncio.AbstractEventLoop, _Shared] = WeakKeyDictiona
 class Endpoint:
     """A base URL with the name of the variable that holds its key; the key itself is read when a request is sent."""
 
-    def __init__(self, base_url: str, key_variable: str, timeout_seconds: float, headers: MakeHeaders) -> None:
+    def __init__(self, base_url: str, key: Key, timeout_seconds: float, headers: MakeHeaders) -> None:
         self._base = base_url
-        self._key_variable = key_variable
+        self._key_variable = key.variable
+        self._advice = key.advice
         self._headers = headers
         self._timeout_seconds = timeout_seconds
         self._timeout = aiohttp.ClientTimeout(
@@ -59,9 +69,9 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self._base})"
 
-    async def post(self, path: str, body: bytes, sent: Struct | None = None) -> bytes:
-        """The body of a successful answer; anything else is a MachineryError. `sent` holds the options in the body."""
-        key = os.environ.get(self._key_variable, "") if self._key_variable else ""
+    async def post(self, path: str, body: bytes, sent: Struct | None = None) -> Received:
+        """A successful answer; anything else is a MachineryError. `sent` holds the options in the body."""
+        key = read_key(self._key_variable)
         url = self._urls.get(path)
         if url is None:
             url = self._urls[path] = URL(self._base + path)
@@ -76,27 +86,29 @@ class Endpoint:
             ) as response:
                 received = await self._read(response)
                 if response.status != 200:
-                    raise failures.refused(self._base, response.status, response.headers, received, sent, key)
-                return received
+                    raise self._refused(response.status, response.headers, received, sent, key)
+                return Received(received, response.headers)
         except TimeoutError as error:
             raise self._timed_out(error) from None
         except (aiohttp.ClientError, OSError) as error:
             raise self._broken(error, key) from None
 
-    def malformed(self, body: bytes, why: str) -> MachineryError:
+    def malformed(self, received: Received, why: Exception) -> MachineryError:
         """The error for an answer of status 200 that is not what it should be."""
-        key = os.environ.get(self._key_variable, "")
+        body = received.body
+        key = read_key(self._key_variable)
         if failures.speaks_html(body):
             return failures.wrong_server(self._base, 200)
         status = failures.status_within(body)
         if status is not None:
-            return failures.refused(self._base, status, {}, body, None, key)
-        begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)
-        return MachineryError(
-            f"{self._base} sent a reply that cannot be read ({why}); it begins '{begins[:120]}'.",
-            "malformed reply",
-            retryable=True,
-        )
+            return self._refused(status, received.headers, body, None, key)
+        begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
+        said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
+        return MachineryError(f"{said}; it begins '{begins}'.", "malformed reply", retryable=True)
+
+    def clean(self, reply: Reply) -> Reply:
+        """The reply without the key, should the server repeat it."""
+        return reply_without_key(reply, read_key(self._key_variable))
 
     async def close(self) -> None:
         """Leaves the shared session, which closes when nobody uses it."""
@@ -134,6 +146,14 @@ class Endpoint:
                 )
         return b"".join(parts)
 
+    def _refused(
+        self, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None, key: str
+    ) -> MachineryError:
+        error = failures.refused(self._base, status, headers, body, sent, key)
+        if self._advice and error.kind == "authentication":
+            return MachineryError(f"{error} In this case {self._advice}", error.kind, fatal=True)
+        return error
+
     def _timed_out(self, error: TimeoutError) -> MachineryError:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             waited = f"{self._timeout.sock_connect:g} s"
@@ -158,7 +178,7 @@ class Endpoint:
 def _proxy_for(url: URL) -> str | None:
     """The proxy that the environment names for this host; looked up once, since it is too slow for each request."""
     host = url.host or ""
-    if host in ("localhost", "127.0.0.1", "::1") or proxy_bypass(host):
+    if is_loopback(host) or proxy_bypass(host):
         return None
     proxies = getproxies()
     return proxies.get(url.scheme) or proxies.get("all")

@@ -9,7 +9,10 @@ from msgspec import Raw, Struct
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.models.failures import UNREADABLE
+from sociometer.models.finish import FILTERED, LENGTH, REFUSAL, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint
+from sociometer.models.keys import Key
 from sociometer.models.options import ModelOptions
 from sociometer.models.presets import Preset
 from sociometer.models.reasoning import split_reasoning
@@ -47,6 +50,8 @@ class _Said(Struct):
     reasoning_content: str | None = None
     reasoning: str | None = None
     refusal: str | None = None
+    tool_calls: Raw = _NULL
+    function_call: Raw = _NULL
 
 
 class _Option(Struct):
@@ -59,6 +64,7 @@ class _Completion(Struct):
     choices: list[_Option]
     usage: Raw = _NULL
     model: str | None = None
+    error: Raw = _NULL
 
 
 class _Counted(Struct):
@@ -95,6 +101,7 @@ _completion = msgspec.json.Decoder(_Completion).decode
 _counted = msgspec.json.Decoder(_Counted | None).decode
 _tokens = msgspec.json.Decoder(_Tokens | None).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
+_NOTHING = (b"null", b"[]", b"{}")
 _UNKNOWN_USAGE = Usage()
 _DEFAULT = Sampling()
 
@@ -105,11 +112,11 @@ class OpenAIPlayer:
     journaled = True
 
     def __init__(
-        self, name: str, base_url: str, key_variable: str, options: ModelOptions, preset: Preset, *, certain: bool
+        self, name: str, base_url: str, key: Key, options: ModelOptions, preset: Preset, *, certain: bool
     ) -> None:
         self._identity = Identity("openai", name, base_url, options.revision, certain)
         self._preset = preset
-        self._endpoint = Endpoint(base_url, key_variable, options.timeout_seconds, _headers)
+        self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
 
     @property
     def identity(self) -> Identity:
@@ -123,9 +130,9 @@ class OpenAIPlayer:
         body = chat_body(self._identity.name, request, self._preset)
         received = await self._endpoint.post("/chat/completions", _encode(body), body)
         try:
-            return read_completion(received)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._endpoint.malformed(received, str(error)) from None
+            return self._endpoint.clean(read_completion(received.body))
+        except UNREADABLE as error:
+            raise self._endpoint.malformed(received, error) from None
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text."""
@@ -135,9 +142,9 @@ class OpenAIPlayer:
             body = _encode({"model": self._identity.name, "input": part})
             received = await self._endpoint.post("/embeddings", body)
             try:
-                vectors.extend(read_vectors(received, len(part)))
-            except (msgspec.DecodeError, ValueError) as error:
-                raise self._endpoint.malformed(received, str(error)) from None
+                vectors.extend(read_vectors(received.body, len(part)))
+            except UNREADABLE as error:
+                raise self._endpoint.malformed(received, error) from None
         return tuple(vectors)
 
     async def close(self) -> None:
@@ -182,29 +189,41 @@ def read_completion(received: bytes, *, may_be_empty: bool = False) -> Reply:
     """The reply in a chat completion; a MachineryError where nothing was said, a DecodeError where it is none."""
     completion = _completion(received)
     if not completion.choices:
+        refuse_error(completion.error)
         raise MachineryError("the server sent a completion without choices.", "empty reply", retryable=True)
     option = completion.choices[0]
     said = option.message
-    finish = option.finish_reason or "stop"
+    finish = finish_of(option.finish_reason, called=given(said.tool_calls) or given(said.function_call))
     text, thought = _spoken(said)
     reasoning = said.reasoning_content or said.reasoning or thought
     if not reasoning:
         text, reasoning = split_reasoning(text)
     if said.refusal and not text.strip():
-        text, finish = said.refusal, "refusal"
-    elif not may_be_empty and not text.strip():
+        text, finish = said.refusal, REFUSAL
+    elif not may_be_empty and finish != TOOL_CALLS and not text.strip():
         raise nothing_said(finish, reasoning, _read_usage(completion.usage))
-    logprobs = () if option.logprobs == b"null" else _read_logprobs(option.logprobs)
+    logprobs = _read_logprobs(option.logprobs) if given(option.logprobs) else ()
     return Reply(text, reasoning, _read_usage(completion.usage), finish, completion.model or "", logprobs)
+
+
+def given(part: Raw) -> bool:
+    """Whether a part of an answer that is not read yet holds anything."""
+    return bytes(part) not in _NOTHING
+
+
+def refuse_error(error: Raw) -> None:
+    """Raises a ValueError where an answer without content holds an error object."""
+    if given(error):
+        raise ValueError("an error in place of an answer")
 
 
 def nothing_said(finish: str, reasoning: str, usage: Usage) -> MachineryError:
     """The error for a reply without an answer, by the reason the server gave; what it cost is told with it."""
     tokens = (usage.input_tokens, usage.output_tokens)
-    if finish in ("content_filter", "refusal"):
+    if finish in (FILTERED, REFUSAL):
         message = f"the server withheld the reply (finish reason '{finish}')."
         return MachineryError(message, "content filter", tokens=tokens)
-    if finish == "length":
+    if finish == LENGTH:
         where = "thinking" if reasoning else "nothing visible"
         message = f"the reply reached its token limit and held {where}, no answer; raise --reply-tokens."
         return MachineryError(message, "empty reply", tokens=tokens)
@@ -245,7 +264,7 @@ def _thought(part: _Part) -> str:
 def _read_usage(raw: Raw) -> Usage:
     try:
         counted = _counted(raw)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return _UNKNOWN_USAGE
     if counted is None:
         return _UNKNOWN_USAGE
@@ -263,7 +282,7 @@ def counted_tokens(count: int | None) -> int | None:
 def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
     try:
         tokens = _tokens(raw)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return ()
     if tokens is None or tokens.content is None:
         return ()

@@ -10,5 +10,11 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     revision: str = ""
     timeout_seconds: float = 300.0
     key_variable: str = ""
+    named_by_user: bool = True
+    """False where base URL and variable come from a stored run or a card: then a key goes only to the preset's host."""
+    insecure_http: bool = False
+    """Whether a key may travel over plain HTTP to another machine."""
+    role: str = "subject"
+    """Who the model plays, for messages."""
     sends: bool = True
     """False for a plan that is only shown: then no key is needed."""

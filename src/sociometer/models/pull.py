@@ -100,7 +100,7 @@ def checksum(path: Path) -> str:
 def _remembered(book: Path) -> dict[str, str]:
     try:
         return msgspec.json.decode(book.read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError, ValueError, RecursionError):
         return {}
 
 

@@ -1,6 +1,7 @@
 """From what stands after --model to whoever answers."""
 
 import os
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -11,6 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Player
 from sociometer.core.errors import UsageError, unknown
+from sociometer.models.keys import Key, key_for, read_key
 from sociometer.models.options import ModelOptions
 from sociometer.models.presets import PRESETS, Preset
 from sociometer.models.replay import RecordedReplies
@@ -19,6 +21,7 @@ __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer models' to see what may stand after --model."
 _OTHERS = ("local", "baseline", "scripted", "replay", "human", "python")
+_ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: a provider's name, and a function that gives a Player for a model's name and ModelOptions."""
 
@@ -37,10 +40,17 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
     """Whoever answers under that name; a UsageError before anything is sent where that cannot be."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
+    if _ADDRESS.search(spec):
+        raise UsageError(
+            f"'{_ADDRESS.split(spec)[0]}' is followed by an address that cannot be used; an address is written with"
+            " small letters, as in vllm/NAME@http://localhost:8000/v1."
+        )
     if family in PRESETS:
         return _served(family, PRESETS[family], _named(family, name), options)
     if options.base_url and family in _OTHERS and family != "local":
-        raise UsageError(f"'{family}' asks no server and takes no base URL (given: {options.base_url}); leave it out.")
+        raise UsageError(
+            f"'{family}' asks no server and takes no base URL (given: {_shown(options.base_url)}); leave it out."
+        )
     match family:
         case "local":
             return _local(_named(family, name), options)
@@ -67,6 +77,7 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
         provide: Callable[[str, ModelOptions], Player] = _installed()[family].load()
+        _key(None, options.base_url, options)
         return provide(_named(family, name), options)
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
 
@@ -121,27 +132,38 @@ def _named(family: str, name: str) -> str:
 
 def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
     url = _checked(options.base_url or preset.base_url)
-    variable = options.key_variable or preset.key_variable
+    key = _key(preset, url, options)
     needed = bool(options.key_variable) or not (preset.own or options.base_url)
-    if needed and options.sends and not os.environ.get(variable):
+    if options.sends and not read_key(key.variable) and needed:
         raise UsageError(
-            f"no key for '{family}/{name}': the environment variable {variable} is not set; "
-            f"set it (export {variable}=…), or give --base-url for a server that needs none."
+            f"no key for '{family}/{name}': the environment variable {key.variable} is not set; "
+            f"set it (export {key.variable}=…), or give --base-url for a server that needs none."
         )
     certain = bool(options.revision) or not (preset.own or options.base_url)
     match preset.wire:
         case "anthropic":
             from sociometer.models.anthropic import AnthropicPlayer
 
-            return AnthropicPlayer(name, url, variable, options, certain=certain)
+            return AnthropicPlayer(name, url, key, options, certain=certain)
         case "google":
             from sociometer.models.google import GooglePlayer
 
-            return GooglePlayer(name, url, variable, options, certain=certain)
+            return GooglePlayer(name, url, key, options, certain=certain)
         case _:
             from sociometer.models.openai import OpenAIPlayer
 
-            return OpenAIPlayer(name, url, variable, options, preset, certain=certain)
+            return OpenAIPlayer(name, url, key, options, preset, certain=certain)
+
+
+def _key(preset: Preset | None, base_url: str, options: ModelOptions) -> Key:
+    return key_for(
+        preset,
+        base_url,
+        options.key_variable,
+        named_by_user=options.named_by_user,
+        role=options.role,
+        insecure_http=options.insecure_http,
+    )
 
 
 def _checked(base_url: str) -> str:
@@ -151,16 +173,24 @@ def _checked(base_url: str) -> str:
     except ValueError:
         allowed = False
     if not allowed:
-        raise UsageError(f"'{base_url}' is not a base URL; it looks like http://localhost:8000/v1 or https://host/v1.")
-    if parts.username or parts.password or parts.query:
         raise UsageError(
-            "a base URL may hold no user, password or query, since it is stored with the run; "
+            f"'{_shown(base_url)}' is not a base URL; it looks like http://localhost:8000/v1 or https://host/v1."
+        )
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise UsageError(
+            "a base URL may hold no user, password, query or fragment, since it is stored with the run; "
             "put the key into an environment variable and name that with --key-variable."
         )
     trimmed = base_url.rstrip("/")
     for path in ("/chat/completions", "/embeddings", "/v1/messages"):
         trimmed = trimmed.removesuffix(path)
     return trimmed
+
+
+def _shown(base_url: str) -> str:
+    """A URL as a message may repeat it: without user, password, query and fragment."""
+    _, at, rest = base_url.rpartition("@")
+    return ("…" + at + rest if at else base_url).partition("?")[0].partition("#")[0]
 
 
 def _local(name: str, options: ModelOptions) -> Player:

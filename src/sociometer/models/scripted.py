@@ -88,7 +88,7 @@ def _json_lines(rows: Sequence[str], path: Path) -> list[Line]:
             continue
         try:
             line = decoder.decode(row)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise DataError(
                 f"{error}; a line is a string, or an object with reply, match, role, times.", path, number
             ) from None

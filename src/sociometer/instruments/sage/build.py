@@ -114,7 +114,7 @@ def read_schema(path: Path | None, language: str) -> TalkSchema:
     where = path or DATA / "support.toml"
     try:
         schema = msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8")), TalkSchema)
-    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (OSError, ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(f"not a schema of a talk: {error}", where) from None
     if language not in schema.about or language not in schema.scene or not schema.intentions(language):
         known = sorted(set(schema.about) & set(schema.scene))
@@ -127,7 +127,7 @@ def read_seeds(path: Path | None, language: str) -> Seeds:
     where = path or DATA / f"seeds.{language}.toml"
     try:
         seeds = msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8")), Seeds)
-    except (OSError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (OSError, ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(f"not a file of seed pools: {error}", where) from None
     if len(seeds.traits) < 3 or len(seeds.remarks) < 3 or not seeds.ages or not seeds.themes:
         raise DataError("seed pools too small; needed: three traits, three remarks, an age, a theme", where)

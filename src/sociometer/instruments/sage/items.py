@@ -119,7 +119,7 @@ def from_profile(profile: Profile) -> Scenario:
 def _toml(path: Path) -> dict[str, list[dict[str, object]]]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"not a file of scenarios: {error}", path) from None
 
 

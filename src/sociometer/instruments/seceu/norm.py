@@ -109,7 +109,7 @@ def read_norm(path: Path) -> Norm:
         return msgspec.json.decode(path.read_bytes(), type=Norm)
     except OSError as error:
         raise DataError(f"norm file cannot be opened: {error.strerror or error}", path) from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"not a norm file ({error}); make one with 'sociometer norms build'", path) from None
 
 

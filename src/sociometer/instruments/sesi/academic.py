@@ -119,7 +119,7 @@ def _read_lm_eval(path: Path) -> Scores:
     """An lm-eval result file: one model, one score a task, in percent."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"not a readable JSON file: {error}", path) from None
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
         raise DataError("not an lm-eval result: there is no object 'results'", path)

@@ -50,7 +50,7 @@ def read_json(path: Path) -> Any:
     """The document in a JSON file; what is not JSON is refused with the file's name."""
     try:
         return msgspec.json.decode(path.read_bytes())
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"not JSON ({error}); give a SocialEval .json file", path) from None
 
 

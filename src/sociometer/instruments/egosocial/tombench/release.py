@@ -56,10 +56,13 @@ def read_file(path: Path) -> Iterator[TomBenchQuestion]:
     slug = re.sub(r"[^a-z]+", "-", path.stem.lower()).strip("-")
     stories: dict[str, int] = {}
     seen: Counter[str] = Counter()
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield _read_line(line, path, number, slug, stories, seen)
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _read_line(line, path, number, slug, stories, seen)
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 text: {error.reason}", path) from None
 
 
 def _read_line(
@@ -72,7 +75,7 @@ def _read_line(
 
     try:
         row: Any = json.loads(line, parse_constant=absent)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"not JSON: {error}", path, number) from None
     if not isinstance(row, dict):
         raise DataError(f"expected an object, found {type(row).__name__}", path, number)

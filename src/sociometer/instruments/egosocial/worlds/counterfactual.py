@@ -45,7 +45,7 @@ def read_domains(path: Path = BUNDLED) -> tuple[Domain, ...]:
     """The inverted rules of a file; a bad one is refused."""
     try:
         found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Domains)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, msgspec.ValidationError, RecursionError) as error:
         raise DataError(f"not a file of inverted rules: {error}", path) from None
     for domain in found.domain:
         for question in domain.question:

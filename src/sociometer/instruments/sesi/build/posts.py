@@ -159,7 +159,7 @@ def _zst_lines(path: Path) -> Iterator[bytes]:
 def _record(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
         record = msgspec.json.decode(line)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(str(error), path, number) from None
     if not isinstance(record, dict):
         raise DataError("a line must be a JSON object", path, number)

@@ -163,7 +163,7 @@ def read_brief(path: Path) -> Brief:
         brief = msgspec.toml.decode(path.read_bytes(), type=Brief)
     except FileNotFoundError:
         raise DataError("no such brief; give a TOML file with name, orientation, setting and goal", path) from None
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise DataError(f"not a brief: {error}; needed: name, orientation, setting, goal", path) from None
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", brief.name):
         raise DataError(f"name {brief.name!r} must be of small letters, digits and hyphens, such as night-market", path)

@@ -37,7 +37,7 @@ def read_origins(folder: Path) -> Origins:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, Origin]])
     except FileNotFoundError:
         return {}
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(
             f"no longer fits its form: {error}; delete it, and every part counts as in step", path
         ) from None

@@ -1,0 +1,26 @@
+"""Why a reply ended, in the same few words for every wire format; a server's own word is never passed on."""
+
+STOP, LENGTH, FILTERED = "stop", "length", "content_filter"
+REFUSAL, TOOL_CALLS, OTHER = "refusal", "tool_calls", "other"
+
+_MEANT = {
+    STOP: ("stop", "end_turn", "stop_sequence", "eos", "eos_token", "finish_reason_unspecified"),
+    LENGTH: ("length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "model_length"),
+    FILTERED: (
+        "content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii",
+        "language", "image_safety",
+    ),
+    REFUSAL: ("refusal",),
+    TOOL_CALLS: (
+        "tool_calls", "tool_call", "tool_use", "function_call", "malformed_function_call", "unexpected_tool_call",
+        "too_many_tool_calls",
+    ),
+}  # fmt: skip
+_WORDS = {word: meant for meant, words in _MEANT.items() for word in words}
+
+
+def finish_of(reason: str | None, *, called: bool = False) -> str:
+    """One of the words above for a server's finish reason; `called` says that the reply holds a tool call."""
+    if called:
+        return TOOL_CALLS
+    return _WORDS.get(reason.lower(), OTHER) if reason else STOP

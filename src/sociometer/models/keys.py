@@ -1,0 +1,112 @@
+"""Which key may be sent where: a key goes only to its preset's host, or to one that the user named."""
+
+import ipaddress
+import os
+import re
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from sociometer.core.errors import UsageError
+from sociometer.models.failures import without_secrets
+from sociometer.models.presets import Preset
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PORTS = {"http": 80, "https": 443}
+SUBJECT = "subject"
+
+
+class Key(Struct, frozen=True):
+    """The variable that holds a server's key (empty: no key is sent), and what to do where the server wants one."""
+
+    variable: str
+    advice: str = ""
+
+
+def key_for(
+    preset: Preset | None,
+    base_url: str,
+    key_variable: str,
+    *,
+    named_by_user: bool,
+    role: str = SUBJECT,
+    insecure_http: bool = False,
+) -> Key:
+    """The key that may be sent to a server; a UsageError where a variable is asked for that the user did not name.
+
+    `preset` is None for providers of other packages. `named_by_user` is false where base URL and variable come from a
+    stored run or an instrument's card: these may be the work of somebody else. Over plain HTTP a key goes to another
+    machine only with `insecure_http`.
+    """
+    key = _belonging(preset, base_url, key_variable, named_by_user=named_by_user, role=role)
+    host = origin(base_url or (preset.base_url if preset else ""))
+    if host.startswith("http:") and not insecure_http and not is_loopback(urlsplit(host).hostname or ""):
+        _refuse_plain_http(key.variable, host)
+    return key
+
+
+def _refuse_plain_http(variable: str, host: str) -> None:
+    if read_key(variable):
+        raise UsageError(
+            f"the key in {variable} would travel to {host} unencrypted. Use https://, unset {variable} if this server"
+            " needs no key, or add --insecure-http to send it anyway."
+        )
+
+
+def _belonging(preset: Preset | None, base_url: str, key_variable: str, *, named_by_user: bool, role: str) -> Key:
+    if key_variable and (not _VARIABLE.fullmatch(key_variable) or without_secrets(key_variable) != key_variable):
+        raise UsageError(
+            "--key-variable takes the name of an environment variable, such as OPENAI_API_KEY; the value given is"
+            " no such name (it is not shown, since it may be a key)."
+        )
+    own = preset.key_variable if preset else ""
+    if named_by_user:
+        return Key(key_variable or own)
+    home = preset.base_url if preset else ""
+    host = origin(base_url or home)
+    again = f"--key-variable {'' if role == SUBJECT else f'{role}='}"
+    if key_variable not in ("", own):
+        raise UsageError(
+            f"the stored run asks for the environment variable {key_variable} to be sent to {host or 'its server'} as a"
+            f" key; the name of a variable is not taken from a store alone. If this server may have it, repeat the"
+            f" name: {again}{key_variable}."
+        )
+    if preset is None or host == origin(home):
+        return Key(own)
+    return Key(
+        "",
+        f"no key was sent, since the address {host} was not given in this command; if this server may have your key,"
+        f" add {again}{own}.",
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def read_key(variable: str) -> str:
+    """The key that a variable holds; empty where there is none. A UsageError where it cannot be sent in a header."""
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(
+            f"the environment variable {variable} holds characters that no key has, such as a line break; set it to the"
+            " key alone."
+        )
+    return key
+
+
+def origin(base_url: str) -> str:
+    """Scheme, host and port of a URL; empty for what is no URL."""
+    try:
+        parts = urlsplit(base_url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return ""
+    if not host or parts.scheme not in _PORTS:
+        return ""
+    shown = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{shown}" + ("" if port in (None, _PORTS[parts.scheme]) else f":{port}")

@@ -1,0 +1,97 @@
+"""A file that is nested too deeply to be read is a DataError that names the file, wherever files are parsed."""
+
+import pytest
+
+from sociometer.core.card import read_card
+from sociometer.core.errors import DataError
+from sociometer.elicit.item_files import read_items
+from sociometer.engine.data import _read_recorded
+from sociometer.engine.prices import read_prices
+from sociometer.instruments.egosocial.tombench.release import read_file
+from sociometer.instruments.egosocial.worlds.counterfactual import read_domains
+from sociometer.instruments.sage.build import read_schema, read_seeds
+from sociometer.instruments.sage.items import _toml
+from sociometer.instruments.seceu.norm import read_norm
+from sociometer.instruments.sesi.academic import _read_lm_eval
+from sociometer.instruments.sesi.build.posts import _record
+from sociometer.instruments.sesi.items import Question
+from sociometer.instruments.socialeval.build.drafts import read_brief
+from sociometer.instruments.socialeval.build.origins import origins_file, read_origins
+from sociometer.instruments.socialeval.build.stages import STAGES, load_draft, stage_file
+from sociometer.instruments.socialeval.tree_files import read_json
+from sociometer.models.scripted import read_script
+
+DEPTH = 100_000
+NESTED_JSON = b'{"a": ' * DEPTH + b"1" + b"}" * DEPTH + b"\n"
+NESTED_TOML = b"a = " + b"[" * DEPTH + b"]" * DEPTH + b"\n"
+NOT_UTF8 = b'{"a": "\xff\xfe"}\n'
+
+
+def prices(path, monkeypatch):
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(path))
+    return read_prices()
+
+
+def draft(path):
+    stage = stage_file(path.parent, STAGES[0])
+    stage.parent.mkdir(parents=True, exist_ok=True)
+    path.rename(stage)
+    return load_draft(None, path.parent)
+
+
+def origins(path):
+    path.rename(origins_file(path.parent))
+    return read_origins(path.parent)
+
+
+def recorded(path):
+    path.rename(path.parent / "checksums.json")
+    return _read_recorded(path.parent)
+
+
+TOML = {
+    "card": read_card,
+    "domains": read_domains,
+    "schema of a talk": lambda path: read_schema(path, "en"),
+    "seed pools": lambda path: read_seeds(path, "en"),
+    "scenarios": _toml,
+    "brief": read_brief,
+}
+JSON = {
+    "items": lambda path: list(read_items(path, Question)),
+    "script": read_script,
+    "norm": read_norm,
+    "tombench": lambda path: list(read_file(path)),
+    "lm-eval": _read_lm_eval,
+    "posts": lambda path: _record(path.read_bytes(), path, 1),
+    "trees": read_json,
+    "draft": draft,
+    "origins": origins,
+    "recorded checksums": recorded,
+}
+
+
+@pytest.mark.parametrize("content", [NESTED_TOML, b"\xff\xfe"], ids=["nested", "not UTF-8"])
+@pytest.mark.parametrize("reader", TOML.values(), ids=TOML)
+def test_toml_that_cannot_be_read_is_a_data_error(reader, content, tmp_path):
+    path = tmp_path / "file.toml"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=str(tmp_path)):
+        reader(path)
+
+
+@pytest.mark.parametrize("content", [NESTED_JSON, NOT_UTF8], ids=["nested", "not UTF-8"])
+@pytest.mark.parametrize("reader", JSON.values(), ids=JSON)
+def test_json_that_cannot_be_read_is_a_data_error(reader, content, tmp_path):
+    path = tmp_path / "file.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=str(tmp_path)):
+        reader(path)
+
+
+@pytest.mark.parametrize("content", [NESTED_TOML, b"\xff\xfe"], ids=["nested", "not UTF-8"])
+def test_a_price_list_that_cannot_be_read_is_a_data_error(content, tmp_path, monkeypatch):
+    path = tmp_path / "prices.toml"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="not a price list"):
+        prices(path, monkeypatch)
