@@ -74,6 +74,16 @@ def test_what_a_server_may_have_worked_on_counts_against_the_cap(sociometer, fau
     assert process.returncode in (2, 3, 4), err
 
 
+def test_a_request_that_was_refused_costs_nothing(sociometer):
+    with OpenAIServer() as server:
+        server.fault_of = lambda number: (
+            Fault(429, "slow down", headers={"Retry-After": "0.01"}) if number % 2 else None
+        )
+        (played,), _ = finish(sociometer(server, "--max-cost", "0.05", "--limit", "20", "--retries", "8"), 0)
+    assert played["done"] == 20
+    assert played["retries"] >= 10
+
+
 def test_a_cap_on_requests_holds_over_three_kills(sociometer, tmp_path):
     with OpenAIServer() as server:
         server.fault_of = lambda number: Fault(delay_seconds=0.3)

@@ -151,7 +151,9 @@ class JournalReplies:
             answered = True
             usage = _countable(answer.usage) if isinstance(answer, Reply) else Usage()
         except MachineryError as error:
-            usage = None if error.tokens is None else _countable(Usage(*error.tokens))
+            # A request that reached nobody used nothing; of others without a report nobody knows.
+            tokens = (0, 0) if error.kind == UNREACHABLE else error.tokens
+            usage = None if tokens is None else _countable(Usage(*tokens))
             raise
         finally:
             self._progress.in_flight -= 1

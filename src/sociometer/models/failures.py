@@ -142,7 +142,19 @@ def retry_after(headers: Mapping[str, str], body: Any = None) -> float | None:
 def refused(
     where: str, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None = None, key: str = ""
 ) -> MachineryError:
-    """The error for an answer whose status is not 200; `sent` holds the options that the request carried."""
+    """The error for an answer whose status is not 200; `sent` holds the options that the request carried.
+
+    A request that the server refused used no tokens; of other errors nobody knows.
+    """
+    error = _refusal(where, status, headers, body, sent, key)
+    if (status < 500 and status != 408) or status in (503, 529):
+        error.tokens = (0, 0)
+    return error
+
+
+def _refusal(
+    where: str, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None, key: str
+) -> MachineryError:
     if 300 <= status < 400:
         target = shortened(headers.get("Location", "elsewhere"), key)
         return MachineryError(
