@@ -13,7 +13,7 @@ import sociometer.models.openai  # noqa: F401 - else imported at the first reque
 import work
 from instrument.instrument import INSTRUMENT
 from measure import measured
-from sociometer.core.config import RunConfig
+from sociometer.core.config import Caps, RunConfig
 from sociometer.engine.engine import Engine
 from sociometer.store.store import Store
 
@@ -28,6 +28,8 @@ def main(url: str, which: str) -> None:
         tasks=(which,),
         roles={} if questions else {"judge": other, "simulator": other},
         in_flight=work.QUESTIONS_IN_FLIGHT if questions else work.DIALOGUES_IN_FLIGHT,
+        # A cap, so that what may be spent is written to disk before each request, as in a run that is paid for.
+        caps=Caps(max_requests=1_000_000),
     )
     count = work.QUESTIONS if questions else work.DIALOGUES * work.TURNS * work.CALLS
     with tempfile.TemporaryDirectory() as folder, measured(count) as told, Store(Path(folder) / "store.db") as store:
