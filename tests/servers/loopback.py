@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import ssl
 import threading
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from aiohttp import web
@@ -12,6 +14,7 @@ from aiohttp import web
 from servers.faults import Fault
 
 _GOOD = Fault()
+CERTIFICATES = Path(__file__).with_name("certificates")
 
 
 class Received(NamedTuple):
@@ -29,7 +32,10 @@ class LoopbackServer:
 
     base_path = ""
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: str = "") -> None:
+        """With a certificate (a name in `certificates/`) the server speaks TLS."""
+        self.certificate = certificate
+        self.handshakes = 0
         self.faults: deque[Fault] = deque()
         self.fault_of: Callable[[int], Fault | None] | None = None
         self.say: Callable[[dict], str] = lambda body: "B"
@@ -44,7 +50,7 @@ class LoopbackServer:
     @property
     def url(self) -> str:
         """The base URL."""
-        return f"http://127.0.0.1:{self.port}{self.base_path}"
+        return f"http{'s' if self.certificate else ''}://127.0.0.1:{self.port}{self.base_path}"
 
     @property
     def last(self) -> Received:
@@ -71,7 +77,7 @@ class LoopbackServer:
         app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         self._loop.run_until_complete(runner.setup())
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=self._tls())
         self._loop.run_until_complete(site.start())
         self.port = runner.addresses[0][1]
         self._ready.set()
@@ -84,6 +90,17 @@ class LoopbackServer:
                 task.cancel()
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
             self._loop.close()
+
+    def _tls(self) -> ssl.SSLContext | None:
+        if not self.certificate:
+            return None
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(CERTIFICATES / f"{self.certificate}.pem")
+        context.sni_callback = self._count_handshake
+        return context
+
+    def _count_handshake(self, *_: object) -> None:
+        self.handshakes += 1
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()

@@ -7,8 +7,8 @@ from servers.loopback import LoopbackServer
 class OpenAIServer(LoopbackServer):
     base_path = "/v1"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, certificate: str = "") -> None:
+        super().__init__(certificate)
         self.reasoning_field = "reasoning_content"
 
     def good(self, path: str, body: dict, fault: Fault) -> dict:

@@ -14,6 +14,7 @@ from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
 from sociometer.models.key_traces import reply_without_key
 from sociometer.models.keys import Key, is_loopback, read_key
+from sociometer.models.tls import speaks_tls, why_not_secure
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _CONNECT_SECONDS = 30.0
@@ -63,6 +64,7 @@ class Endpoint:
         )
         self._proxy = _proxy_for(URL(base_url))
         self._urls: dict[str, URL] = {}
+        self._heard = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shared: _Shared | None = None
 
@@ -84,6 +86,7 @@ class Endpoint:
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
+                self._heard = True
                 received = await self._read(response)
                 if response.status != 200:
                     raise self._refused(response.status, response.headers, received, sent, key)
@@ -91,6 +94,10 @@ class Endpoint:
         except TimeoutError as error:
             raise self._timed_out(error) from None
         except (aiohttp.ClientError, OSError) as error:
+            if not isinstance(error, aiohttp.ClientConnectorError) and await self._wants_tls(url):
+                secure = self._base.replace("http:", "https:", 1)
+                said = f"{self._base} speaks TLS, and was asked in plain HTTP; use {secure} instead."
+                raise MachineryError(said, "wrong server", fatal=True) from None
             raise self._broken(error, key) from None
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:
@@ -163,11 +170,17 @@ class Endpoint:
             f"{self._base} did not answer within {self._timeout_seconds:g} s.", "timeout", retryable=True
         )
 
+    async def _wants_tls(self, url: URL) -> bool:
+        """Whether a server that never answered plain HTTP speaks TLS; looked up once."""
+        if self._heard or url.scheme != "http" or self._proxy:
+            return False
+        self._heard = True
+        return await speaks_tls(url.host or "", url.port or 80)
+
     def _broken(self, error: Exception, key: str) -> MachineryError:
         said = failures.shortened(str(error) or type(error).__name__, key)
         if isinstance(error, aiohttp.ClientSSLError):
-            said = f"no secure connection to {self._base}: {said} Is it https, and is its certificate to be trusted?"
-            return MachineryError(said, "connection", fatal=True)
+            return MachineryError(why_not_secure(self._base, error), "connection", fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             return MachineryError(
                 f"cannot reach {self._base}: {said}. Is the server running?", UNREACHABLE, retryable=True

@@ -29,8 +29,9 @@ _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator
 class LoadedModel:
     """The weights of one file, loaded at the first use and shared by all who play with it; one generation at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, sha256: str) -> None:
         self.path = path
+        self.sha256 = sha256
         self.users = 0
         self.turns = SerialThread("llama.cpp")
         self._chat: Any = None
@@ -39,21 +40,30 @@ class LoadedModel:
     def chat(self, body: dict[str, Any]) -> bytes:
         """The chat completion, as an OpenAI-compatible server would send it."""
         if self._chat is None:
-            self._chat = _load(self.path, embedding=False)
+            self._chat = self._loaded(embedding=False)
         return msgspec.json.encode(self._chat.handle_chat_completions(body))
 
     def vectors(self, body: dict[str, Any]) -> bytes:
         """The embeddings, as an OpenAI-compatible server would send them."""
         if self._vectors is None:
-            self._vectors = _load(self.path, embedding=True)
+            self._vectors = self._loaded(embedding=True)
         return msgspec.json.encode(self._vectors.handle_embeddings(body))
+
+    def _loaded(self, *, embedding: bool) -> Any:
+        if checksum(self.path) != self.sha256:
+            raise MachineryError(
+                f"'{self.path.name}' changed after this run began, and was not loaded; start a new run.",
+                "local model",
+                fatal=True,
+            )
+        return _load(self.path, embedding=embedding)
 
     def unload(self) -> None:
         """Frees the weights."""
         self._chat = self._vectors = None
 
 
-_LOADED: dict[Path, LoadedModel] = {}
+_LOADED: dict[tuple[Path, str], LoadedModel] = {}
 
 
 class LocalPlayer:
@@ -63,10 +73,13 @@ class LocalPlayer:
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         _import()
-        self._identity = Identity(
-            "local", Path(name).name, revision=options.revision or checksum(path), stand_in=name in PULLABLE
-        )
-        self._model = _LOADED.setdefault(path.resolve(), LoadedModel(path))
+        try:
+            sha256 = checksum(path)
+        except OSError as error:
+            raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
+        revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
+        self._identity = Identity("local", Path(name).name, revision=revision, stand_in=name in PULLABLE)
+        self._model = _LOADED.setdefault((path.resolve(), sha256), LoadedModel(path, sha256))
         self._model.users += 1
         self._closed = False
 
@@ -110,13 +123,13 @@ class LocalPlayer:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_PATIENCE_SECONDS):
                     await self._model.turns.run(self._model.unload)
-                    _LOADED.pop(self._model.path.resolve(), None)
+                    _LOADED.pop((self._model.path.resolve(), self._model.sha256), None)
             self._model.turns.end()
 
     async def _run(self, call: Callable[[], bytes]) -> bytes:
         try:
             return await self._model.turns.run(call)
-        except (RuntimeError, ValueError, MemoryError) as error:
+        except (RuntimeError, ValueError, MemoryError, OSError) as error:
             raise MachineryError(
                 f"llama.cpp failed on '{self._model.path.name}': {error}", "local model", fatal=True
             ) from None

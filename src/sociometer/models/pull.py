@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from msgspec import Struct
 from sociometer.core.errors import UsageError, unknown
 
 _DOWNLOAD_SECONDS = 1800
+_SETTLED_SECONDS = 2.0
 
 
 class Pullable(Struct, frozen=True):
@@ -56,6 +58,17 @@ def pulled(name: str) -> Path | None:
     return path if path.is_file() else None
 
 
+def verified(name: str) -> Path | None:
+    """The model's file where it is in the cache, its checksum compared; a UsageError where the file was changed."""
+    path = pulled(name)
+    if path is not None and checksum(path) != PULLABLE[name].sha256:
+        raise UsageError(
+            f"{path} is not the file that '{name}' stands for: its checksum is {checksum(path)[:12]}…, not"
+            f" {PULLABLE[name].sha256[:12]}…. Run 'sociometer models pull {name}' to fetch it again."
+        )
+    return path
+
+
 def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
     """The model's file, brought into the cache if it is not there or is damaged; whole or not at all."""
     model, path = PULLABLE[_known(name)], _place(name)
@@ -81,20 +94,31 @@ def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
 
 
 def checksum(path: Path) -> str:
-    """The file's SHA-256, remembered beside the models by path, size and time of change."""
+    """The file's SHA-256, remembered beside the models by path, size, inode and both times of change.
+
+    Of these, whoever changes a file can set all but the time at which its inode was changed.
+    """
     facts = path.stat()
-    entry = f"{path.resolve()}|{facts.st_size}|{facts.st_mtime_ns}"
+    place = f"{path.resolve()}|"
+    entry = f"{place}{facts.st_size}|{facts.st_ino}|{facts.st_mtime_ns}|{facts.st_ctime_ns}"
     book = cache_folder() / "checksums.json"
     known = _remembered(book)
-    if entry not in known:
-        with path.open("rb") as file:
-            known[entry] = hashlib.file_digest(file, "sha256").hexdigest()
-        with contextlib.suppress(OSError):
-            book.parent.mkdir(parents=True, exist_ok=True)
-            draft = book.with_name(f".checksums-{os.getpid()}")
-            draft.write_bytes(msgspec.json.encode(known))
-            draft.replace(book)
-    return known[entry]
+    if entry in known:
+        return known[entry]
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    # A file that was changed a moment ago may change again within one tick of the file system's clock.
+    if time.time() - max(facts.st_mtime, facts.st_ctime) >= _SETTLED_SECONDS:
+        _remember(book, {**{one: sha for one, sha in known.items() if not one.startswith(place)}, entry: found})
+    return found
+
+
+def _remember(book: Path, known: dict[str, str]) -> None:
+    with contextlib.suppress(OSError):
+        book.parent.mkdir(parents=True, exist_ok=True)
+        draft = book.with_name(f".checksums-{os.getpid()}")
+        draft.write_bytes(msgspec.json.encode(known))
+        draft.replace(book)
 
 
 def _remembered(book: Path) -> dict[str, str]:

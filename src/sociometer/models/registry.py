@@ -194,7 +194,7 @@ def _shown(base_url: str) -> str:
 
 
 def _local(name: str, options: ModelOptions) -> Player:
-    from sociometer.models.pull import PULLABLE, pulled
+    from sociometer.models.pull import PULLABLE, verified
 
     if options.base_url:
         raise UsageError(
@@ -207,7 +207,7 @@ def _local(name: str, options: ModelOptions) -> Player:
     elif name not in PULLABLE:
         raise unknown("local model", name, PULLABLE, "Or give a file, as in local/PATH.gguf.")
     else:
-        found = pulled(name)
+        found = verified(name)
         if found is None:
             raise UsageError(f"the model '{name}' is not here yet; run 'sociometer models pull {name}' once.")
         path = found
