@@ -35,7 +35,6 @@ from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
-from sociometer.reporting.build import write_report
 from sociometer.reporting.comparison_table import comparison_table
 from sociometer.run_options import RunOptions, make_config, model_spec
 from sociometer.store.store import Store, default_path
@@ -172,6 +171,8 @@ def report(
     level: float = 0.95,
 ) -> Path:
     """Writes one self-contained page about runs; `evidence` is the number of transcripts shown for each task."""
+    from sociometer.reporting.build import write_report  # here, since only the page needs jinja2 and vl_convert
+
     now = datetime.now(UTC)
     given, found = given_runs(reported)
     return write_report(

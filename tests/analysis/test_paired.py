@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.paired import mcnemar, paired_difference, sign_flip_test
@@ -20,6 +21,14 @@ def width(interval):
 def test_mcnemar_equals_r_on_agresti_approval_ratings():
     # Agresti, Categorical Data Analysis, Table 10.1 (150 and 86 changed); R: binom.test(86, 236)$p.value
     assert mcnemar(150, 86).p_exact == pytest.approx(3.71593614e-05, rel=1e-7)
+
+
+@pytest.mark.parametrize("counts", [(0, 1), (0, 9), (3, 3), (4, 7), (61, 40), (500, 500), (1_200, 1_100)])
+def test_mcnemar_equals_the_binomial_distribution_of_scipy(counts):
+    found, n, low = mcnemar(*counts), sum(counts), min(counts)
+    exact, seen = min(1.0, 2 * stats.binom.cdf(low, n, 0.5)), stats.binom.pmf(low, n, 0.5)
+    assert found.p_exact == pytest.approx(exact, rel=1e-12)
+    assert found.p_mid == pytest.approx(1 - seen / 2 if counts[0] == counts[1] else exact - seen, rel=1e-12)
 
 
 def test_mcnemar_by_hand():

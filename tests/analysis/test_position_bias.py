@@ -1,6 +1,7 @@
 """The test of position bias, as R computes it."""
 
 import pytest
+from scipy import stats
 
 from sociometer.analysis.position_bias import position_bias
 
@@ -12,3 +13,10 @@ def test_a_subject_that_always_says_a_is_seen():
     # R: chisq.test(c(30, 20, 25, 45))$p.value
     picks = [0] * 30 + [1] * 20 + [2] * 25 + [3] * 45
     assert position_bias(picks, picks, 4).p_value == pytest.approx(0.008616778498)
+
+
+def test_the_test_equals_the_chi_square_test_of_scipy():
+    for counts in ([5, 5, 5, 5], [9, 1, 4, 6], [40, 2, 0, 1], [3, 2]):
+        picks = [place for place, count in enumerate(counts) for _ in range(count)]
+        found = position_bias(picks, [0] * len(picks), len(counts))
+        assert found.p_value == pytest.approx(stats.chisquare(counts).pvalue, rel=1e-12)

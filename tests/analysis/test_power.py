@@ -4,9 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from scipy import optimize, stats
 
 from sociometer.analysis.paired import sign_flip_test
 from sociometer.analysis.power import (
+    _rejection_edges,
     items_needed,
     items_needed_binary,
     mcnemar_power,
@@ -94,3 +96,28 @@ def test_the_exact_number_passes_over_into_the_approximate_one():
 def test_no_share_differs_by_more_than_all_or_less_than_something(margin):
     with pytest.raises(ValueError, match=f"at most at 1, not {margin}"):
         items_needed_binary(margin, 0.2)
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99, 1 - 0.05 / 117])
+def test_the_smallest_detectable_difference_is_the_root_that_scipy_finds(level):
+    def shortfall(shift: float, clusters: int, power: float) -> float:
+        freedom = clusters - 1
+        critical = stats.t.ppf(0.5 + level / 2, freedom)
+        upper, lower = stats.nct.sf(critical, freedom, shift), stats.nct.cdf(-critical, freedom, shift)
+        return float(np.nan_to_num(upper, nan=1.0) + np.nan_to_num(lower, nan=0.0)) - power
+
+    for clusters in (3, 10, 20, 137, 2_000):
+        for power in (0.5, 0.8, 0.95):
+            found = smallest_detectable(1.0, clusters, power=power, level=level)
+            root = optimize.brentq(shortfall, found / 2, 2 * found, args=(clusters, power), xtol=1e-13)
+            assert found == pytest.approx(root, rel=1e-11)
+            assert smallest_detectable(3.0, clusters, power=power, level=level) == 3 * found
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99, 1 - 0.05 / 117])
+def test_the_largest_significant_count_is_the_quantile_that_scipy_finds(level):
+    totals = np.arange(1, 2049)
+    quantile = stats.binom.ppf((1 - level) / 2, totals, 0.5)
+    expected = np.where(2 * stats.binom.cdf(quantile, totals, 0.5) <= 1 - level, quantile, quantile - 1)
+    np.testing.assert_array_equal(_rejection_edges(2048, level)[1:], expected)
+    assert _rejection_edges(2048, level)[0] == -1

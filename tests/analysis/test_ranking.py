@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from sociometer.analysis.ranking import rank_intervals
+from sociometer.analysis.ranking import rank_intervals, ranks
 
 
 def test_clear_differences_give_clear_ranks():
@@ -41,3 +42,12 @@ def test_a_distance_is_better_when_lower_and_few_clusters_give_no_range():
 def test_a_table_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="does not fit 3 subjects"):
         rank_intervals([[1.0, 2.0]], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize(("worst", "method"), [(False, "min"), (True, "max")])
+def test_ranks_equal_those_of_scipy(worst, method):
+    rng = np.random.default_rng(5)
+    for table in (rng.random((50, 7)), rng.integers(0, 4, (50, 7)).astype(float), np.ones((3, 1))):
+        table[1, 0] = np.nan
+        expected = stats.rankdata(table, method=method, axis=1)
+        np.testing.assert_array_equal(ranks(table, worst=worst), expected)

@@ -5,9 +5,9 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from sociometer.analysis.clusters import Floats, Labels
+from sociometer.analysis.distributions import f_quantile, normal_quantile
 from sociometer.core.measure import Interval
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -53,7 +53,7 @@ def cohen_kappa(
     marginal = (credit @ columns)[:, None] + (rows @ credit)[None, :]
     variance = float((table * np.square(credit - marginal * (1 - kappa))).sum())
     variance = (variance - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
-    half = float(stats.norm.ppf(0.5 + level / 2)) * max(0.0, variance) ** 0.5
+    half = normal_quantile(0.5 + level / 2) * max(0.0, variance) ** 0.5
     interval = Interval(max(-1.0, kappa - half), min(1.0, kappa + half), level, "Fleiss-Cohen-Everitt", n)
     return Agreement("Cohen's kappa", kappa, observed, interval, n)
 
@@ -133,12 +133,14 @@ def intraclass(
     if noise <= 0:
         return Agreement(name, value, None, Interval(1.0, 1.0, level, "F", n), n)
     ratio, tail = between / noise, (1 - level) / 2
-    edges = (ratio / stats.f.ppf(1 - tail, n - 1, freedom), ratio * stats.f.ppf(1 - tail, freedom, n - 1))
-    low, high = ((1 - 1 / f) if averaged else (f - 1) / (f + k - 1) for f in map(float, edges))
+    edges = (ratio / f_quantile(1 - tail, n - 1, freedom), ratio * f_quantile(1 - tail, freedom, n - 1))
+    low, high = ((1 - 1 / f) if averaged else (f - 1) / (f + k - 1) for f in edges)
     return Agreement(name, value, None, Interval(low, high, level, "F", n), n)
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
     """Spearman's rank correlation (mid-ranks for ties) and its two-sided p-value by the t approximation."""
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
     result = stats.spearmanr(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
     return float(result.statistic), float(result.pvalue)

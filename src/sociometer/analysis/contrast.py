@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from sociometer.analysis.clusters import Labels
 from sociometer.analysis.multiplicity import benjamini_hochberg, holm
@@ -75,6 +74,8 @@ def signed_rank(first: ArrayLike, second: ArrayLike) -> SignedRank:
     differences = differences[np.abs(differences) > 1e-12]
     if differences.size == 0:
         return SignedRank(0.0, 1.0, 0.0, 0)
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
     result = stats.wilcoxon(differences)
     ranks = stats.rankdata(np.abs(differences))
     effect = float((ranks * np.sign(differences)).sum() / ranks.sum())

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from sociometer.analysis.clusters import Floats, cluster_codes
+from sociometer.analysis.distributions import normal_quantile, t_below
 from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, too_few
 from sociometer.core.measure import Interval
 
@@ -75,7 +75,7 @@ def fisher_interval(r: float, n: int, level: float = 0.95) -> Interval:
         return too_few(n, level)
     if abs(r) >= 1:
         return Interval(r, r, level, "Fisher z", n)
-    half = float(stats.norm.ppf(0.5 + level / 2)) / math.sqrt(n - 3)
+    half = normal_quantile(0.5 + level / 2) / math.sqrt(n - 3)
     return Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), level, "Fisher z", n)
 
 
@@ -152,4 +152,4 @@ def _contrasts(values: Floats, weights: Floats) -> Floats:
 def _p_value(r: float, n: int) -> float:
     if abs(r) >= 1:
         return 0.0
-    return float(2 * stats.t.sf(abs(r) * math.sqrt((n - 2) / (1 - r * r)), n - 2))
+    return 2 * t_below(-abs(r) * math.sqrt((n - 2) / (1 - r * r)), n - 2)

@@ -1,8 +1,8 @@
 """Two one-sided tests (TOST): whether two subjects are equivalent within a margin that was stated beforehand."""
 
 from msgspec import Struct
-from scipy import stats
 
+from sociometer.analysis.distributions import t_below, t_quantile
 from sociometer.analysis.interval_methods import NO_VARIATION
 from sociometer.analysis.intervals import too_few
 from sociometer.core.measure import Interval
@@ -38,9 +38,9 @@ def equivalence_of(
         inside = abs(difference) < margin
         same = Interval(difference, difference, level, NO_VARIATION, clusters)
         return Equivalence(margin, difference, 0.0 if inside else 1.0, inside, same)
-    above = float(stats.t.sf((difference + margin) / standard_error, clusters - 1))
-    below = float(stats.t.cdf((difference - margin) / standard_error, clusters - 1))
-    half = float(stats.t.ppf(1 - alpha, clusters - 1)) * standard_error
+    above = t_below(-(difference + margin) / standard_error, clusters - 1)
+    below = t_below((difference - margin) / standard_error, clusters - 1)
+    half = t_quantile(1 - alpha, clusters - 1) * standard_error
     interval = Interval(difference - half, difference + half, level, "t on cluster-robust error", clusters)
     p_value = max(above, below)
     return Equivalence(margin, difference, p_value, p_value < alpha, interval)

@@ -15,7 +15,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from sociometer.analysis.clusters import (
     Floats,
@@ -26,6 +25,7 @@ from sociometer.analysis.clusters import (
     item_means,
     mean_variance,
 )
+from sociometer.analysis.distributions import normal_below, normal_quantile, t_quantile
 from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP, NO_VARIATION, TOO_FEW
 from sociometer.core.measure import Interval
 
@@ -83,11 +83,13 @@ def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """
     if n <= 0:
         raise ValueError(f"the number of trials must be positive, not {n}")
-    z = float(special.ndtri(0.5 + level / 2))
+    z = normal_quantile(0.5 + level / 2)
     centre = share + z * z / (2 * n)
     half = z * math.sqrt(max(0.0, share * (1 - share) / n + z * z / (4 * n * n)))
     scale = 1 + z * z / n
-    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+    # at 0 and 1 the terms cancel, which rounding must not hide
+    low, high = 0.0 if share == 0 else (centre - half) / scale, 1.0 if share == 1 else (centre + half) / scale
+    return max(0.0, low), min(1.0, high)
 
 
 def effective_size(means: Floats, codes: Integers, count: int) -> float:
@@ -113,7 +115,7 @@ def _effective_wilson(means: Floats, codes: Integers, count: int, level: float) 
     if count < means.size:
         # Korn and Graubard's correction, because the variance is itself an estimate from few clusters
         quantile = 0.5 + level / 2
-        n *= float((special.ndtri(quantile) / special.stdtrit(count - 1, quantile)) ** 2)
+        n *= (normal_quantile(quantile) / t_quantile(quantile, count - 1)) ** 2
     low, high = wilson(float(means.mean()), n, level)
     return Interval(low, high, level, "Wilson on the effective sample size", count)
 
@@ -147,7 +149,7 @@ def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> 
 
     The tail is Φ(−√(n/(n − 1)) t(n − 1)) instead of α/2 (Hesterberg 2015, section 5).
     """
-    quantile = special.stdtrit(clusters - 1, 0.5 + level / 2)
-    tail = float(special.ndtr(-math.sqrt(clusters / (clusters - 1)) * quantile))
+    quantile = t_quantile(0.5 + level / 2, clusters - 1)
+    tail = normal_below(-math.sqrt(clusters / (clusters - 1)) * quantile)
     low, high = np.nanquantile(sample, [tail, 1 - tail])
     return float(low), float(high)

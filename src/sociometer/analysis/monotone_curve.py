@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import interpolate, optimize
 
 from sociometer.analysis.clusters import Floats
 
@@ -16,6 +15,8 @@ class MonotoneCurve:
 
     def __init__(self, x: ArrayLike, y: ArrayLike, *, increasing: bool = True) -> None:
         """Needs at least two different x; the caller states the direction."""
+        from scipy import interpolate, optimize  # here, since few runs need a curve and they are slow to import
+
         first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         knots, codes, counts = np.unique(first, return_inverse=True, return_counts=True)
         if knots.size < 2:

@@ -15,7 +15,6 @@ import math
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from sociometer.analysis.clusters import (
     Floats,
@@ -25,6 +24,7 @@ from sociometer.analysis.clusters import (
     item_means,
     mean_variance,
 )
+from sociometer.analysis.distributions import binomial_below, normal_quantile, t_quantile
 from sociometer.analysis.interval_methods import NO_VARIATION
 from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, bootstrap_interval, too_few
 from sociometer.core.measure import Interval
@@ -128,10 +128,9 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
     if n == 0:
         return McNemar(0, 0, 1.0, 1.0)
     low = min(only_first, only_second)
-    exact = min(1.0, 2 * float(stats.binom.cdf(low, n, 0.5)))
-    seen = float(stats.binom.pmf(low, n, 0.5))
-    mid = exact - seen if only_first != only_second else 1 - seen / 2
-    return McNemar(only_first, only_second, exact, mid)
+    at_most, fewer = binomial_below(low, n), binomial_below(low - 1, n)
+    mid = at_most + fewer if only_first != only_second else 1 - (at_most - fewer) / 2
+    return McNemar(only_first, only_second, min(1.0, 2 * at_most), mid)
 
 
 def sign_flip_test(
@@ -162,7 +161,7 @@ def sign_flip_test(
 def _exact_flips(sums: Integers, observed: int) -> float:
     """Exact tail probability of |Σ ± s| for whole numbers s, by convolution."""
     if (sums == 1).all():
-        return min(1.0, 2 * float(stats.binom.cdf((sums.size - observed) // 2, sums.size, 0.5)))
+        return min(1.0, 2 * binomial_below((sums.size - observed) // 2, sums.size))
     total = int(sums.sum())
     chances = np.zeros(total + 1)
     chances[0] = 1.0
@@ -231,7 +230,7 @@ def _bonett_price(differences: Floats, codes: Integers, count: int, level: float
     gained, lost = n * (square + mean) / 2, n * (square - mean) / 2
     up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
     quantile = 0.5 + level / 2
-    z = float(stats.norm.ppf(quantile) if count == differences.size else stats.t.ppf(quantile, count - 1))
+    z = normal_quantile(quantile) if count == differences.size else t_quantile(quantile, count - 1)
     half = z * math.sqrt(max(0.0, (up + down - (up - down) ** 2) / (n + 2)))
     method = "Bonett-Price on the effective sample size"
     return Interval(max(-1.0, up - down - half), min(1.0, up - down + half), level, method, count)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
-from scipy import stats
+
+from sociometer.analysis.distributions import chi_square_above
 
 
 class PositionBias(Struct, frozen=True):
@@ -32,7 +33,7 @@ def position_bias(picks: Sequence[int], keys: Sequence[int], options: Sequence[i
     expected = np.array([(1 / offered[offered > place]).sum() for place in range(width)])
     picked = np.bincount(np.asarray(picks), minlength=width).astype(np.float64)
     keyed = np.bincount(np.asarray(keys), minlength=width)
-    p_value = float(stats.chisquare(picked, expected).pvalue)
+    p_value = chi_square_above(float((np.square(picked - expected) / expected).sum()), width - 1)
     return PositionBias(
         tuple(int(count) for count in picked),
         tuple(int(count) for count in keyed),

@@ -15,9 +15,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy import optimize, special, stats
 
 from sociometer.analysis.clusters import Floats
+from sociometer.analysis.distributions import noncentral_t_below, t_quantile
 
 EXACT_ITEMS = 20_000
 """Above this number of items, the noncentral t replaces the exact McNemar test."""
@@ -30,27 +30,33 @@ def paired_power(difference: float, standard_error: float, clusters: int, level:
     if clusters < 2 or standard_error <= 0:
         return float("nan")
     freedom = clusters - 1
-    critical = float(stats.t.ppf(0.5 + level / 2, freedom))
+    critical = t_quantile(0.5 + level / 2, freedom)
     shift = abs(difference) / standard_error
-    upper, lower = stats.nct.sf(critical, freedom, shift), stats.nct.cdf(-critical, freedom, shift)
-    # far from zero scipy returns NaN; there the upper tail is 1 and the lower tail 0
-    return float(np.nan_to_num(upper, nan=1.0) + np.nan_to_num(lower, nan=0.0))
+    below, lower = noncentral_t_below(critical, freedom, shift), noncentral_t_below(-critical, freedom, shift)
+    # NaN is far from zero: there the upper tail is 1 and the lower tail 0
+    return (1.0 if math.isnan(below) else 1 - below) + (0.0 if math.isnan(lower) else lower)
 
 
 def smallest_detectable(standard_error: float, clusters: int, *, power: float = 0.8, level: float = 0.95) -> float:
     """The smallest true difference that is found with the given power, from the standard error of the difference."""
     if clusters < 2 or not math.isfinite(standard_error):
         return float("nan")
-    if standard_error == 0:
-        return 0.0
+    return 0.0 if standard_error == 0 else _smallest_shift(clusters, power, level) * standard_error
 
-    def shortfall(shift: float) -> float:
-        return paired_power(shift, 1.0, clusters, level) - power
 
-    reach = 2.0
-    while shortfall(reach) < 0:
-        reach *= 2
-    return float(optimize.brentq(shortfall, 1e-9, reach)) * standard_error
+@functools.lru_cache(maxsize=4096)
+def _smallest_shift(clusters: int, power: float, level: float) -> float:
+    """The smallest detectable difference in standard errors, by bisection; comparisons ask for the same ones often."""
+    low, high = 1e-9, 2.0
+    while paired_power(high, 1.0, clusters, level) < power:
+        low, high = high, high * 2
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        if paired_power(middle, 1.0, clusters, level) < power:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def items_needed(
@@ -77,6 +83,8 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
 
     Sums over the number of discordant items (binomial in n) and over their split (binomial in that number).
     """
+    from scipy import special
+
     discordant = gained + lost
     if items < 1 or discordant <= 0:
         return 0.0
@@ -98,11 +106,16 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
 @functools.lru_cache(maxsize=64)
 def _rejection_edges(items: int, level: float) -> Floats:
     """For 0 … n discordant items, the largest significant count of the smaller side (−1 if none is significant)."""
+    from scipy import special  # here and below, since it takes a fifth of a second to import
+
     totals = np.arange(items + 1)
-    edge = stats.binom.ppf((1 - level) / 2, totals, 0.5)
-    edge = np.where(2 * special.bdtr(np.maximum(edge, 0), totals, 0.5) <= 1 - level, edge, edge - 1)
-    edge[0] = -1
-    return np.asarray(edge, dtype=np.float64)
+    # bisection for all at once: `edge` is significant or −1, `above` is not significant
+    edge, above = np.full(items + 1, -1), totals // 2 + 1
+    while (wide := above - edge > 1).any():
+        middle = (edge + above) // 2
+        significant = wide & (2 * special.bdtr(np.maximum(middle, 0), totals, 0.5) <= 1 - level)
+        edge, above = np.where(significant, middle, edge), np.where(wide & ~significant, middle, above)
+    return edge.astype(np.float64)
 
 
 def items_needed_binary(

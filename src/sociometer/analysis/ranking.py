@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
-from scipy import stats
 
-from sociometer.analysis.clusters import Labels, cluster_codes, cluster_sums
+from sociometer.analysis.clusters import Floats, Labels, cluster_codes, cluster_sums
 from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP
 from sociometer.analysis.intervals import DRAWS, MINIMUM_CLUSTERS, bootstrap_means, too_few
 from sociometer.core.measure import Interval
@@ -44,7 +43,7 @@ def rank_intervals(
         raise ValueError(f"a table of shape {scores.shape} does not fit {len(subjects)} subjects")
     sign = 1.0 if higher_is_better else -1.0
     means = np.nanmean(scores, axis=0)
-    places = stats.rankdata(-sign * means, method="min").astype(int)
+    places = ranks(-sign * means[None, :])[0].astype(int)
     codes, count = cluster_codes(clusters, scores.shape[0])
     known = count >= MINIMUM_CLUSTERS
     if known:
@@ -52,9 +51,9 @@ def rank_intervals(
         sample = bootstrap_means(sums, sizes, draws=draws)
         tail = (1 - level) / 2
         # with ties, a draw allows a range of ranks: its best rank counts for `low`, its worst for `high`
-        best = stats.rankdata(-sign * sample, method="min", axis=1)
+        best, worst = ranks(-sign * sample), ranks(-sign * sample, worst=True)
         low = np.quantile(best, tail, axis=0, method="lower")
-        high = np.quantile(stats.rankdata(-sign * sample, method="max", axis=1), 1 - tail, axis=0, method="higher")
+        high = np.quantile(worst, 1 - tail, axis=0, method="higher")
         first = (best == 1).mean(axis=0)
     found = []
     for column, subject in enumerate(subjects):
@@ -64,3 +63,24 @@ def rank_intervals(
         share = float(first[column]) if known else None
         found.append(Rank(subject, float(means[column]), int(places[column]), interval, share))
     return sorted(found, key=lambda entry: (entry.rank, entry.subject))
+
+
+def ranks(table: Floats, *, worst: bool = False) -> Floats:
+    """The rank of each value in its row, from 1; equal values share the best of their ranks, or the worst.
+
+    A row with NaN has no ranks: all of them are NaN.
+    """
+    order = np.argsort(table, axis=1)
+    ordered = np.take_along_axis(table, order, axis=1)
+    differs = ordered[:, 1:] != ordered[:, :-1]
+    places = np.arange(1, table.shape[1] + 1)
+    if worst:
+        last = np.concatenate([differs, np.ones((table.shape[0], 1), dtype=bool)], axis=1)
+        shared = np.minimum.accumulate(np.where(last, places, places[-1])[:, ::-1], axis=1)[:, ::-1]
+    else:
+        first = np.concatenate([np.ones((table.shape[0], 1), dtype=bool), differs], axis=1)
+        shared = np.maximum.accumulate(np.where(first, places, 1), axis=1)
+    result = np.empty(table.shape)
+    np.put_along_axis(result, order, shared.astype(np.float64), axis=1)
+    result[np.isnan(table).any(axis=1)] = np.nan
+    return result

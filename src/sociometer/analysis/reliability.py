@@ -8,10 +8,10 @@ import math
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
-from scipy import optimize, stats
 
 from sociometer.analysis.agreement import intraclass
 from sociometer.analysis.clusters import Floats
+from sociometer.analysis.distributions import f_quantile
 from sociometer.core.measure import Interval
 
 MINIMUM_SUBJECTS = 10
@@ -58,8 +58,8 @@ def cronbach_alpha(table: ArrayLike, *, level: float = 0.95, minimum_subjects: i
     alpha = items / (items - 1) * (1 - float(scores.var(axis=0, ddof=1).sum()) / total)
     freedom = (subjects - 1, (subjects - 1) * (items - 1))
     tail = (1 - level) / 2
-    low = 1 - (1 - alpha) * float(stats.f.ppf(1 - tail, *freedom))
-    high = 1 - (1 - alpha) * float(stats.f.ppf(tail, *freedom))
+    low = 1 - (1 - alpha) * f_quantile(1 - tail, *freedom)
+    high = 1 - (1 - alpha) * f_quantile(tail, *freedom)
     return Reliability("alpha", alpha, Interval(low, high, level, "Feldt", subjects), subjects, items)
 
 
@@ -88,6 +88,8 @@ def mcdonald_omega(table: ArrayLike, *, minimum_subjects: int = MINIMUM_SUBJECTS
 
 def _one_factor(correlations: Floats) -> Floats:
     """Loadings of one factor, fitted to the off-diagonal correlations by least squares (Harman's minres)."""
+    from scipy import optimize  # here, since it takes longer to import than a short command takes
+
     size = correlations.shape[0]
     mask = ~np.eye(size, dtype=bool)
 

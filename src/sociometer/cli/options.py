@@ -12,7 +12,6 @@ from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
-from sociometer.run_options import RunOptions, make_config
 from sociometer.store.store import default_path
 
 
@@ -172,6 +171,9 @@ def _variable(name: str) -> str:
 
 def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, Any]) -> RunConfig:
     """The configuration that the options of `run` describe."""
+    # here, since every command has options and only those that play need to know the models
+    from sociometer.run_options import RunOptions, make_config
+
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
     config = make_config(card.name, subject, **{**options, "roles": _roles(values["roles"]), "settings": settings})
     return structs.replace(config, command=("sociometer", *sys.argv[1:]))

@@ -1,13 +1,20 @@
 """Shows a run in progress: done, in flight, errors by kind, tokens, cost, rate, time left."""
 
+from __future__ import annotations
+
 import shutil
 import sys
 import threading
-from types import TracebackType
+from typing import TYPE_CHECKING
 
-from sociometer.engine.progress import Progress
-from sociometer.engine.runner import Ending
 from sociometer.store.records import RunStatus
+
+if TYPE_CHECKING:
+    # `runs` needs only the words for a cost; the engine behind these types takes longer to load than `runs` to answer.
+    from types import TracebackType
+
+    from sociometer.engine.progress import Progress
+    from sociometer.engine.runner import Ending
 
 _REFRESH_SECONDS = 0.25
 _PLAIN_SECONDS = 10.0
@@ -23,7 +30,7 @@ class ProgressDisplay:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def __enter__(self) -> "ProgressDisplay":
+    def __enter__(self) -> ProgressDisplay:
         return self
 
     def __exit__(

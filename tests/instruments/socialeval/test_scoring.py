@@ -1,6 +1,7 @@
 """Scores worked by hand, summaries, and the findings as tables."""
 
 import pytest
+from scipy import stats
 
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView
@@ -104,7 +105,8 @@ def test_prosocial_preference_stands_beside_peoples(forked):
     summary = scoring.summarise_walks(run_of(scoring.score_walk, pairs))
     gap = summary.measure("prosocial_gap", language="zh")
     assert gap.value == pytest.approx(0.75 - 0.2)
-    assert gap.interval.low < 0.55 < gap.interval.high
+    welch = stats.ttest_ind([1] * 9 + [0] * 3, [1] * 2 + [0] * 8, equal_var=False).confidence_interval()
+    assert (gap.interval.low, gap.interval.high) == pytest.approx((welch.low, welch.high), rel=1e-12)
     table = next(table for table in summary.tables if table.name == "prosocial")
     assert table.rows[0][1:] == (0.55, f"{gap.interval.low:.3f} to {gap.interval.high:.3f}", 0.136)
     assert summary.measure("prosocial_loss").value == pytest.approx((3 + 8) / 22)

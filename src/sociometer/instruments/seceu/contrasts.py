@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import numpy as np
 from msgspec import Struct
-from scipy import stats
 
 from sociometer.analysis.agreement import spearman
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
@@ -166,6 +165,8 @@ def _value(subject: Subject, on_norm: bool) -> float:
 def _permutation(levels: Sequence[Sequence[float]]) -> float | None:
     if len(levels) != 2 or min(len(level) for level in levels) < 2:
         return None
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
     test = stats.permutation_test(
         levels,
         lambda x, y, axis: np.mean(x, axis=axis) - np.mean(y, axis=axis),

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
-from scipy import stats
 
 from sociometer.analysis.reliability import Reliability, cronbach_alpha
 from sociometer.core.errors import UsageError
@@ -200,6 +199,8 @@ def _sex_difference(kept: Sequence[Person], distances: Floats) -> SexDifference 
     males = scores[[person.sex == "male" for person in kept]]
     if females.size < 2 or males.size < 2:
         return None
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
     test = stats.ttest_ind(males, females)
     return SexDifference(
         females.size, males.size, float(females.mean()), float(males.mean()), float(test.statistic), float(test.pvalue)

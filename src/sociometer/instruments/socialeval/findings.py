@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from statistics import fmean, variance
 from typing import Any
 
-from scipy import stats
-
 from sociometer.analysis.contrast import signed_rank
+from sociometer.analysis.distributions import t_quantile
 from sociometer.analysis.intervals import too_few
 from sociometer.core.measure import Cell, Interval, Measure, Table
 from sociometer.core.task import RunView
@@ -124,9 +124,11 @@ def _welch(first: list[float], second: list[float]) -> Interval:
     """Welch's interval of a difference of two means of independent trees; too few where either side has under ten."""
     if min(len(first), len(second)) < 10:
         return too_few(min(len(first), len(second)))
-    result = stats.ttest_ind(first, second, equal_var=False)
-    bounds = result.confidence_interval(0.95)
-    return Interval(float(bounds.low), float(bounds.high), 0.95, "Welch", min(len(first), len(second)))
+    one, two = variance(first) / len(first), variance(second) / len(second)
+    # without variation the interval has no width, whatever its degrees of freedom
+    freedom = (one + two) ** 2 / (one**2 / (len(first) - 1) + two**2 / (len(second) - 1)) if one + two else 1.0
+    centre, half = fmean(first) - fmean(second), t_quantile(0.975, freedom) * (one + two) ** 0.5
+    return Interval(centre - half, centre + half, 0.95, "Welch", min(len(first), len(second)))
 
 
 def prosocial_table(measures: Sequence[Measure]) -> Table:
@@ -160,11 +162,12 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
     if not pairs:
         return Table("languages", title, columns, (), note="no tree was played in both languages")
     english, chinese = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    test = signed_rank(english, chinese)
     means = (round(sum(english) / len(pairs), 4), round(sum(chinese) / len(pairs), 4))
-    if test.pairs < FEW_PAIRS:
-        row: tuple[Cell, ...] = (len(pairs), *means, test.pairs, None, None, None)
-        return Table("languages", title, columns, (row,), note=f"{test.pairs} trees differ: too few for a test")
+    differ = sum(one != two for one, two in pairs)
+    if differ < FEW_PAIRS:
+        row: tuple[Cell, ...] = (len(pairs), *means, differ, None, None, None)
+        return Table("languages", title, columns, (row,), note=f"{differ} trees differ: too few for a test")
+    test = signed_rank(english, chinese)
     row = (len(pairs), *means, test.pairs, test.statistic, float(f"{test.p_value:.3g}"), round(test.effect, 3))
     return Table("languages", title, columns, (row,), note="Wilcoxon signed-rank over trees; positive: Chinese higher")
 

@@ -3,8 +3,8 @@
 from statistics import fmean, variance
 
 from msgspec import Struct
-from scipy import stats
 
+from sociometer.analysis.distributions import t_quantile
 from sociometer.analysis.measures import grouped_measures
 from sociometer.analysis.paired import paired_difference
 from sociometer.core.conversation import system
@@ -159,5 +159,5 @@ def welch(one: list[float], two: list[float], level: float = 0.95) -> Interval:
     if spread == 0:
         return Interval(None, None, level, "replays do not vary", min(len(one), len(two)))
     freedom = (first + second) ** 2 / (first**2 / (len(one) - 1) + second**2 / (len(two) - 1))
-    half = float(stats.t.ppf(0.5 + level / 2, freedom)) * spread
+    half = t_quantile(0.5 + level / 2, freedom) * spread
     return Interval(centre - half, centre + half, level, "Welch", min(len(one), len(two)))

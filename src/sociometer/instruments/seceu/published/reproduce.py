@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from scipy import stats
-
+from sociometer.analysis.distributions import t_below
 from sociometer.analysis.monotone_curve import MonotoneCurve
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
@@ -55,7 +54,7 @@ def _stars(where: str, table: str) -> Iterator[PublishedFigure]:
     for row in published_rows(table):
         if row["similarity"]:
             r = float(row["similarity"])
-            p_value = 2 * float(stats.t.sf(abs(r) * ((ITEMS - 2) / (1 - r * r)) ** 0.5, ITEMS - 2))
+            p_value = 2 * t_below(-abs(r) * ((ITEMS - 2) / (1 - r * r)) ** 0.5, ITEMS - 2)
             stars = "**" if p_value < 0.01 else "*" if p_value < 0.05 else ""
             match = stars == row["stars"]
             reason = "" if match else STARS.get((row["model"], r), "")
@@ -87,7 +86,7 @@ def _sample() -> Iterator[PublishedFigure]:
     where = "Results"
     count = people["females"] + people["males"]
     yield PublishedFigure(where, "people: women and men together", people["people"], count, count == people["people"])
-    p_value = 2 * float(stats.t.sf(people["sex_t"], people["people"] - 2))
+    p_value = 2 * t_below(-people["sex_t"], people["people"] - 2)
     yield _rounded(where, "p of the sex difference from t(539)", people["sex_p"], p_value)
     mean = (people["males"] * people["male_mean"] + people["females"] * people["female_mean"]) / count
     yield _rounded(where, "mean score from those of men and women", people["score_mean"], mean)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
-from scipy import stats
 
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Table
@@ -78,6 +77,8 @@ def length_table(items: Sequence[Question]) -> Table:
     rows: tuple[tuple[str | float | int | None, ...], ...] = ()
     note = ""
     if right:
+        from scipy import stats  # here, since it takes longer to import than a short command takes
+
         p_value = float(stats.ks_2samp(right, wrong).pvalue)
         rows = (
             ("right", len(right), float(np.mean(right)), float(np.std(right))),
