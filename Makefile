@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip --quiet --disable-pip-version-check
 DEMO ?= demo
 export SOCIOMETER_CACHE ?= $(CURDIR)/$(VENV)/models
 
@@ -25,10 +26,13 @@ check: setup
 
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: pyproject.toml
+# Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files.
+$(VENV)/.ready: pyproject.toml requirements/build.lock requirements/dev.lock
 	$(PYTHON) -c 'import sys; sys.exit("Sociometer needs Python 3.11 or later; set PYTHON=") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev,local]'
+	$(PIP) install --require-hashes -r requirements/build.lock
+	$(PIP) install --require-hashes --no-build-isolation -r requirements/dev.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
 	$(BIN)/sociometer models pull smollm2-135m
 	touch $@
 
@@ -37,9 +41,8 @@ bench: setup
 
 # The source archive and the wheel, in dist/.
 dist: setup
-	$(BIN)/pip install --quiet --disable-pip-version-check build
 	rm -rf dist
-	$(BIN)/python -m build
+	$(BIN)/python -m build --no-isolation
 
 clean:
 	rm -rf $(VENV) .venv-3.* $(DEMO) dist

@@ -2,6 +2,8 @@
 
 import os
 import sys
+import tracemalloc
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,23 @@ def key(monkeypatch):
     for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(variable, KEY)
     return KEY
+
+
+@pytest.fixture
+def peak_memory():
+    """A context that gives a function for the most bytes that Python held at once inside it."""
+
+    @contextmanager
+    def measure():
+        peaks = []
+        tracemalloc.start()
+        try:
+            yield lambda: peaks[0]
+        finally:
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+
+    return measure
 
 
 @pytest.fixture

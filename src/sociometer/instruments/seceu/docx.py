@@ -1,52 +1,71 @@
 """The paragraphs of a Word document, read with care: it comes from outside and may be oversized or hostile."""
 
-import zipfile
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.parsers import expat
 
+from sociometer.archives import read_member
 from sociometer.core.errors import DataError
 
 MOST_BYTES = 20_000_000
+MOST_DEPTH = 200
+MOST_NESTED_PARAGRAPHS = 8
 _BODY = "word/document.xml"
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_BREAKS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n"}
 
 
 def read_paragraphs(path: Path) -> list[str]:
     """Return the text of each paragraph in order, tabs and line breaks kept."""
-    body = _read_body(path)
-    if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
-        raise DataError("the document declares XML entities, which no Word file needs; it is not read", path)
+    body = read_member(path, _BODY, MOST_BYTES, next_step="fetch the file again")
+    reader = _Paragraphs(path)
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = reader.refuse_doctype
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.say
     try:
-        root = ElementTree.fromstring(body)  # noqa: S314 - entities are refused above
-    except ElementTree.ParseError as error:
+        parser.Parse(body, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
         raise DataError(f"the document's text is not XML ({error}); fetch the file again", path) from None
-    return [_text(paragraph) for paragraph in root.iter(f"{_WORD}p")]
+    return ["".join(parts) for parts in reader.found]
 
 
-def _read_body(path: Path) -> bytes:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = archive.getinfo(_BODY).file_size
-            if size > MOST_BYTES:
-                raise DataError(f"the document's text has {size:,} bytes; at most {MOST_BYTES:,} are read", path)
-            with archive.open(_BODY) as body:
-                text = body.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise DataError(f"cannot be opened: {error.strerror or error}", path) from None
-    except (zipfile.BadZipFile, KeyError, NotImplementedError, RuntimeError, EOFError) as error:
-        raise DataError(f"not a Word document ({error}); fetch the file again", path) from None
-    if len(text) > MOST_BYTES:
-        raise DataError(f"the document's text has more bytes than the {MOST_BYTES:,} that are read", path)
-    return text
+class _Paragraphs:
+    """Collects paragraphs while the XML is read; one inside another (a text box) is part of both."""
 
+    def __init__(self, path: Path) -> None:
+        self.found: list[list[str]] = []
+        self._path = path
+        self._open: list[list[str]] = []
+        self._depth = 0
+        self._in_text = False
 
-def _text(paragraph: ElementTree.Element) -> str:
-    parts: list[str] = []
-    for node in paragraph.iter():
-        if node.tag == f"{_WORD}t":
-            parts.append(node.text or "")
-        elif node.tag == f"{_WORD}tab":
-            parts.append("\t")
-        elif node.tag in (f"{_WORD}br", f"{_WORD}cr"):
-            parts.append("\n")
-    return "".join(parts)
+    def refuse_doctype(self, *_: object) -> None:
+        # Entities are declared in a DOCTYPE and nowhere else, whatever the document's encoding.
+        raise DataError("the document declares XML entities, which no Word file needs; it is not read", self._path)
+
+    def start(self, tag: str, _: object) -> None:
+        self._depth += 1
+        if tag == f"{_WORD}p":
+            self._open.append([])
+            self.found.append(self._open[-1])
+        if self._depth > MOST_DEPTH or len(self._open) > MOST_NESTED_PARAGRAPHS:
+            raise DataError("the document's text is nested deeper than in any Word file; it is not read", self._path)
+        self._in_text = tag == f"{_WORD}t"
+        if tag in _BREAKS:
+            self._add(_BREAKS[tag])
+
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+        self._in_text = False
+        if tag == f"{_WORD}p":
+            self._open.pop()
+
+    def say(self, text: str) -> None:
+        if self._in_text:
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        for parts in self._open:
+            parts.append(text)

@@ -62,9 +62,9 @@ def test_a_bad_line_is_refused_naming_file_and_line(text, trace, message):
 
 def test_what_is_no_archive_or_lacks_a_member_is_refused(tmp_path):
     (tmp_path / "no.zip").write_text("not a zip")
-    with pytest.raises(DataError, match="not a zip archive"):
+    with pytest.raises(DataError, match="not a readable zip archive"):
         list(read_archive(tmp_path / "no.zip"))
-    with pytest.raises(DataError, match="is missing"):
+    with pytest.raises(DataError, match="has no member"):
         list(read_archive(archive(tmp_path / "odd.zip", name="elsewhere")))
     with pytest.raises(DataError, match="unknown ToMi split 'dev'"):
         list(read_archive(tmp_path / "no.zip", "dev"))
@@ -72,8 +72,23 @@ def test_what_is_no_archive_or_lacks_a_member_is_refused(tmp_path):
 
 def test_a_member_that_claims_to_be_huge_is_refused_unread(tmp_path, monkeypatch):
     monkeypatch.setattr("sociometer.instruments.egosocial.stories.tomi.LARGEST_MEMBER", 10)
-    with pytest.raises(DataError, match="at most 10 are read"):
+    with pytest.raises(DataError, match=r"tomi\.zip: member .* is too large: at most 10 bytes are read"):
         list(read_archive(archive(tmp_path / "tomi.zip")))
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"PK\x03\x04\xdb"])
+def test_a_member_that_is_no_text_is_refused(tmp_path, content):
+    with pytest.raises(DataError, match=r"tomi\.zip: member .* is not UTF-8 text"):
+        list(read_archive(archive(tmp_path / "tomi.zip", text=content)))
+
+
+def test_members_beside_the_ones_that_are_read_are_never_unpacked(tmp_path):
+    path = archive(tmp_path / "tomi.zip")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as more:
+        more.writestr("../outside", b"\0" * 10_000_000)
+    assert len(list(read_archive(path))) == 2
+    assert [one.name for one in tmp_path.iterdir()] == ["tomi.zip"]
+    assert not (tmp_path.parent / "outside").exists()
 
 
 def test_the_official_test_file_is_read_whole_and_word_for_word(official):

@@ -1,11 +1,11 @@
 """ToMi's official archive: read inside the zip, line by line, into the world model."""
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
+from sociometer.archives import read_member
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.stories.wording import parse_question, parse_sentence
 from sociometer.instruments.egosocial.stories.world import Enter, Event, Move, Place, Question, Story
@@ -13,7 +13,7 @@ from sociometer.instruments.egosocial.stories.world import Enter, Event, Move, P
 SPLITS = ("train", "val", "test")
 FOLDER = "tomi_balanced_story_types"
 LARGEST_MEMBER = 64 * 2**20
-"""A member that says it is larger is refused unread: the official ones are below 3 MB."""
+"""A larger member is refused: the official ones are below 3 MB."""
 
 
 class TomiQuestion(msgspec.Struct, frozen=True):
@@ -37,26 +37,16 @@ def read_archive(path: Path, split: str = "test") -> Iterator[TomiQuestion]:
     """The questions of one split, in the file's order; a bad line is refused naming member and line."""
     if split not in SPLITS:
         raise DataError(f"unknown ToMi split '{split}'; allowed: {', '.join(SPLITS)}", path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            text = _member(archive, path, f"{FOLDER}/fb_all_{split}.txt")
-            trace = _member(archive, path, f"{FOLDER}/fb_all_{split}.trace")
-    except zipfile.BadZipFile as error:
-        raise DataError(f"not a zip archive ({error}); fetch it again", path) from None
+    text = _member(path, f"{FOLDER}/fb_all_{split}.txt")
+    trace = _member(path, f"{FOLDER}/fb_all_{split}.trace")
     yield from read_questions(text, trace, f"{path}!fb_all_{split}.txt")
 
 
-def _member(archive: zipfile.ZipFile, path: Path, name: str) -> str:
+def _member(path: Path, name: str) -> str:
     try:
-        info = archive.getinfo(name)
-    except KeyError:
-        raise DataError(f"member '{name}' is missing; the archive holds {archive.namelist()[:8]}", path) from None
-    if info.file_size > LARGEST_MEMBER:
-        raise DataError(f"member '{name}' claims {info.file_size} bytes; at most {LARGEST_MEMBER} are read", path)
-    try:
-        return archive.read(info).decode("utf-8")
-    except (UnicodeDecodeError, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        raise DataError(f"member '{name}' cannot be read: {error}", path) from None
+        return read_member(path, name, LARGEST_MEMBER, next_step="fetch it again").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"member '{name}' is not UTF-8 text ({error.reason})", path) from None
 
 
 def read_questions(text: str, trace: str, where: str) -> Iterator[TomiQuestion]:

@@ -14,6 +14,14 @@ from sociometer.core.task import Item, Source
 DEMO = Path(__file__).parent.parent / "data" / "posts.jsonl"
 TOP = 5
 """How many comments make the right answer."""
+MOST_LINE_BYTES = 1 << 26
+MOST_EXPANSION = 200
+"""How many times its size a compressed dump may unpack to: dumps of Reddit unpack to about 15 times."""
+
+_BLOCK = 1 << 20
+# A block of zeros takes four bytes and unpacks to 128 KiB: this many bytes unpack to at most 32 MiB in one step.
+_PACKED_BLOCK = 1 << 10
+_ALWAYS_READ_BYTES = 1 << 24
 
 _GONE = {"[removed]", "[deleted]", ""}
 _LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
@@ -77,7 +85,7 @@ def read_posts(paths: Iterable[Path]) -> list[RawPost]:
                 if not record.get("id") or "title" not in record:
                     raise DataError("neither a post (id, title, selftext) nor a comment (link_id, body)", path, number)
                 heads.setdefault(str(record["id"]), record)
-                for inner in record.get("comments") or ():
+                for inner in _inner_comments(record, path, number):
                     _take_comment(inner, str(record["id"]), comments)
     return [_raw(head, comments.get(name, {})) for name, head in heads.items()]
 
@@ -127,33 +135,63 @@ def _reason(raw: RawPost, least_comments: int) -> str:
 
 def _lines(path: Path) -> Iterator[bytes]:
     try:
-        if path.suffix == ".zst":
-            yield from _zst_lines(path)
-        else:
-            with path.open("rb") as file:
-                yield from file
+        yield from _split(_zst_blocks(path) if path.suffix == ".zst" else _blocks(path, _BLOCK), path)
     except OSError as error:
         raise DataError(
             f"cannot be read ({error.strerror}); give --posts FILE (.jsonl or .zst), or 'demo'", path
         ) from None
 
 
-def _zst_lines(path: Path) -> Iterator[bytes]:
+def _split(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
+    """The lines of a stream, each within the limit."""
+    rest: list[bytes] = []
+    held = number = 0
+    for block in blocks:
+        lines = block.split(b"\n")
+        rest.append(lines[0])
+        held += len(lines[0])
+        if held > MOST_LINE_BYTES:
+            raise DataError(f"a line has more than {MOST_LINE_BYTES:,} bytes, which no post has", path, number + 1)
+        if len(lines) > 1:
+            lines[0], last = b"".join(rest), lines.pop()
+            yield from lines
+            number += len(lines)
+            rest, held = [last], len(last)
+    if held:
+        yield b"".join(rest)
+
+
+def _blocks(path: Path, size: int) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(size):
+            yield block
+
+
+def _zst_blocks(path: Path) -> Iterator[bytes]:
+    """What a compressed dump unpacks to, in blocks; one that was cut short or that unpacks to too much is refused."""
     try:
         import zstandard
     except ImportError:
         raise DataError("reading .zst needs the extra 'posts': pip install 'sociometer[posts]'", path) from None
     # Reddit dumps are compressed with a long window, which the default decoder refuses.
-    with path.open("rb") as file, zstandard.ZstdDecompressor(max_window_size=2**31).stream_reader(file) as stream:
-        rest = b""
-        try:
-            while chunk := stream.read(1 << 20):
-                *whole, rest = (rest + chunk).split(b"\n")
-                yield from whole
-        except zstandard.ZstdError as error:
-            raise DataError(f"not a readable .zst file: {error}", path) from None
-        if rest:
-            yield rest
+    decoder = zstandard.ZstdDecompressor(max_window_size=2**31)
+    frame, taken, expanded = decoder.decompressobj(), 0, 0
+    try:
+        for packed in _blocks(path, _PACKED_BLOCK):
+            taken += len(packed)
+            while packed:
+                # A file can hold several frames, one after the other.
+                frame = decoder.decompressobj() if frame.eof else frame
+                block = frame.decompress(packed)
+                packed = frame.unused_data if frame.eof else b""
+                expanded += len(block)
+                if expanded > max(MOST_EXPANSION * taken, _ALWAYS_READ_BYTES):
+                    raise DataError(f"unpacks to more than {MOST_EXPANSION} times its size, as no dump does", path)
+                yield block
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise DataError(f"not a readable .zst file: {error}", path) from None
+    if not frame.eof:
+        raise DataError("the .zst file ends too early; fetch it again", path)
 
 
 def _record(line: bytes, path: Path, number: int) -> dict[str, Any]:
@@ -164,6 +202,13 @@ def _record(line: bytes, path: Path, number: int) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise DataError("a line must be a JSON object", path, number)
     return record
+
+
+def _inner_comments(record: dict[str, Any], path: Path, number: int) -> list[dict[str, Any]]:
+    found = record.get("comments") or []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise DataError("'comments' must be a list of JSON objects", path, number)
+    return found
 
 
 def _take_comment(record: dict[str, Any], post: str, comments: dict[str, dict[str, Comment]]) -> None:

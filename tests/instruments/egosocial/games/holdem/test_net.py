@@ -1,6 +1,8 @@
 """The trained opponents: files, features, and characters as measured."""
 
+import io
 import random
+import zipfile
 
 import numpy as np
 import pytest
@@ -64,6 +66,43 @@ def test_weights_of_another_shape_are_refused(tmp_path):
     layer = net.Layer(np.zeros((3, 5), dtype=np.float32), np.zeros(3, dtype=np.float32))
     net.save(net.Net((layer,)), tmp_path / "aggressive-0.npz")
     with pytest.raises(net.WeightError, match=str(WIDTH)):
+        net.load("aggressive", 0, tmp_path)
+
+
+def array(shape, content=b"", kind="<f2"):
+    """An .npy file that claims a shape, whatever it holds."""
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(out, {"descr": kind, "fortran_order": False, "shape": shape})
+    return out.getvalue() + content
+
+
+BIAS = array((3,), bytes(6))
+NO_WEIGHTS = {
+    "no archive": None,
+    "a bomb": {"weight0.npy": bytes(50_000_000), "bias0.npy": BIAS},
+    "a claim of a billion numbers": {"weight0.npy": array((10**6, 10**6)), "bias0.npy": BIAS},
+    "objects": {"weight0.npy": array((1,), b"x", "|O"), "bias0.npy": BIAS},
+    "other names": {"a.npy": BIAS, "b.npy": BIAS},
+    "texts": {"weight0.npy": array((1,), b"x" * 4, "<U1"), "bias0.npy": BIAS},
+    "layers that do not join": {"weight0.npy": array((4, WIDTH), bytes(8 * WIDTH)), "bias0.npy": BIAS},
+    "one number for all actions": {
+        "weight0.npy": array((1, WIDTH), bytes(2 * WIDTH)),
+        "bias0.npy": array((1,), bytes(2)),
+    },
+    "nothing": {},
+}
+
+
+@pytest.mark.parametrize("members", NO_WEIGHTS.values(), ids=NO_WEIGHTS)
+def test_what_is_no_weight_file_is_refused_by_its_name(tmp_path, members):
+    path = tmp_path / "aggressive-0.npz"
+    if members is None:
+        path.write_bytes(b"no archive")
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, content in members.items():
+                packed.writestr(name, content)
+    with pytest.raises(net.WeightError, match=r"aggressive-0\.npz.*train it again"):
         net.load("aggressive", 0, tmp_path)
 
 

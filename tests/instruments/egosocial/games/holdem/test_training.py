@@ -5,6 +5,7 @@ import builtins
 import numpy as np
 import pytest
 
+from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.games.holdem import training
 from sociometer.instruments.egosocial.games.holdem.collecting import Memory, Shaping, collect
 from sociometer.instruments.egosocial.games.holdem.net import load
@@ -85,6 +86,17 @@ def test_a_checkpoint_of_another_plan_is_refused(tmp_path):
     other = training.Plan("conservative", 3)
     with pytest.raises(RuntimeError, match="another plan"):
         training.Trainer.resume(tmp_path / "c.npz", other)
+
+
+@pytest.mark.parametrize("facts", [None, "[]", "not JSON", '{"plan": 5}'])
+def test_a_damaged_checkpoint_is_refused_by_its_name(tmp_path, facts):
+    path = tmp_path / "c.npz"
+    np.savez(path, **({} if facts is None else {"facts": np.array(facts)}))
+    with pytest.raises(DataError, match=r"c\.npz: not a checkpoint of this version.*delete it"):
+        training.Trainer.resume(path, TINY)
+    path.write_bytes(b"no archive")
+    with pytest.raises(DataError, match=r"c\.npz: not a readable zip archive"):
+        training.Trainer.resume(path, TINY)
 
 
 def test_training_writes_weights_that_numpy_plays_and_a_record_of_how(tmp_path):

@@ -1,13 +1,17 @@
 """A trained opponent played by numpy alone: a small network from a weight file to action probabilities."""
 
 import functools
+import io
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.core.errors import UsageError
+from sociometer.archives import read_members
+from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments.egosocial.games.holdem.features import WIDTH, Features, features
 from sociometer.instruments.egosocial.games.holdem.rules import RAISE
 from sociometer.instruments.egosocial.games.holdem.simulator import FloatArray, Table
@@ -16,6 +20,8 @@ from sociometer.instruments.egosocial.games.holdem.strength import IntArray
 STYLES = ("aggressive", "conservative")
 SEEDS = (0, 1, 2)
 WEIGHTS = Path(__file__).parent.parent / "weights"
+MOST_BYTES = 1 << 24
+"""What the arrays of a weight file may unpack to; the shipped ones take 40 kB."""
 # A greedy player would be all too easy to read: after any two hands an observer who knows the nets would be certain.
 TEMPERATURE_CHIPS = 0.5
 
@@ -88,15 +94,39 @@ def load(style: str, seed: int = 0, folder: Path = WEIGHTS) -> Net:
             f"no weights at {path}; seeds {', '.join(map(str, SEEDS))} are shipped; "
             f"train others with 'sociometer train holdem --style {style} --seed {seed}'"
         )
-    with np.load(path, allow_pickle=False) as stored:
-        count = len(stored.files) // 2
+    try:
+        arrays = read_arrays(path, MOST_BYTES)
+        if strange := [name for name, array in arrays.items() if array.dtype.kind != "f"]:
+            raise DataError(f"'{strange[0]}' holds no numbers", path)
         layers = tuple(
-            Layer(stored[f"weight{index}"].astype(np.float32), stored[f"bias{index}"].astype(np.float32))
-            for index in range(count)
+            Layer(arrays[f"weight{index}"].astype(np.float32), arrays[f"bias{index}"].astype(np.float32))
+            for index in range(len(arrays) // 2)
         )
-    if not layers or layers[0].weight.shape[1] != WIDTH:
+    except DataError as error:
+        raise WeightError(f"{error}; train it again") from None
+    except (KeyError, ValueError) as error:
+        raise WeightError(f"{path} is not a weight file ({error}); train it again") from None
+    if not _fit(layers):
         raise WeightError(f"{path} does not fit this version: it must take {WIDTH} numbers a hand; train it again")
     return Net(layers)
+
+
+def read_arrays(path: Path, most_bytes: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an .npz file by name; a DataError names a file that is damaged or too large."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, content in read_members(path, most_bytes).items():
+        try:
+            arrays[name.removesuffix(".npy")] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+        except (ValueError, MemoryError, EOFError, OverflowError) as error:
+            raise DataError(f"'{name}' is not a readable array ({error})", path) from None
+    return arrays
+
+
+def _fit(layers: tuple[Layer, ...]) -> bool:
+    """Whether each layer takes what the one before gives, from the features to one number for each action."""
+    widths = [WIDTH, *(layer.bias.shape[0] if layer.bias.ndim == 1 else -1 for layer in layers)]
+    wanted = [(after, before) for before, after in pairwise(widths)]
+    return [layer.weight.shape for layer in layers] == wanted and widths[1:][-1:] == [RAISE + 1]
 
 
 def save(net: Net, path: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.games.holdem.collecting import Experience, Memory, Shaping, collect
 from sociometer.instruments.egosocial.games.holdem.features import WIDTH
-from sociometer.instruments.egosocial.games.holdem.net import Layer, Net, save, weight_file
+from sociometer.instruments.egosocial.games.holdem.net import Layer, Net, read_arrays, save, weight_file
 from sociometer.instruments.egosocial.games.holdem.rivals import sensible_policy
 from sociometer.instruments.egosocial.games.holdem.simulator import random_policy, tally
 
@@ -21,6 +22,7 @@ SHAPINGS = {
 # Values are learnt in units of this many chips, so that losses stay near one.
 SCALE = 8.0
 CHECKPOINT_EVERY = 20
+_MOST_CHECKPOINT_BYTES = 1 << 30
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -211,14 +213,17 @@ class Trainer:
     @classmethod
     def resume(cls, path: Path, plan: Plan) -> "Trainer":
         """Return the run stored in a checkpoint, which must be of the same plan."""
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
-        facts = json.loads(str(arrays.pop("facts")))
-        if msgspec.convert(facts["plan"], Plan) != plan:
-            raise RuntimeError(f"{path} belongs to another plan: {facts['plan']}; delete it, or ask for that plan")
-        trainer = cls(plan)
-        trainer._restore(arrays, facts)
-        return trainer
+        arrays = read_arrays(path, _MOST_CHECKPOINT_BYTES)
+        try:
+            facts = json.loads(str(arrays.pop("facts")))
+            made_by = msgspec.convert(facts["plan"], Plan)
+            if made_by == plan:
+                trainer = cls(plan)
+                trainer._restore(arrays, facts)
+                return trainer
+        except (KeyError, TypeError, ValueError, RecursionError, SystemError) as error:
+            raise DataError(f"not a checkpoint of this version ({error!r}); delete it to start anew", path) from None
+        raise RuntimeError(f"{path} belongs to another plan: {facts['plan']}; delete it, or ask for that plan")
 
     def _restore(self, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
         torch = self.torch
