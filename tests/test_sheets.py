@@ -17,6 +17,9 @@ SOURCE = Path(__file__).parents[1] / "src" / "sociometer"
 AWKWARD = (
     "",
     "=1+1",
+    "'=1+1",
+    "''@x",
+    "'tis",
     "-5",
     "@x",
     "\t",
@@ -75,6 +78,29 @@ def test_each_row_has_the_line_on_which_it_begins(written):
     for line, row in parse_sheet(text, COLUMNS).rows:
         rest = "".join(lines[line - 1 :])
         assert next(csv.reader(io.StringIO(rest, newline=""))) == list(row.values())
+
+
+starts = st.text("'=+-@\t\r ", max_size=4)
+guarded_rows = st.lists(st.tuples(starts, cells, st.builds(str.__add__, starts, cells)).filter(any))
+
+
+@settings(deadline=None)
+@given(guarded_rows, st.builds(str.__add__, st.text("'=+-@", max_size=4), st.just("x")))
+def test_a_guarded_sheet_is_read_back_as_it_was(written, column):
+    columns = ("id", "words", column)
+    sheet = parse_sheet(write_sheet(columns, written, guard_formulas=True), columns, guarded=True)
+    assert sheet.columns == columns
+    assert texts(sheet) == written
+
+
+def test_reading_takes_one_apostrophe_away_and_only_before_a_formula(saved):
+    path = saved("id,words,cause\n'=1,''-2,'''@3\n'tis,'',''a\n")
+    assert texts(read_sheet(path, guarded=True)) == [("=1", "'-2", "''@3"), ("'tis", "''", "''a")]
+    assert texts(read_sheet(path))[0] == ("'=1", "''-2", "'''@3"), "other sheets are read as they are"
+
+
+def test_a_formula_in_a_header_is_guarded_too():
+    assert write_sheet(("=a", "b"), [], guard_formulas=True) == "'=a,b\n"
 
 
 @settings(deadline=None)

@@ -3,10 +3,14 @@
 A sheet is read as spreadsheets save it: UTF-8 with or without a byte order mark; commas, semicolons or tabs between
 cells; any line ends; headers with spaces around them. Rows without any content are skipped, missing cells at the end
 of a row are empty, and cells beyond the last header are ignored. Errors name the file and the line.
+
+A guarded sheet can be opened in a spreadsheet whoever wrote its words: a text that a spreadsheet would run as a formula
+has an apostrophe before it. Reading a guarded sheet as such takes that apostrophe away again.
 """
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +24,8 @@ from sociometer.core.measure import Cell
 Record = TypeVar("Record")
 
 _SEPARATORS = ",;\t"
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _MOST_NAMES = 12
 
 
@@ -38,14 +43,17 @@ def read_sheet(
     *,
     next_step: str = "",
     whole_rows: bool = False,
+    guarded: bool = False,
 ) -> Sheet:
     """Return the sheet in a file.
 
     The `required` and `optional` columns are found whatever their case, and have the case given here in every row.
     `next_step` ends the message about a missing column. `whole_rows` refuses a row without a cell for each required
-    column (without `required`: for each column).
+    column (without `required`: for each column). `guarded` says that the sheet was written with `guard_formulas`.
     """
-    return parse_sheet(_text(path), required, optional, path=path, next_step=next_step, whole_rows=whole_rows)
+    return parse_sheet(
+        _text(path), required, optional, path=path, next_step=next_step, whole_rows=whole_rows, guarded=guarded
+    )
 
 
 def read_rows(
@@ -55,9 +63,11 @@ def read_rows(
     *,
     next_step: str = "",
     whole_rows: bool = False,
+    guarded: bool = False,
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Return each row of a file with its line number; the arguments are those of `read_sheet`."""
-    return iter(read_sheet(path, required, optional, next_step=next_step, whole_rows=whole_rows).rows)
+    sheet = read_sheet(path, required, optional, next_step=next_step, whole_rows=whole_rows, guarded=guarded)
+    return iter(sheet.rows)
 
 
 def parse_sheet(
@@ -68,10 +78,11 @@ def parse_sheet(
     path: Path | str = "",
     next_step: str = "",
     whole_rows: bool = False,
+    guarded: bool = False,
 ) -> Sheet:
     """Return the sheet in a text; `path` is the file to name in errors, the rest is as in `read_sheet`."""
     known = (*required, *optional)
-    records = _records(text, _separator(text, known), path)
+    records = _records(text, _separator(text, known), path, guarded)
     head, header = next(records, (1, []))
     columns = _columns(header, known)
     missing = [name for name in required if name not in columns]
@@ -109,19 +120,22 @@ def read_records(path: Path, record: type[Record]) -> list[Record]:
 def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, guard_formulas: bool = False) -> str:
     """Return the CSV text of a sheet; None is an empty cell.
 
-    `guard_formulas` puts an apostrophe before a text that a spreadsheet would run as a formula: for sheets with the
-    words of a model or of strangers that people open. Numbers stay as they are.
+    `guard_formulas` is for sheets with the words of a model or of strangers that people open; see `guard`.
     """
-    lines = [_line(columns)]
-    lines += [_line([_cell(value, guard_formulas) for value in row]) for row in rows]
-    return "".join(lines)
+    return "".join(_line([guard(cell) for cell in row] if guard_formulas else row) for row in ([*columns], *rows))
 
 
-def _cell(value: Cell, guard_formulas: bool) -> Cell:
-    """The one place through which every written cell goes."""
-    if guard_formulas and isinstance(value, str) and value.startswith(_FORMULA_STARTS):
-        return f"'{value}"
-    return value
+def guard(cell: Cell) -> Cell:
+    """Return the cell with an apostrophe before it if a spreadsheet would run its text as a formula.
+
+    Numbers stay as they are. A text that already begins like a guarded one gets one more, so that reading it back
+    with `guarded` gives every text as it was.
+    """
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if _GUARDED.match(cell) else cell
 
 
 def _line(cells: Sequence[Cell]) -> str:
@@ -156,14 +170,16 @@ def _separator(text: str, known: Sequence[str]) -> str:
     return max(_SEPARATORS, key=fit)
 
 
-def _records(text: str, separator: str, path: Path | str = "") -> Iterator[tuple[int, list[str]]]:
+def _records(
+    text: str, separator: str, path: Path | str = "", guarded: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """The cells of each record that has any content, with the line on which it begins."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     line = 1
     try:
         for cells in reader:
             if any(cells):
-                yield line, cells
+                yield line, [_unguarded(cell) for cell in cells] if guarded else cells
             line = reader.line_num + 1
     except csv.Error as error:
         raise DataError(f"not readable as CSV ({error})", path, line) from None

@@ -16,6 +16,7 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
 from sociometer.instruments import cards
+from sociometer.sheets import read_rows
 from sociometer.store.records import RunStatus
 
 
@@ -245,6 +246,18 @@ def test_an_error_with_json_is_json(cli):
     code, out, _ = cli("show", "none", "--json")
     assert code == 2
     assert json.loads(out)["exit_code"] == 2
+
+
+def test_an_exported_csv_holds_no_formula(cli, tmp_path):
+    cli(*PLAY, "--label", "=HYPERLINK(1)")
+    out = tmp_path / "x.csv"
+    assert cli("export", "last", "--to", str(out))[0] == 0
+    assert "'=HYPERLINK(1)" in out.read_text(encoding="utf-8")
+    read = [row for _, row in read_rows(out, guarded=True)]
+    assert {row["subject"] for row in read} == {"=HYPERLINK(1)"}
+    numbers = [cell for row in read for name, cell in row.items() if name.startswith("score.") and cell]
+    assert numbers
+    assert all(float(number) >= 0 for number in numbers)
 
 
 def test_an_export_to_an_unknown_kind_names_the_allowed_ones(cli, tmp_path):

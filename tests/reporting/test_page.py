@@ -365,6 +365,51 @@ def test_all_figures_of_a_result_go_into_one_folder_under_names_of_their_own(con
     assert paths[6].read_bytes().startswith(b"<svg")
 
 
+def table_figure(name):
+    return Figure(name, "T", table=Table("t", "T", ("a",), (("x",),)))
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        (("../../x", "/etc/passwd", "a/../../b", "..", ""), ("x", "etc-passwd", "a-..-..-b", "figure", "figure-2")),
+        (("a", "a", "a-2", "a"), ("a", "a-2", "a-2-2", "a-3")),
+        (("A", "a", "É", "é"), ("A", "a-2", "É", "é-2")),
+        (("é", "e\N{COMBINING ACUTE ACCENT}"), ("é", "é-2")),
+        (("CON", "nul.txt", "com1", "console"), ("figure-CON", "figure-nul.txt", "figure-com1", "console")),
+        (('a<b>:"|?*\\c', "a\0b", "a\nb", "\ud800"), ("a-b-c", "a-b", "a-b-2", "figure")),
+        (("x" * 400, "x" * 500, "情" * 200), ("x" * 120, "x" * 120 + "-2", "情" * 40)),
+    ],
+)
+def test_a_figure_never_leads_out_of_its_folder_nor_over_another(tmp_path, given, names):
+    paths = plot_all([table_figure(name) for name in given], tmp_path / "figures")
+    assert [path.name for path in paths] == [f"{name}.csv" for name in names]
+    assert {path.parent for path in paths} == {tmp_path / "figures"}
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(paths)
+
+
+def test_a_link_in_the_way_of_a_figure_is_replaced_and_not_followed(tmp_path):
+    (tmp_path / "kept").write_text("kept")
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures/t.csv").symlink_to(tmp_path / "kept")
+    plot_all([table_figure("t")], tmp_path / "figures")
+    assert (tmp_path / "kept").read_text() == "kept"
+    assert (tmp_path / "figures/t.csv").read_text() == "a\nx\n"
+
+
+@pytest.mark.parametrize("out", ["x" * 300 + ".csv", "file/t.csv"])
+def test_a_figure_that_cannot_be_written_is_said_by_its_path(tmp_path, out):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"\.csv: cannot be written \("):
+        plot({"t": table_figure("t")}, "t", tmp_path / out)
+
+
+def test_a_table_holds_no_formula(tmp_path):
+    rows = (("=1+1", -1), ("@x", None))
+    out = plot({"t": Figure("t", "T", table=Table("t", "T", ("a", "b"), rows))}, "t", tmp_path / "t.csv")
+    assert out.read_text(encoding="utf-8") == "a,b\n'=1+1,-1\n'@x,\n"
+
+
 def test_what_cannot_be_drawn_is_refused_with_the_next_step(content):
     figures = content.figures()
     with pytest.raises(UsageError, match=r"is a table; write it as \.csv, not as \.svg"):

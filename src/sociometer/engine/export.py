@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.errors import UsageError
+from sociometer.sheets import guard
 from sociometer.store.stored_run import StoredRun
 
 
@@ -58,10 +59,10 @@ def _write_csv(run: StoredRun, path: Path) -> int:
     columns = dict.fromkeys(name for row in run.rows() for name in row)
     count = 0
     with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(columns), restval="")
-        writer.writeheader()
+        writer = csv.writer(stream)
+        writer.writerow(map(guard, columns))
         for row in run.rows():
-            writer.writerow(row)
+            writer.writerow([guard(row.get(name)) for name in columns])
             count += 1
     return count
 

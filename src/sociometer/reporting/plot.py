@@ -1,7 +1,10 @@
 """Writes a figure to a file for a paper: SVG, PDF or PNG from the same specification as the page; a table as CSV."""
 
 import re
+import tempfile
+import unicodedata
 from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 import vl_convert
@@ -16,6 +19,10 @@ PICTURES = ("svg", "pdf", "png")
 TABLES = ("csv",)
 WIDTH = 640
 
+_MOST_NAME_BYTES = 120
+# Windows has devices of these names in every folder, whatever the ending.
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
+
 
 def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH) -> bytes:
     """The figure as the bytes of a file of that kind: a picture, or CSV for a table."""
@@ -28,7 +35,7 @@ def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH
         what, endings = ("a table", ".csv") if figure.table is not None else ("a picture", ".svg, .pdf or .png")
         raise UsageError(f"figure '{figure.name}' is {what}; write it as {endings}, not as .{kind}.")
     if figure.table is not None:
-        return write_sheet(figure.table.columns, figure.table.rows).encode()
+        return write_sheet(figure.table.columns, figure.table.rows, guard_formulas=True).encode()
     svg = _svg(figure, mode, width)
     if kind == "svg":
         return svg.encode()
@@ -55,15 +62,26 @@ def plot(figures: Mapping[str, Figure], name: str, path: Path, *, mode: Mode = "
 
 def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
     """Write every figure to a folder under its own name: pictures as SVG, tables as CSV."""
-    taken: dict[str, int] = {}
+    taken: set[str] = set()
     paths = []
     for figure in figures:
         kind = "svg" if figure.table is None else "csv"
-        stem = re.sub(r"[^\w.-]+", "-", figure.name).strip("-.") or "figure"
-        taken[stem] = taken.get(stem, 0) + 1
-        name = stem if taken[stem] == 1 else f"{stem}-{taken[stem]}"
-        paths.append(_write(folder / f"{name}.{kind}", drawn(figure, kind)))
+        paths.append(_write(folder / f"{_free_stem(figure.name, taken)}.{kind}", drawn(figure, kind)))
     return tuple(paths)
+
+
+def _free_stem(name: str, taken: set[str]) -> str:
+    """A file name without ending for a figure, legal on every system; `taken` are those in use, and it is added."""
+    plain = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name))
+    stem = plain.encode()[:_MOST_NAME_BYTES].decode(errors="ignore").strip("-.") or "figure"
+    if stem.split(".")[0].casefold() in _DEVICES:
+        stem = f"figure-{stem}"
+    # Compared without case, since macOS and Windows take `A.svg` and `a.svg` for the same file.
+    free = next(
+        each for each in chain([stem], (f"{stem}-{number}" for number in count(2))) if each.casefold() not in taken
+    )
+    taken.add(free.casefold())
+    return free
 
 
 def _svg(figure: Figure, mode: Mode, width: int) -> str:
@@ -73,6 +91,13 @@ def _svg(figure: Figure, mode: Mode, width: int) -> str:
 
 
 def _write(path: Path, data: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
+    """Writes a file whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".plot-", dir=path.parent) as folder:
+            unfinished = Path(folder) / "figure"
+            unfinished.write_bytes(data)
+            unfinished.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
     return path

@@ -92,7 +92,7 @@ class Verdict(Struct, frozen=True):
 def read_sheet(path: Path) -> dict[str, Verdict]:
     """The verdicts of a filled-in review sheet; rows without a verdict are left out."""
     verdicts: dict[str, Verdict] = {}
-    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP):
+    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP, guarded=True):
         said = row["verdict"].strip().lower()
         if not said:
             continue

@@ -71,7 +71,9 @@ def lint(context: CommandContext, options: Settings) -> Result:
         tables.append(agreement_table(questions))
         if options.text("out"):
             table = disagreements(questions)
-            wrote.append(context.write(Path(options.text("out")), write_sheet(table.columns, table.rows)))
+            wrote.append(
+                context.write(Path(options.text("out")), write_sheet(table.columns, table.rows, guard_formulas=True))
+            )
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults))
 
 

@@ -73,7 +73,7 @@ def read_sheet(path: Path) -> Annotations:
     """A filled-in sheet of either kind; the annotator is named after the file."""
     directions: dict[str, str] = {}
     reasonable: dict[str, str] = {}
-    for line, row in sheets.read_rows(path, ("context",), ("direction", "reasonable")):
+    for line, row in sheets.read_rows(path, ("context",), ("direction", "reasonable"), guarded=True):
         key = row["context"].strip()
         for column, allowed, found in (
             ("direction", DIRECTIONS, directions),

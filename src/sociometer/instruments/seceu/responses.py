@@ -33,7 +33,7 @@ class Person(Struct, frozen=True):
 
 def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
     """Return the scenarios of the file in order, and its people."""
-    sheet = read_sheet(path)
+    sheet = read_sheet(path, guarded=True)
     scenarios = _scenarios(sheet.columns, path)
     people: dict[str, Person] = {}
     for line, row in sheet.rows:
@@ -47,7 +47,7 @@ def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
 def write_people(scenarios: Sequence[str], people: Iterable[Person]) -> str:
     """Return the CSV text of some people's answers."""
     columns = [f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)]
-    return write_sheet([*_ABOUT, *columns], [_row(person, scenarios) for person in people])
+    return write_sheet([*_ABOUT, *columns], [_row(person, scenarios) for person in people], guard_formulas=True)
 
 
 def _row(person: Person, scenarios: Sequence[str]) -> list[Cell]:

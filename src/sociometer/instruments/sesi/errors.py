@@ -134,13 +134,13 @@ def write_sheet(sample: Iterable[WrongAnswer]) -> str:
 def read_labels(path: Path) -> dict[str, str]:
     """The causes that people filled in, by id; blank ones are left out, unknown ones refused."""
     labels: dict[str, str] = {}
-    for line, row in sheets.read_rows(path, ("id", "cause")):
+    for line, row in sheets.read_rows(path, ("id", "cause"), guarded=True):
         cause = row["cause"].strip().lower()
         if not cause:
             continue
         if cause not in CAUSES:
             raise DataError(str(unknown("cause", cause, CAUSES)), path, line)
-        labels[row["id"].removeprefix("'")] = cause
+        labels[row["id"]] = cause
     return labels
 
 

@@ -35,7 +35,7 @@ class Reading(Struct, frozen=True):
 def read_readings(path: Path = FILE) -> dict[str, tuple[Reading, ...]]:
     """The readings in a file by the item's id."""
     found: dict[str, tuple[Reading, ...]] = {}
-    for line, row in read_rows(path, COLUMNS):
+    for line, row in read_rows(path, COLUMNS, guarded=True):
         if not (row["text"].isdecimal() and row["place"].isdecimal() and int(row["text"]) < 6):
             raise DataError("text is a number from 0 to 5 and place a number from 0", path, line)
         becomes = "" if row["becomes"] == _FALLS_AWAY else row["becomes"] or OPEN
@@ -66,4 +66,4 @@ def sheet(doubts: Mapping[str, tuple[Sequence[str], Sequence[Doubt]]]) -> str:
             words = [token.text for token in tokens(texts[doubt.text])]
             around = " ".join(words[max(0, doubt.place - _AROUND) : doubt.place + _AROUND])
             rows.append((item, doubt.text, doubt.place, words[doubt.place], OPEN, str(doubt), around))
-    return write_sheet((*COLUMNS, "doubt", "around"), rows)
+    return write_sheet((*COLUMNS, "doubt", "around"), rows, guard_formulas=True)

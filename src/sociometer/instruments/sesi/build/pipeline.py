@@ -134,4 +134,4 @@ def _reasons(rejected: Sequence[Rejection]) -> str:
 
 
 def _csv(table: Table) -> str:
-    return write_sheet(table.columns, table.rows)
+    return write_sheet(table.columns, table.rows, guard_formulas=True)

@@ -27,11 +27,11 @@ def review_sheet(items: Sequence[Question], flags: Sequence[Flag]) -> str:
 def read_decisions(path: Path) -> dict[str, str]:
     """The experts' decisions by item; an unknown word is refused naming the line."""
     decisions = {}
-    for line, row in read_rows(path, ("id", "decision")):
+    for line, row in read_rows(path, ("id", "decision"), guarded=True):
         decision = row["decision"].strip().lower() or "keep"
         if decision not in DECISIONS:
             raise DataError(str(unknown("decision", decision, DECISIONS)), path, line)
-        decisions[row["id"].removeprefix("'")] = decision
+        decisions[row["id"]] = decision
     return decisions
 
 
@@ -65,6 +65,6 @@ def removed_before(path: Path) -> set[str]:
         return set()
     return {
         row.get("post", "")
-        for _, row in read_rows(path, optional=("post", "reason"))
+        for _, row in read_rows(path, optional=("post", "reason"), guarded=True)
         if row.get("reason", "").startswith(_BY_EXPERTS)
     }

@@ -54,7 +54,7 @@ def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
     rule = _automatic(run)
     pairs: dict[str, list[tuple[str, str]]] = {belief: [] for belief in BELIEFS}
     apart: list[tuple[str, str, str, str, str]] = []
-    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP):
+    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP, guarded=True):
         place = (row["item"], row["repeat"] or "0", row["decision"])
         for belief in BELIEFS:
             person = row[f"{belief}_right"].strip().lower()
