@@ -26,6 +26,11 @@ def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
     return codes, len(numbers)
 
 
+def is_binary(values: Floats) -> bool:
+    """Whether all values are 0 or 1."""
+    return bool(((values == 0) | (values == 1)).all())
+
+
 def item_means(values: Floats, clusters: Labels | None, items: Labels | None) -> tuple[Floats, list[Hashable] | None]:
     """The mean of each item over its repeats, and the cluster label of each item.
 

@@ -11,10 +11,11 @@ clustered surveys. Journal of Survey Statistics and Methodology 3(4).
 Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American Statistician 69(4).
 """
 
+import functools
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sociometer.analysis.clusters import (
     Floats,
@@ -22,6 +23,7 @@ from sociometer.analysis.clusters import (
     Labels,
     cluster_codes,
     cluster_sums,
+    is_binary,
     item_means,
     mean_variance,
 )
@@ -32,6 +34,8 @@ from sociometer.core.measure import Interval
 MINIMUM_CLUSTERS = 10
 DRAWS = 10_000
 SEED = 20_240_229
+FEW_CLUSTERS = 100
+"""The draws from at most so many clusters are kept (10,000 of them take 1 MB)."""
 
 
 def too_few(clusters: int, level: float = 0.95) -> Interval:
@@ -56,7 +60,7 @@ def clustered_mean_interval(
     """
     array = np.asarray(values, dtype=np.float64)
     if binary is None:
-        binary = bool(np.isin(array, (0.0, 1.0)).all())
+        binary = is_binary(array)
     means, labels = item_means(array, clusters, items)
     codes, count = cluster_codes(labels, means.size)
     if count < MINIMUM_CLUSTERS:
@@ -134,14 +138,26 @@ def bootstrap_means(
     step = max(1, block // count)
     for start in range(0, draws, step):
         rows = min(step, draws - start)
-        picks = generator.integers(0, count, size=(rows, count))
-        picks += np.arange(rows)[:, None] * count
-        weights = np.bincount(picks.ravel(), minlength=rows * count).reshape(rows, count).astype(np.float64)
+        few = count <= FEW_CLUSTERS and rows == draws
+        weights = (_few_weights(seed, draws, count) if few else _weights(generator, rows, count)).astype(np.float64)
         totals = weights @ sizes
         result[start : start + rows] = np.divide(
             weights @ sums, totals, out=np.full_like(totals, np.nan), where=totals > 0
         )
     return result
+
+
+def _weights(generator: np.random.Generator, rows: int, count: int) -> Integers:
+    """How often each of `count` clusters is in each of so many draws, rows × clusters."""
+    picks = generator.integers(0, count, size=(rows, count))
+    picks += np.arange(rows)[:, None] * count
+    return np.bincount(picks.ravel(), minlength=rows * count).reshape(rows, count)
+
+
+@functools.lru_cache(maxsize=32)
+def _few_weights(seed: int, draws: int, count: int) -> NDArray[np.uint8]:
+    """The weights of the first draws of a seed, kept: a report draws from the same few clusters hundreds of times."""
+    return _weights(np.random.default_rng(seed), draws, count).astype(np.uint8)
 
 
 def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> tuple[float, float]:

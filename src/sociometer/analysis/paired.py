@@ -21,6 +21,7 @@ from sociometer.analysis.clusters import (
     Integers,
     Labels,
     cluster_codes,
+    is_binary,
     item_means,
     mean_variance,
 )
@@ -91,7 +92,7 @@ def paired_difference(
     if one.size == 0:
         raise ValueError("there are no items to compare; the two subjects share none")
     if binary is None:
-        binary = bool(np.isin(one, (0.0, 1.0)).all() and np.isin(two, (0.0, 1.0)).all())
+        binary = is_binary(one) and is_binary(two)
     differences, labels = item_means(two - one, clusters, items)
     codes, count = cluster_codes(labels, differences.size)
     mean = float(differences.mean())
@@ -99,7 +100,7 @@ def paired_difference(
     if spread <= 1e-9 * max(1.0, abs(mean)):
         # differences that vary by rounding only do not vary
         spread, differences = 0.0, np.full_like(differences, mean)
-    once = binary and bool(np.isin(differences, (-1.0, 0.0, 1.0)).all())
+    once = binary and is_binary(np.abs(differences))
     discordant = int((differences < 0).sum()), int((differences > 0).sum())
     return PairedDifference(
         items=differences.size,
@@ -149,7 +150,7 @@ def sign_flip_test(
         return 1.0
     observed = abs(float(values.sum()))
     whole: Floats = np.rint(sums)
-    if np.allclose(sums, whole, rtol=0, atol=1e-9) and whole.sum() <= 20_000:
+    if np.abs(sums - whole).max() <= 1e-9 and whole.sum() <= 20_000:
         return _exact_flips(whole.astype(np.int64), round(observed))
     if sums.size <= 13:
         return _all_flips(sums, observed)

@@ -151,7 +151,12 @@ def smallest_detectable_binary(items: float, discordant: float, *, power: float 
     direction and that is found. NaN if there are too few items for any difference.
     """
     n = max(1, math.floor(items))
-    share = min(1.0, max(discordant, 2 / (n + 2)))
+    return _smallest_binary(n, min(1.0, max(discordant, 2 / (n + 2))), power, level)
+
+
+@functools.lru_cache(maxsize=4096)
+def _smallest_binary(n: int, share: float, power: float, level: float) -> float:
+    """The smallest detectable difference of shares, by bisection; comparisons ask for the same ones often."""
 
     def reached(difference: float) -> float:
         total = max(share, difference)

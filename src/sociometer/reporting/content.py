@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.candidates import Candidate, candidate_of, task_title
 from sociometer.analysis.compare import compare
@@ -14,7 +15,7 @@ from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import SettingValue
-from sociometer.core.task import Instrument, SummarisedRun
+from sociometer.core.task import Instrument, RunView, SummarisedRun
 from sociometer.reporting.evidence import EpisodeShown, evidence_of
 from sociometer.reporting.figures import measures_figure, profile_figure
 from sociometer.store.stored_run import StoredRun
@@ -122,14 +123,15 @@ def gather(
         for task in entry.run.tasks:
             view = entry.run.view(task)
             label = names[entry.run.id]
-            result = _result(entry, instrument.card, task, label)
+            episodes = list(view.episodes())
+            result = _result(entry, instrument.card, task, label, structs.replace(view, walk=episodes.__iter__))
             results.append(result)
             record = SummarisedRun(
                 entry.run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), entry.created
             )
             summarised.append((instrument.card.name, record))
             candidates.append(candidate_of(label, instrument, task, view, entry.version))
-            shown += evidence_of(entry.run, instrument, task, label, each=evidence)
+            shown += evidence_of(entry.run, instrument, task, label, episodes, each=evidence)
     chapters = tuple(
         _chapter(
             instruments[name], [s for s in results if s.instrument == name], [r for n, r in summarised if n == name]
@@ -202,8 +204,7 @@ def _printable(name: str) -> str:
     return "".join(character if character.isprintable() else " " for character in name)
 
 
-def _result(entry: GivenRun, card: Card, task: str, label: str) -> TaskResult:
-    view = entry.run.view(task)
+def _result(entry: GivenRun, card: Card, task: str, label: str, view: RunView[Any, Any]) -> TaskResult:
     return TaskResult(
         run=entry.run.id,
         instrument=card.name,

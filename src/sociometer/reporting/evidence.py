@@ -46,12 +46,18 @@ class EpisodeShown(Struct, frozen=True, omit_defaults=True):
 
 
 def evidence_of(
-    run: StoredRun, instrument: Instrument, task: str, label: str, *, each: int = 4, seed: int = 7
+    run: StoredRun,
+    instrument: Instrument,
+    task: str,
+    label: str,
+    episodes: Sequence[Episode[Any, Any]],
+    *,
+    each: int = 4,
+    seed: int = 7,
 ) -> list[EpisodeShown]:
-    """Up to `each` episodes of every kind, with their transcripts; an episode can have several kinds."""
+    """Up to `each` of these episodes of every kind, with their transcripts; an episode can have several kinds."""
     value = next((m.value for m in instrument.card.measures_of(task) if m.primary and m.value), "")
     lower = any(m.primary and m.better == "lower" for m in instrument.card.measures_of(task))
-    episodes = list(run.view(task).episodes())
     kinds = choose(episodes, value, each=each, lower_is_better=lower, seed=seed)
     shown = []
     for place in sorted(kinds):

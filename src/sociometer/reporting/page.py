@@ -6,23 +6,24 @@ import functools
 import gzip
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version as package_version
 from typing import Any
 
 import msgspec
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from msgspec import Struct
 from platformdirs import user_cache_path
 
 from sociometer.analysis.charts.theme import CATEGORIES, contained, theme
-from sociometer.analysis.comparison import Comparison
+from sociometer.analysis.comparison import ComparedMeasure, Comparison
 from sociometer.analysis.error_counts import known_errors
 from sociometer.analysis.formatting import group_text, interval_text, number
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.measure import Cell, Figure, Measure, Table
-from sociometer.reporting.comparison_table import FAMILIES, VERDICT, observed_columns, tested_columns
+from sociometer.reporting.comparison_table import FAMILIES, VERDICT, Column, observed_columns, tested_columns
 from sociometer.reporting.content import Chapter, ReportContent
 from sociometer.reporting.profile_strips import strips
 from sociometer.reporting.safe_svg import clean_svg
@@ -30,6 +31,8 @@ from sociometer.reporting.safe_svg import clean_svg
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
 SHAPES = ("round", "square", "diamond", "ring")
 """Shapes of the dots: colours repeat after eight subjects, each time with the next shape."""
+TextCell = tuple[str, bool]
+"""The text of a table cell, and whether it is aligned right."""
 
 
 class MeasureRow(Struct, frozen=True):
@@ -45,6 +48,12 @@ class MeasureRow(Struct, frozen=True):
     unreadable: int
     errors: str
     note: str
+
+    def cells(self) -> Iterable[TextCell]:
+        """The cells of the row, in the order of the table's columns."""
+        numbers = ((str(count), True) for count in (self.items, self.unreadable))
+        texts = ((text, False) for text in (self.subject, self.task, self.measure, self.group))
+        return *texts, (self.value, True), (self.interval, False), *numbers, (self.errors, True), (self.note, False)
 
 
 class SubjectComparisons(Struct, frozen=True):
@@ -120,14 +129,14 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
 def as_data_block(data: Any) -> str:
     """JSON for a script element, with all characters escaped that could end the element or a line."""
     text = msgspec.json.encode(data).decode()
-    for character, escape in (
+    for character, escaped in (
         ("<", "\\u003c"),
         (">", "\\u003e"),
         ("&", "\\u0026"),
         ("\u2028", "\\u2028"),
         ("\u2029", "\\u2029"),
     ):
-        text = text.replace(character, escape)
+        text = text.replace(character, escaped)
     return text
 
 
@@ -226,7 +235,7 @@ def _heads(table: Table) -> list[tuple[str, bool]]:
     return list(zip(table.columns, numeric, strict=True))
 
 
-def _rows(table: Table) -> list[list[tuple[str, bool]]]:
+def _rows(table: Table) -> list[list[TextCell]]:
     """Cells as text, and whether each is aligned right: numbers are, and missing cells in a column of numbers."""
     numeric = [right for _, right in _heads(table)]
     return [
@@ -236,6 +245,25 @@ def _rows(table: Table) -> list[list[tuple[str, bool]]]:
         ]
         for row in table.rows
     ]
+
+
+def _compared(row: ComparedMeasure, columns: Sequence[Column]) -> list[TextCell]:
+    """A row of a comparison's table in these columns."""
+    return [(cell(column.of(row)), column.right) for column in columns]
+
+
+def _cells(row: Iterable[TextCell]) -> Markup:
+    """The cells of a row as HTML; here, since the template takes several times as long for a cell."""
+    return Markup("".join(f"<td{_RIGHT if right else ''}>{_escaped(text)}</td>" for text, right in row))  # noqa: S704
+
+
+_RIGHT = ' class="n"'
+
+
+@functools.lru_cache(maxsize=65_536)
+def _escaped(text: str) -> str:
+    """The text as HTML; most cells of a page repeat."""
+    return str(escape(text))
 
 
 @functools.cache
@@ -281,7 +309,8 @@ def _environment() -> Environment:
         "drawing": _drawing,
         "rows": _rows,
         "heads": _heads,
-        "cell": cell,
+        "cells": _cells,
+        "compared": _compared,
         "observed": observed_columns,
         "tested": tested_columns,
     }
