@@ -40,10 +40,15 @@ _MARKED_ANSWER = re.compile(
     re.IGNORECASE,
 )
 _ALONE = re.compile(rf"^[\s\W_]*?({_JOINED})[^\w\ue100-\ue160]*(?:it is|then|选项|for me)?\W*$")
-_OPENING = re.compile(rf"^[^\w\ue100-\ue160]*({_JOINED})(?=\s*(?:[.:,)!。、—–-]|\n|$|because\b|since\b|[^\w\s]))")
+_OPENING = re.compile(
+    rf"^[^\w\ue100-\ue160]*({_JOINED})(?!\s*(?:,|/|、|&|\+|and|or|和|或|与|及)\s*{ANY})"
+    r"(?=[\"')\]]*\s*(?:[.:,)!。—–-]|\n|$|(?:because|since|as)\b|[\U0001f000-\U0001ffff]))"
+)
 _ENDING = re.compile(rf"(?:^|[:→.—–…>✅👉]|=>|[,]\s*(?:so|then)?)\s*[\"'(]*({_JOINED})[\W_]*(?:it is|then|全选)?[\W_]*$", re.IGNORECASE)
 _COLON_END = re.compile(rf"[:→]\s*({_JOINED})\W*$")
 _CONTRAST = re.compile(r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE)
+_BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
+_THAT_ONE = re.compile(r"\b(?:that|this)(?:'s| is| would be) (?:my|the) (?:choice|pick|answer|one|best)", re.IGNORECASE)
 _LEFT_OVER = re.compile(
     r"\b(?:leaves?|left|remaining|remains|only one|last one standing)\b|剩|排除法|自然就出来|唯一", re.IGNORECASE
 )
@@ -135,7 +140,7 @@ class _Reader:
     def read(self) -> ChoiceReading:
         if not squeeze(self.text):
             return ChoiceReading(None, "empty")
-        for rule in (self.whole, self.in_format, self.claimed, self.listed):
+        for rule in (self.whole, self.in_format, self.ranked, self.claimed, self.listed):
             found = rule()
             if found is not None:
                 return found
@@ -179,6 +184,9 @@ class _Reader:
         if settled is None:
             return None
         indexes, strength = settled
+        left_over = self.left_over()
+        if left_over is not None and indexes != {left_over}:
+            return ChoiceReading(None, "two answers")
         if None in indexes:
             return ChoiceReading(None, "contradiction")
         if len(indexes) > 1:
@@ -214,8 +222,9 @@ class _Reader:
 
     def is_list(self) -> bool:
         """Whether lines of the reply begin with different options."""
-        heads = re.findall(r"^[ \t>#|*•-]*([\ue100-\ue15f])\s*[.):|–—\s-]", self.marked, re.MULTILINE)
-        return len(set(heads)) > 1
+        heads = re.findall(r"^[ \t>#|*•\[\]xX-]*([\ue100-\ue15f])\s*[.):|–—\s-]", self.marked, re.MULTILINE)
+        inline = re.findall(r"(?:^|[.。;!?]\s*)([\ue100-\ue15f])\s*:", self.marked)
+        return len(set(heads)) > 1 or len(set(inline)) > 1
 
     def settle(self, claims: Sequence[Claim]) -> tuple[frozenset[int | None], int] | None:
         """What the claims come to; options together are two answers."""
@@ -246,8 +255,12 @@ class _Reader:
         if self.cut:
             return None
         index = read_list(self.marked, self.count)
-        if index is not None:
-            return ChoiceReading(index, "list")
+        return None if index is None else ChoiceReading(index, "list")
+
+    def ranked(self) -> ChoiceReading | None:
+        """A ranking of all options, where no answer is marked."""
+        if self.cut or any(True for _ in self.marked_answers()):
+            return None
         index = read_ranking(self.marked, self.count)
         return None if index is None else ChoiceReading(index, "ranking")
 
@@ -275,20 +288,41 @@ class _Reader:
         if len(unmentioned) == 1 and self.count > 2:
             index = unmentioned.pop()
             last = self.sentences[-1].text
+            if len(rejected) * 2 >= self.count - 1:
+                return ChoiceReading(index, "exclusion")
             if _LEFT_OVER.search(last) or wordings(self.options).closest(last, least=1) == index:
                 return ChoiceReading(index, "exclusion")
         return None
+
+    def left_over(self) -> int | None:
+        """The only option that is not mentioned, where the last sentence speaks of the one left."""
+        last = self.sentences[-1].text
+        if re.search(ANY, last) or not re.search(r"\b(?:leaves|left|remaining)\b|剩", last):
+            return None
+        unmentioned = set(range(self.count)) - {index_of(mark) for mark in re.findall(ANY, self.marked)}
+        return unmentioned.pop() if len(unmentioned) == 1 else None
 
     def worded(self) -> ChoiceReading | None:
         """The option that the reply says in its own or in other words."""
         said = {index_of(mark) for mark in re.findall(ANY, self.marked) if mark != CLASH}
         words = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
         if len(said) == 1 and words == said:
-            return ChoiceReading(words.pop(), "option text")
-        if said:
+            return ChoiceReading(words.pop(), "option text") if self.is_said_at_an_end() else None
+        if said or "?" in self.text:
             return None
         index = wordings(self.options).closest(self.text)
         return None if index is None else ChoiceReading(index, "paraphrase")
+
+
+    def is_said_at_an_end(self) -> bool:
+        """Whether the last sentence mentions an option, or the first and nothing takes it back."""
+        if re.search(rf"{ANY}[\"']*\s+(?:is|was|would|sounds|seems|might|may)\b", self.marked):
+            return False
+        if re.search(ANY, self.sentences[-1].text) or _THAT_ONE.search(self.sentences[-1].text):
+            return True
+        first = self.sentences[0]
+        after = self.marked[first.start + len(first.text) :]
+        return re.search(ANY, first.text) is not None and not (corrected(after) or _BUT.search(after))
 
 
 def _indexes(marks: str) -> frozenset[int | None]:

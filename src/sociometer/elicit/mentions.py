@@ -22,6 +22,10 @@ _NOUNS = (
     "alternatives?|items?|sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|rows?|remarks?|actions?|"
     "possibilit(?:y|ies)|interpretations?|explanations?|readings?|ones?|suggestions?|version|line|message"
 )
+_BEFORE_LABEL = (
+    "options?|choice|letter|number|no\\.|comments?|repl(?:y|ies)|responses?|statements?|reactions?|alternatives?|items?|"
+    "sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|remarks?|possibilit(?:y|ies)|interpretations?"
+)
 _HAN_NOUNS = "选项|選項|方案|留言|选择|選擇|答案|做法|说法|說法|回答|回复|回覆|句子?|项|項|个|個|种|種|条|條|行|则|則|位"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -47,6 +51,8 @@ _LEAD = (
 _FUNCTION_WORDS = (
     r"(?:(?:in|on|at|under|to|by|with|for|from|because|that|the|an?|he|she|they|it|is|are|his|her|their|of|feels?)\s+)+"
 )
+_QUOTED = re.compile(r"\"([^\"\n\ue100-\ue160]{4,160})\"")
+_CONTRACTED = ((" have ", " ve "), (" is ", " s "), (" are ", " re "), (" will ", " ll "), (" would ", " d "))
 _ONLY_AT_HEAD = {"yes", "no", "both", "neither", "nothing", "none", "nobody", "maybe", "true", "false", "now", "never"}
 
 
@@ -62,6 +68,7 @@ class Marker:
         self.options = [plain(option) for option in options]
         self.labels = [plain(label) for label in labels]
         self.cores = [label.strip("()[]. ") or label for label in self.labels]
+        self.folded = [_fold(option) for option in self.options]
         self.by_core = {core.casefold(): at for at, core in enumerate(self.cores)}
         self._words, self._forms = _words_pattern(self.options, self.by_core)
         self._labels = self._label_passes()
@@ -83,13 +90,20 @@ class Marker:
         before = match.string[max(0, match.start("label") - 24) : match.start("label")]
         if re.search(_NAMED, before, re.IGNORECASE):
             return match[0]
-        lead = match.groupdict().get("lead") or ""
-        return lead + chr(LABEL + self.by_core[label.casefold()])
+        named = match.groupdict()
+        return (named.get("lead") or "") + chr(LABEL + self.by_core[label.casefold()]) + (": " if "open" in named else "")
 
     def _mark_words(self, text: str) -> str:
         if not self._forms:
             return text
-        return self._words.sub(lambda match: chr(WORDS + self._form_index(match[0])), text)
+        text = self._words.sub(lambda match: chr(WORDS + self._form_index(match[0])), text)
+        return _QUOTED.sub(self._quoted_mark, text)
+
+    def _quoted_mark(self, match: re.Match[str]) -> str:
+        """A quoted part of one option stands for it."""
+        part = _fold(match[1])
+        holding = [at for at, option in enumerate(self.folded) if part in option] if len(part) > 3 else []
+        return chr(WORDS + holding[0]) if len(holding) == 1 else match[0]
 
     def _form_index(self, found: str) -> int:
         return self._forms[_fold(found)]
@@ -106,7 +120,7 @@ class Marker:
         )
         text = re.sub(
             rf"(?<!at )\b(?:the )?({ordinals}|last) (?:{_NOUNS})\b|"
-            rf"\bthe ({ordinals}|last)\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:is|was|would|and|or|because|one|seems|looks|sounds)\b)",
+            rf"\bthe ({ordinals}|last)\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_VERBS}|one|[a-z]+(?<!s)s)\b)",
             lambda m: place(_ordinal(m[1] or m[2], count), m),
             text,
             flags=re.I,
@@ -116,14 +130,14 @@ class Marker:
             lambda m: place(count - 1 if m[2] else _han(m[1]), m),
             text,
         )
-        if not any(core.isdigit() for core in self.cores):
-            nouns = r"\b(?:options?|choice|answer|alternative|number|no\.)"
-            text = re.sub(
-                rf"{nouns}\s*#?(\d{{1,2}}|{'|'.join(_COUNTS)})\b(?! of\b|[.,/%]\d)|选项\s*([{_HAN}]|\d{{1,2}})(?!个)",
-                lambda m: place(_counted(m[1] or m[2]), m) if _counted(m[1] or m[2]) >= 0 else m[0],
-                text,
-                flags=re.I,
-            )
+        digits = "(?!)" if any(core.isdigit() for core in self.cores) else r"\d{1,2}"
+        nouns = r"\b(?:options?|choice|answer|alternative|number|no\.)"
+        text = re.sub(
+            rf"{nouns}\s*#?({digits}|{'|'.join(_COUNTS)})\b(?! of\b|[.,/%]\d)|选项\s*([{_HAN}]|{digits})(?!个)",
+            lambda m: place(_counted(m[1] or m[2]), m),
+            text,
+            flags=re.I,
+        )
         if count == 2:
             text = re.sub(r"\bthe former\b|前者", chr(PLACE), text, flags=re.I)
             text = re.sub(r"\bthe latter\b|[后後]者", chr(PLACE + 1), text, flags=re.I)
@@ -136,13 +150,19 @@ class Marker:
         cores = self.cores
         both = [form for core in cores for form in {core, core.lower(), core.upper()}]
         end = r"(?![A-Za-z0-9'’]|\.\d|[-/]\d)"
-        prefix = rf"(?:(?:the )?\b(?:{_NOUNS})\s*#?|(?:选项|選項|方案|留言)\s*)"
+        prefix = rf"(?:(?:the )?\b(?:{_BEFORE_LABEL})\s*#?|(?:选项|選項|方案|留言)\s*)"
         han_tail = r"(?:\s?(?:选项|選項|项|項)(?!目))?"
         passes = [
             re.compile(rf"(?i:{prefix})[\"'(\[]*{_guarded(both, verbs=True)}(?![A-Za-z0-9]|'\w)[\"')\]]*{han_tail}"),
             re.compile(rf"(?<!\w)[\"'(\[]+{either(both)}[\"')\]]+(?!\w)|(?!)"),
             re.compile(rf"(?<![\w'’(])[\"']?{either(both)}\)"),
         ]
+        heads = [form for form in both if form.islower() and not self._is_ambiguous(form)]
+        if heads:
+            passes.append(re.compile(rf"(?m)(?P<lead>^[ \t>#*-]*){either(heads)}(?=[.:)]\s)"))
+        words = [form for form in heads if form not in ("a", "i")]
+        if words:
+            passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{_VERBS})\b)(?=[a-z])"))
         passes.append(
             re.compile(rf"(?P<lead>(?i:{_LEAD})[\s:]*)[\"(\[]*{_guarded(both)}{end}[\")\]]*{han_tail}")
         )
@@ -152,15 +172,19 @@ class Marker:
             passes.append(re.compile(rf"{start}[\"(\[]*{plain_forms}[\")\]]*{han_tail}"))
         return passes
 
+    def _is_ambiguous(self, form: str) -> bool:
+        """Whether an option's text has the label as a word of its own, such as a name."""
+        word = re.compile(rf"(?<![\w'’]){re.escape(form)}(?![\w'’])")
+        return any(word.search(option) for option in self.options)
+
     def _free_forms(self) -> str:
         """Labels that count wherever they stand free: capitals, Han signs, and numbers in a list or before a verb."""
         kept = []
         for label, core in zip(self.labels, self.cores, strict=True):
             if label != core:
                 continue
-            if any(re.search(rf"(?<![\w'’]){re.escape(core)}(?![\w'’])", option) for option in self.options):
-                if core not in ("A", "I"):
-                    continue
+            if self._is_ambiguous(core) and core not in ("A", "I"):
+                continue
             if core in ("A", "I") or core.isdigit():
                 kept.append(rf"{core}(?={_after(core)})")
             elif core in "甲乙丙丁戊己":
@@ -182,13 +206,13 @@ def _guarded(forms: Sequence[str], *, verbs: bool = False) -> str:
 
 def _after(core: str) -> str:
     """What may follow a label that could also be a word or a number."""
-    stop = r"\s*(?:[,:;!?)\]\"'→>/、。|=+&❌✅✔✖✗×√–—-]|\.(?!\w)|\.\.|$)|\s*[\u3400-\u9fff]|\s*[\ue100-\ue160\n(]"
+    stop = r"\s*(?:[,:;!?)\]\"'→>/、。|=+&[<❌✅✔✖✗×√–—-]|\.(?!\w)|\.\.|$)|\s*[\u3400-\u9fff]|\s*[\ue100-\ue160\n(]"
     if core in ("a", "i", "I"):
         return rf"(?!['’]|\s*[,;]\s*[a-z])(?:{stop})"
     words = rf"\s+(?:{_VERBS})\b"
     if core == "A":
         return rf"(?!['’])(?:{stop}|{words}|\s+[a-z]+(?<!s)s(?<!us)(?<!is)\b|\s+[A-Z][a-z]+|\s+\d)"
-    return rf"(?![.,:/-]?\d|\s*[%/€$:]\s*\d|\s*%|['’\w]|\s*个|\s+(?:or|and|to)\s+\d+\s+(?!(?:{_VERBS})\b)[a-z])(?:{stop}|{words})"
+    return rf"(?![.)]\s*[\ue100-\ue160]|[.,:/-]?\d|\s*[%/€$:]\s*\d|\s*%|['’\w]|\s*个|\s+(?:or|and|to)\s+\d+\s+(?!(?:{_VERBS})\b)[a-z])(?:{stop}|{words})"
 
 
 def _ordinal(word: str, count: int) -> int:
@@ -230,7 +254,7 @@ def _words_pattern(options: Sequence[str], labels: dict[str, int]) -> tuple[re.P
 def _spellings(option: str) -> set[str]:
     """The option's words as a whole, without leading function words, and its head before a comma."""
     whole = _fold(option)
-    found = {whole}
+    found = {whole, *(whole.replace(full, short) for full, short in _CONTRACTED)}
     if len(whole.split()) <= 6 and whole.isascii():
         found.add(re.sub(rf"^{_FUNCTION_WORDS}", "", whole))
     head = re.split(r"[,:;(，。]", option)[0]

@@ -19,7 +19,7 @@ _ADVERBS = (
     r"likely|almost certainly|really|just|now|perhaps|maybe|also|by far|easily|most|hands down|easily|arguably|"
     r"undoubtedly|then|thus|overall|ultimately|honestly|personally)[\s,]+)*"
 )
-_CHOICE = r"(?:answers?|choice|pick|selection|verdict|vote|decision|conclusion|final|response|réponse|favou?rite|guess)"
+_CHOICE = r"(?:answers?|choice|pick|selection|verdict|vote|decision|conclusion|final(?= answer|:| is)|response|réponse|favou?rite|guess)"
 _BEST = (
     r"(?:best|correct|right|strongest|better|safest|wisest|kindest|gentlest|nicest|fairest|worst|weakest|winner|top|"
     r"clearest|closest|ideal|preferable|most [a-z-]+|least [a-z-]+|more [a-z-]+|only|one|worse|superior|answer|"
@@ -34,7 +34,7 @@ _VERB = (
     r"go|endorse|back|give you)"
 )
 _LEFT = re.compile(
-    rf"(?:\b{_CHOICE}(?:\s+(?:here|to this question|to the question|for me|is therefore))?(?:{_BE}|\s*[:=—–-]+>?|,)*\s*|"
+    rf"(?:\b{_CHOICE}(?:\s+(?:here|to this question|to the question|for me|is therefore))?(?:{_BE}|\s*[:=—–-]+>?)*\s*|"
     rf"\b(?:i|we|i'd|i'll|i'm|we'd|we'll|i've|let's|let me|you|one|should|would|must|he|she)\b"
     rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,3}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
     rf"(?:^|[,.;:—–-]\s*|\b(?:so|then|just|therefore|hence|thus) )(?:choose|pick|select|go with|go for|go|take|choosing)"
@@ -42,10 +42,10 @@ _LEFT = re.compile(
     rf"\b(?:it|this|that|which|what fits|what's left|what remains|everything points to)(?:{_BE}|\s+leaves|\s*:):?\s*|"
     rf"\b(?:leaves?(?: us)?(?: with)?|leaving(?: us)?(?: with)?|left with|left is|remaining(?: option)? is|ending up at)"
     rf"\s*(?:only|just)?:?\s*|"
-    rf"\b{_BEST}\s+(?:[a-z']+\s+){{0,5}}?(?:(?:is|was|would be|remains|has to be|must be|goes to)\b:?|:)\s*|"
+    rf"\b{_BEST}(?:\s+[a-z']+){{0,5}}?\s*(?:\b(?:is|was|would be|remains|has to be|must be|goes to)\b:?|:)\s*|"
     rf"\b(?:switch|chang|revis|correct|updat|mov)\w*\s+(?:(?:my|the)\s+)?(?:answer|choice|pick|mind|vote)?\s*"
     rf"(?:from {ANY} )?(?:to|:)\s*|"
-    rf"(?:→|->|=>|⇒|✅|☑|👉|✔️?|\[x\])\s*|\b(?:points? to|pointing to|speaks for|in favou?r of|everything except)\s+)"
+    rf"(?:→|->|=>|⇒|✅|☑|👉|✔️?|\[x\])\s*|\b(?:points? to|pointing to|speaks for|in favou?r of)\s+)"
     rf"{_ADVERBS}$",
     re.IGNORECASE,
 )
@@ -62,11 +62,11 @@ _HAN_LEFT = re.compile(
     r"\s*[\"(]*$"
 )
 _RIGHT = re.compile(
-    rf"\s*(?:,?\s*(?:it is|for me|hands down|all the way|then\b|wins\b|gets my vote|is it\b|takes it\b)|"
+    rf"\s*(?:,?\s*(?:it is|for me|hands down|all the way|then\b|wins\b(?=\s*[.,!;]|$)|gets my vote|is it\b|takes it\b)|"
     rf",?\s*(?:'s|is|was|would be|seems(?: to be)?|looks(?: like)?|remains|feels|sounds|comes out|comes across|stands out|"
     rf"must be|should be|has to be|will be|gets)\s+(?:clearly |by far |probably |definitely |still |simply |perhaps |"
     rf"as |easily |likely |therefore |thus |really |actually |obviously |the |my |an? |overall |far |much )*{_BEST}\b"
-    rf"(?!\s+(?:of|to|that i find most|i find most|people|an?swer from))|"
+    rf"(?!\s+(?:to\b|people|answer from|(?:that )?i(?:'d| would)? (?:find|take|consider)))|"
     rf"\s+(?:stands out|comes out on top|comes out (?:ahead|best)|fits best|works best|is on top|makes (?:the )?most sense|"
     rf"is it\b|is the way)\b)",
     re.IGNORECASE,
@@ -84,13 +84,18 @@ _HAN_RIGHT = re.compile(
 _HAN_RIGHT_WEAK = re.compile(r"\s*(?:比较|則|则|很|也|都|才)?(?:符合|贴切|貼切|恰当|恰當|正确|正確|合适|合適|得体|得體|妥当|妥當)")
 
 _NOT = re.compile(
-    r"(?:\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|\bhardly\b|\bwithout\b|\bexcept\b|\bno (?:reason|case)\b)",
+    r"(?:\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|\bhardly\b|\bwithout\b|\bno (?:reason|case)\b)",
     re.IGNORECASE,
 )
+_ALL_BUT = re.compile(
+    r"\b(?:everything|all(?: options| of them)?|none(?: of them)?|nothing|no option) (?:except|but|other than)(?: for)?\s*$",
+    re.IGNORECASE,
+)
+_GOOD = re.compile(r"\b(?:fine|good|okay|ok|appropriate|correct|works?|right|fits?|acceptable|helpful)\b", re.IGNORECASE)
 _OUT_LEFT = re.compile(
     r"(?:\bnot|\bnor|\bneither|\brather than|\binstead of|\bover|\bthan|\bagainst|\bexcept(?: for)?|\beliminat\w+|"
     r"\brul\w+ out|\breject\w*|\bexclud\w*|\bdiscard\w*|\bdismiss\w*|\bstrike|\bwithout|\bfrom|\bunlike|"
-    r"(?<!唯)不(?:是|选|選|会选|會選|该选|應選|应选|能选)?|别选|沒選|没选|非|排除了?|除了|除|而不是|而非|并非|並非|不像|去掉)\s*"
+    r"(?<!唯)不(?:是|选|選|会选|會選|该选|應選|应选|能选)?|别选|沒選|没选|非|排除了?|除了|除|谈不上|談不上|算不上|而不是|而非|并非|並非|不像|去掉)\s*"
     r"(?:(?:be|is|choose|choosing|pick|both|either|just|it's|for)\s+)*[\"(]*$",
     re.IGNORECASE,
 )
@@ -100,20 +105,25 @@ _OUT_RIGHT = re.compile(
     r"mean|lie|weak|offensive|harsh|illegal|dishonest|untrue|insult|attack|snub|assumes?|invents?|stealing|humiliat\w*|"
     r"dangerous|disrespect\w*|excluded|ruled|drops?|avoids?|naive|late|nonsense|doesn't|isn't|don't|can't|won't|"
     r"aren't|wouldn't|cannot|shames|disproportionate|wasteful|lectures|costs|pretends|overreaction|threat)\b|n't\b|"
-    r"[不没沒无無太错錯非过過酸刺俗]|反而|排除|怪他|❌|✖|✗|×",
+    r"[不没沒无無太错錯非过過酸刺俗丢]|反而|排除|怪他|❌|✖|✗|×",
     re.IGNORECASE,
 )
+_IS_NOT = re.compile(r"\W*(?:is|was|are|do|does|did|would|will|can|could|should)\s?(?:n't|not)\b|\s*[不沒没]|\s*not\b", re.IGNORECASE)
 _IF = re.compile(r"\b(?:if|unless|suppose|supposing|whether|imagine|had it|were it)\b|如果|要是|假如|假设|倘若|若是|若(?=[^干])", re.I)
 _IF_AFTER = re.compile(r"^[^.;!]{0,60}?\b(?:if|unless|only when|provided)\b", re.IGNORECASE)
 _UNREAL = re.compile(r"\b(?:would|were|had|might|could)\b|'d\b", re.IGNORECASE)
 _OTHERS = re.compile(
     r"\b(?:people|everyone|everybody|many|some|others|most (?!(?:[a-z-]+ )*(?:is|answer))|author|textbook|"
     r"you(?:'d| would| might| may| could)|one (?:might|could|may)|somebody|someone|he'd|she'd|they'd|obvious choice|"
-    r"first (?:instinct|thought|reaction|impression|guess|impulse)|first i thought|initial(?:ly)?|at first|nearly|"
-    r"almost|originally|i thought|was going to|was about to|second (?:choice|pick|best|place)|runner-up|close second|"
+    r"no one|nobody|nearly|almost|i thought|was going to|was about to|second (?:choice|pick|best|place)|runner-up|close second|"
     r"expected answer|tempt\w*|not far (?:off|behind)|would have (?:said|been)|i'd have|(?:mother|father|ex|friend|"
     r"stranger|examiner|boss) would|according to|from [\w' ]{1,30} point of view|by our)\b|"
-    r"有人|一般人|很多人|多数人|大家|第一反应|乍看|乍一看|表面上|习惯|本来|原本|容易误|其次|先写|起初|一开始|最初|有些人|有的人",
+    r"有人|一般人|很多人|多数人|大家|习惯|容易误|其次|有些人|有的人",
+    re.IGNORECASE,
+)
+_AT_FIRST = re.compile(
+    r"\b(?:first (?:instinct|thought|reaction|impression|guess|impulse|glance|analysis)|first i thought|initial(?:ly)?|"
+    r"at first|originally)\b|第一反应|第一反應|乍看|乍一看|表面上|本来|本來|原本|起初|一开始|一開始|最初|先写",
     re.IGNORECASE,
 )
 _AFTER_CONCEDED = re.compile(
@@ -193,17 +203,20 @@ def judge(sentence: Sentence) -> Iterator[Claim | Stance]:
         if strength:
             yield Claim(indexes, strength, start)
         else:
-            yield Stance(indexes, _is_rejected(left, right), start)
+            doubted = sentence.question and not (left + right).strip()
+            yield Stance(indexes, doubted or _is_rejected(left, right), start)
 
 
 def _strength(left: str, right: str) -> int:
     """How strongly the words around a mention claim it."""
     near = _clause_before(left)
-    if _OUT_LEFT.search(left) and not re.search(r"(?i)(?:everything|all|none|nothing|no one) except(?: for)?\s*$", left):
+    if _ALL_BUT.search(left):
+        return 0 if _GOOD.search(right) else VERDICT
+    if _OUT_LEFT.search(left):
         return 0
-    if _is_hypothetical(left, right) or _OTHERS.search(near) or _AFTER_CONCEDED.match(right):
+    if _is_hypothetical(left, right) or _OTHERS.search(near.split(",")[-1]) or _AT_FIRST.search(near) or _AFTER_CONCEDED.match(right):
         return 0
-    if _CONCEDED.match(near) or re.match(r"\W*(?:is|was)(?:n't| not)\b|\s*不|\s*(?:\w+ ){0,2}not\b", right):
+    if _CONCEDED.match(near) or _IS_NOT.match(right):
         return 0
     if (_LEFT.search(left) or _HAN_LEFT.search(left)) and not _denied(near) and not _verb_follows(right):
         return VERDICT
@@ -211,7 +224,7 @@ def _strength(left: str, right: str) -> int:
         return VERDICT
     if _RIGHT.match(right) or _HAN_RIGHT.match(right):
         return 0 if _denied(near) else VERDICT
-    if (_RIGHT_WEAK.match(right) or _HAN_RIGHT_WEAK.match(right)) and not _denied(near):
+    if (_RIGHT_WEAK.match(right) or _HAN_RIGHT_WEAK.match(right) or re.search(r"[^不]的(?:就|才|正)?是[\"']*$", left)) and not _denied(near):
         return WEAK
     return 0
 

@@ -11,12 +11,12 @@ __all__ = ["read_list", "read_ranking"]
 
 _NAMED = "[\ue100-\ue13f]"
 _LINE = re.compile(rf"^[ \t>#|•·🔹*-]*(?P<box>\[[ xX✓✔]?\])?[ \t|*-]*(?P<mark>{_NAMED})(?P<rest>.*)$", re.MULTILINE)
-_YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:yes|true|correct|right|best|是|对|對|正确|正確|符合)\b", re.IGNORECASE)
-_NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:no|not|false|incorrect|wrong|否|错|錯|不)", re.IGNORECASE)
+_YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|best)\b|是|对|對|正确|正確|符合)", re.IGNORECASE)
+_NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect|wrong)\b|否|错|錯|不)", re.IGNORECASE)
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
 _RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
 _INLINE_RATING = re.compile(rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分)")
-_ARROWS = re.compile(rf"{_NAMED}(?:\s*(?:>|→|->|≥|、|,)\s*{_NAMED})+")
+_ARROWS = re.compile(rf"{_NAMED}(?:\s*(?:>|→|->|≥)\s*{_NAMED})+")
 _RANKED_LINE = re.compile(rf"^[ \t]*(\d{{1,2}})[.)、]\s*(?:方案)?({_NAMED})", re.MULTILINE)
 _UPWARDS = re.compile(
     r"(?:least|worst|lowest|weakest)[\w -]{0,24}(?:to|→|->|>)\s*(?:the )?(?:most|best|highest|strongest)|"
@@ -38,10 +38,16 @@ def read_list(text: str, count: int) -> int | None:
         if index in lines:
             return _best_rated(text, count)
         lines[index] = line
+    ticked = [index for index, line in lines.items() if line["box"] and line["box"].strip("[] ")]
+    if len(ticked) == 1 and sum(line["box"] is not None for line in lines.values()) >= count - 1:
+        return ticked[0]
     if len(lines) < count:
         return _best_rated(text, count)
     verdicts = {index: _verdict(line) for index, line in lines.items()}
     good = [index for index, verdict in verdicts.items() if verdict is True]
+    bad = [index for index, verdict in verdicts.items() if verdict is False]
+    if len(bad) == count - 1 and count > 2:
+        return (set(range(count)) - set(bad)).pop()
     if len(good) == 1 and all(verdict is not None or "⚠" in lines[at]["rest"] for at, verdict in verdicts.items()):
         return good[0]
     return _best_rated(text, count)
@@ -85,9 +91,6 @@ def read_ranking(text: str, count: int) -> int | None:
             return None
         order = [index_of(mark) for mark in re.findall(_NAMED, arrows[0][0])]
         start, end = arrows[0].start(), arrows[0].end()
-        if "、" in arrows[0][0] or "," in arrows[0][0]:
-            if not _DOWNWARDS.search(text[max(0, start - 120) : start]):
-                return None
     if sorted(order) != list(range(count)):
         return None
     return _top(text, order, start or end, end)
