@@ -13,8 +13,9 @@ from sociometer.elicit.formatted import formatted
 from sociometer.elicit.mentions import ANY, CLASH, index_of, marker
 from sociometer.elicit.normal import plain, squeeze
 from sociometer.elicit.paraphrase import wordings
-from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, WEAK, Claim, Sentence, Stance, corrected, judge, sentences
-from sociometer.elicit.verdicts import read_list, read_ranking
+from sociometer.elicit.phrases import CORRECTION, GROUP, TAKEN_BACK
+from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim, Sentence, Stance, indexes_of, judge, sentences
+from sociometer.elicit.verdicts import read_list, read_ranking, read_ticks
 
 __all__ = ["ChoiceReading", "read_choice", "render_options"]
 
@@ -29,28 +30,34 @@ _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
 _THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _HALF = 20_000  # an answer appears near the beginning or the end; the middle of a longer reply is not read
+_SHORT = 300  # in a longer reply, an option's words turn up without being meant
 _LABELLED = "[\ue100-\ue13f\ue160]"
-_JOINED = rf"{ANY}(?:\s*(?:,|/|、|&|\+|and|or|和|或|与|及|,\s*and|,\s*or)\s*{ANY})*"
 _MARKED_ANSWER = re.compile(
-    r"(?P<final>(?:final|ultimate|revised|最终|最後|最后)[ \w]{0,16}?)?"
-    r"(?:\b(?:answer|choice|final|selection|pick|response|réponse|verdict|decision)\b(?:\s+is)?\s*[\"')\]]*\s*[:=]+|"
+    r"(?<!second )(?<!third )(?<!next )(?<!wrong )(?<!worst )(?:\b(?:answer|choice|final|selection|pick|response|réponse|verdict|decision)\b(?:\s+is)?\s*[\"')\]]*\s*[:=]+|"
     r"(?<=final)\s+|(?:答案|结论|結論|选择|選擇)\s*(?:是|为|為)?\s*(?:[\])]\s*:?|:)|"
     r"(?:final answer|最终答案|最终选择)\s*(?:is|是|为)?)\s*[\"'(\[#>\s-]{0,6}"
-    rf"(?P<marks>{_JOINED})",
+    rf"(?P<marks>{GROUP})",
     re.IGNORECASE,
 )
-_ALONE = re.compile(rf"^[\s\W_]*?({_JOINED})[^\w\ue100-\ue160]*(?:it is|then|选项|for me)?\W*$")
+_ALONE = re.compile(rf"^[\s\W_]*?({GROUP})[^\w\ue100-\ue160]*(?:it is|then|选项|for me)?\W*$")
 _OPENING = re.compile(
-    rf"^[^\w\ue100-\ue160]*({_JOINED})(?!\s*(?:,|/|、|&|\+|and|or|和|或|与|及)\s*{ANY})"
-    r"(?=[\"')\]]*\s*(?:[.:,)!。—–-]|\n|$|(?:because|since|as)\b|[\U0001f000-\U0001ffff]))"
+    rf"^[^\w\ue100-\ue160]*({GROUP})(?!\s*:\s*{ANY}\W*$)"
+    r"(?=[\"')\]]*\s*(?:[.:,;)!。—–-]|\n|$|(?:because|since|as|i think|i guess|for sure|obviously|definitely)\b|"
+    r"[\U0001f000-\U0001ffff]|[吧啦呀咯]|因为|因為))",
+    re.IGNORECASE,
 )
-_ENDING = re.compile(rf"(?:^|[:→.—–…>✅👉]|=>|[,]\s*(?:so|then)?)\s*[\"'(]*({_JOINED})[\W_]*(?:it is|then|全选)?[\W_]*$", re.IGNORECASE)
-_COLON_END = re.compile(rf"[:→]\s*({_JOINED})\W*$")
+_ENDING = re.compile(rf"(?:^|[:→.—–…>✅👉]|=>|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|全选)?[\W_]*$", re.IGNORECASE)
+_COLON_END = re.compile(rf"[:→]\s*({GROUP})\W*$")
 _CONTRAST = re.compile(r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE)
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
+_DECIDES = re.compile(
+    r"\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|应该|合适|应当", re.IGNORECASE
+)
 _THAT_ONE = re.compile(r"\b(?:that|this)(?:'s| is| would be) (?:my|the) (?:choice|pick|answer|one|best)", re.IGNORECASE)
 _LEFT_OVER = re.compile(
-    r"\b(?:leaves?|left|remaining|remains|only one|last one standing)\b|剩|排除法|自然就出来|唯一", re.IGNORECASE
+    r"\b(?:leaves (?:us|only|one|the|just)|(?:is|are|what's|option) left|remaining|remains|only one|last one standing)\b|"
+    r"剩|排除法|自然就出来|唯一",
+    re.IGNORECASE,
 )
 
 
@@ -140,19 +147,19 @@ class _Reader:
     def read(self) -> ChoiceReading:
         if not squeeze(self.text):
             return ChoiceReading(None, "empty")
-        for rule in (self.whole, self.in_format, self.ranked, self.claimed, self.listed):
+        for rule in (self.whole, self.in_format, self.ticked, self.ranked, self.claimed, self.listed):
             found = rule()
             if found is not None:
                 return found
         if self.cut:
             return ChoiceReading(None, "no answer")
-        if _REFUSAL.search(self.text):
-            return ChoiceReading(None, "refused")
-        for rule in (self.praised, self.excluded, self.worded):
+        refused = _REFUSAL.search(self.text) is not None
+        for rule in (self.excluded,) if refused else (self.praised, self.excluded, self.worded, self.mentioned):
             found = rule()
             if found is not None:
                 return found
-        return ChoiceReading(None, "no answer")
+        together = any(1 < len(at.indexes) < self.count and not at.rejected and not at.barred for at in self.stances)
+        return ChoiceReading(None, "refused" if refused else "two answers" if together else "no answer")
 
     def whole(self) -> ChoiceReading | None:
         """The reply is a label, an option's text or an option's number, and nothing else."""
@@ -180,12 +187,18 @@ class _Reader:
         """What the reply's sentences claim; the last word counts where the writer takes the first back."""
         claims = [claim for claim in self.claims() if claim.strength >= VERDICT]
         by_label = [claim for claim in claims if re.match(_LABELLED, self.marked[claim.start])]
-        settled = self.settle(by_label or claims)
+        spoken_of = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
+        if not by_label and len(spoken_of) > 2 and not any(claim.strength >= FINAL for claim in claims):
+            return None
+        claims = by_label or claims
+        settled = self.settle(claims)
         if settled is None:
             return None
         indexes, strength = settled
         left_over = self.left_over()
         if left_over is not None and indexes != {left_over}:
+            return ChoiceReading(None, "two answers")
+        if self.takes_back(claims[-1].start, indexes):
             return ChoiceReading(None, "two answers")
         if None in indexes:
             return ChoiceReading(None, "contradiction")
@@ -193,6 +206,14 @@ class _Reader:
             return ChoiceReading(None, "two answers")
         rule = "marked" if strength == MARKED else "verdict" if by_label else "option text"
         return ChoiceReading(next(at for at in indexes if at is not None), rule)
+
+    def takes_back(self, start: int, indexes: frozenset[int | None]) -> bool:
+        """Whether second thoughts behind the last claim end at another option, with no clear claim of it."""
+        doubt = TAKEN_BACK.search(self.marked, start)
+        if doubt is None:
+            return False
+        later = [found for found in self.stances if found.start > doubt.start() and not found.rejected]
+        return any(not found.indexes <= indexes for found in later)
 
     def claims(self) -> list[Claim]:
         """All claims in their order: marked answers, the opening, the ending, verdict sentences."""
@@ -204,22 +225,28 @@ class _Reader:
 
     def marked_answers(self) -> Iterator[Claim]:
         for match in _MARKED_ANSWER.finditer(self.marked):
-            yield Claim(_indexes(match["marks"]), MARKED, match.start("marks"))
+            yield Claim(indexes_of(match["marks"]), MARKED, match.start("marks"))
 
     def at_the_ends(self) -> Iterator[Claim]:
         opening = _OPENING.match(self.marked)
-        if opening and not self.is_list():
-            yield Claim(_indexes(opening[1]), VERDICT, opening.start(1))
+        if opening and not self.is_list:
+            yield Claim(indexes_of(opening[1]), VERDICT, opening.start(1))
         for at, sentence in enumerate(self.sentences):
             last = at == len(self.sentences) - 1
             if sentence.question:
                 continue
             match = (_ENDING if last else _COLON_END).search(sentence.text[-200:])
             if match and not re.search(r"(?i)\bif\b|如果|要是", sentence.text):
-                alone = last and _ALONE.match(sentence.text[-200:]) and not self.is_list()
+                alone = last and self.has_words and _ALONE.match(sentence.text[-200:]) and not self.is_list
                 start = sentence.start + max(0, len(sentence.text) - 200) + match.start(1)
-                yield Claim(_indexes(match[1]), MARKED if alone and at else FINAL if last else VERDICT, start)
+                yield Claim(indexes_of(match[1]), MARKED if alone and at else FINAL if last else VERDICT, start)
 
+    @cached_property
+    def has_words(self) -> bool:
+        """Whether the reply says anything besides labels."""
+        return re.search(r"[^\W\ue100-\ue160]", self.marked) is not None
+
+    @cached_property
     def is_list(self) -> bool:
         """Whether lines of the reply begin with different options."""
         heads = re.findall(r"^[ \t>#|*•\[\]xX-]*([\ue100-\ue15f])\s*[.):|–—\s-]", self.marked, re.MULTILINE)
@@ -237,7 +264,7 @@ class _Reader:
                 strength = max(strength, claim.strength)
             elif claim.indexes < now or now < claim.indexes:
                 now, strength = claim.indexes, claim.strength
-            elif corrected(between):
+            elif CORRECTION.search(between):
                 now, strength = claim.indexes, claim.strength
             elif claim.strength == MARKED and strength < MARKED:
                 now, strength = claim.indexes, claim.strength
@@ -257,6 +284,11 @@ class _Reader:
         index = read_list(self.marked, self.count)
         return None if index is None else ChoiceReading(index, "list")
 
+    def ticked(self) -> ChoiceReading | None:
+        """The only option with a tick, where every other has a cross."""
+        index = None if self.cut else read_ticks(self.marked, self.count)
+        return None if index is None or any(True for _ in self.marked_answers()) else ChoiceReading(index, "list")
+
     def ranked(self) -> ChoiceReading | None:
         """A ranking of all options, where no answer is marked."""
         if self.cut or any(True for _ in self.marked_answers()):
@@ -273,31 +305,36 @@ class _Reader:
                 return ChoiceReading(index, "verdict")
         return ChoiceReading(None, "two answers") if len(good) > 1 else None
 
-    def rejected(self) -> set[int | None]:
-        return {at for found in self.findings if isinstance(found, Stance) and found.rejected for at in found.indexes}
+    @cached_property
+    def stances(self) -> list[Stance]:
+        """Mentions without a claim."""
+        return [found for found in self.findings if isinstance(found, Stance)]
+
+    def rejected(self, least: int = 1) -> set[int | None]:
+        """The options rejected at least this plainly."""
+        return {at for found in self.stances if found.rejected >= least for at in found.indexes}
 
     def excluded(self) -> ChoiceReading | None:
         """The one option left when all others are rejected."""
         everything = set(range(self.count))
-        rejected = self.rejected()
-        left = everything - rejected
-        if len(left) == 1:
-            return ChoiceReading(left.pop(), "exclusion")
-        mentioned = {index_of(mark) for mark in re.findall(ANY, self.marked) if mark != CLASH}
+        marks = re.findall("[\ue100-\ue13f]", self.marked) or re.findall("[\ue140-\ue15f]", self.marked)
+        mentioned = {index_of(mark) for mark in marks}
         unmentioned = everything - mentioned
-        if len(unmentioned) == 1 and self.count > 2:
-            index = unmentioned.pop()
-            last = self.sentences[-1].text
-            if len(rejected) * 2 >= self.count - 1:
-                return ChoiceReading(index, "exclusion")
-            if _LEFT_OVER.search(last) or wordings(self.options).closest(last, least=1) == index:
-                return ChoiceReading(index, "exclusion")
-        return None
+        plainly = everything - self.rejected(least=2)
+        if len(plainly) == 1 and not plainly & self.rejected():
+            return ChoiceReading(plainly.pop(), "exclusion")
+        if len(unmentioned) != 1 or self.count == 2:
+            return None
+        index = unmentioned.pop()
+        last = self.sentences[-1].text
+        if len(self.rejected()) >= self.count - 2 or _LEFT_OVER.search(last):
+            return ChoiceReading(index, "exclusion")
+        return ChoiceReading(index, "exclusion") if wordings(self.options).closest(last, least=1) == index else None
 
     def left_over(self) -> int | None:
         """The only option that is not mentioned, where the last sentence speaks of the one left."""
         last = self.sentences[-1].text
-        if re.search(ANY, last) or not re.search(r"\b(?:leaves|left|remaining)\b|剩", last):
+        if self.count == 2 or re.search(ANY, last) or not _LEFT_OVER.search(last):
             return None
         unmentioned = set(range(self.count)) - {index_of(mark) for mark in re.findall(ANY, self.marked)}
         return unmentioned.pop() if len(unmentioned) == 1 else None
@@ -310,9 +347,21 @@ class _Reader:
             return ChoiceReading(words.pop(), "option text") if self.is_said_at_an_end() else None
         if said or "?" in self.text:
             return None
-        index = wordings(self.options).closest(self.text)
+        index = wordings(self.options).closest(self.text) if len(self.text) < _SHORT else None
         return None if index is None else ChoiceReading(index, "paraphrase")
 
+
+    def mentioned(self) -> ChoiceReading | None:
+        """The only option that the reply mentions, in a sentence that decides."""
+        found = {at for stance in self.stances for at in stance.indexes}
+        if re.search("[\ue120-\ue13f]", self.marked):
+            return None
+        if len(found) != 1 or None in found or any(stance.barred or stance.rejected for stance in self.stances):
+            return None
+        said = [sentence.text for sentence in self.sentences if re.search(ANY, sentence.text)]
+        if len(said) == 1 and _DECIDES.search(said[0]):
+            return ChoiceReading(next(at for at in found if at is not None), "mention")
+        return None
 
     def is_said_at_an_end(self) -> bool:
         """Whether the last sentence mentions an option, or the first and nothing takes it back."""
@@ -322,8 +371,5 @@ class _Reader:
             return True
         first = self.sentences[0]
         after = self.marked[first.start + len(first.text) :]
-        return re.search(ANY, first.text) is not None and not (corrected(after) or _BUT.search(after))
+        return re.search(ANY, first.text) is not None and not (CORRECTION.search(after) or _BUT.search(after))
 
-
-def _indexes(marks: str) -> frozenset[int | None]:
-    return frozenset(None if mark == CLASH else index_of(mark) for mark in re.findall(ANY, marks))

@@ -23,12 +23,13 @@ _NOUNS = (
     "possibilit(?:y|ies)|interpretations?|explanations?|readings?|ones?|suggestions?|version|line|message"
 )
 _BEFORE_LABEL = (
-    "options?|choice|letter|number|no\\.|comments?|repl(?:y|ies)|responses?|statements?|reactions?|alternatives?|items?|"
+    "options?|choice|letter|number|comments?|repl(?:y|ies)|responses?|statements?|reactions?|alternatives?|items?|"
     "sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|remarks?|possibilit(?:y|ies)|interpretations?"
 )
 _HAN_NOUNS = "选项|選項|方案|留言|选择|選擇|答案|做法|说法|說法|回答|回复|回覆|句子?|项|項|个|個|种|種|条|條|行|则|則|位"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERED = r"\d{1,2}(?:st|nd|rd|th)"
 _HAN = "一二三四五六七八九十"
 _VERBS = (
     "is|are|was|were|isn't|aren't|wasn't|would|wouldn't|could|couldn't|can|can't|cannot|may|might|must|should|shouldn't|"
@@ -114,13 +115,14 @@ class Marker:
         def place(at: int, match: re.Match[str]) -> str:
             return chr(PLACE + at) if 0 <= at < count else match[0]
 
-        ordinals = "|".join(_ORDINALS[: min(count, 10)])
+        said = " ".join(self.folded)
+        ordinals = "|".join(word for word in _ORDINALS[: min(count, 10)] if f" {word} " not in f" {said} ") or "(?!)"
         text = re.sub(
             r"\bthe last two\b(?! \w+s\b)", lambda m: f"{place(count - 2, m)} and {place(count - 1, m)}", text, flags=re.I
         )
         text = re.sub(
-            rf"(?<!at )\b(?:the )?({ordinals}|last) (?:{_NOUNS})\b|"
-            rf"\bthe ({ordinals}|last)\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_VERBS}|one|[a-z]+(?<!s)s)\b)",
+            rf"(?:\bthe |(?:^|(?<=[.:\n] )|(?<=\n)))({ordinals}|last|{_NUMBERED}) (?:{_NOUNS})\b(?!\s*:)|"
+            rf"\bthe ({ordinals}|last|{_NUMBERED})\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_VERBS}|one|[a-z]+(?<!s)s)\b)",
             lambda m: place(_ordinal(m[1] or m[2], count), m),
             text,
             flags=re.I,
@@ -216,6 +218,8 @@ def _after(core: str) -> str:
 
 
 def _ordinal(word: str, count: int) -> int:
+    if word[0].isdigit():
+        return int(word[:-2]) - 1
     return count - 1 if word.lower() == "last" else _ORDINALS.index(word.lower())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sociometer.elicit.mentions import index_of
 
-__all__ = ["read_list", "read_ranking"]
+__all__ = ["read_list", "read_ranking", "read_ticks"]
 
 _NAMED = "[\ue100-\ue13f]"
 _LINE = re.compile(rf"^[ \t>#|•·🔹*-]*(?P<box>\[[ xX✓✔]?\])?[ \t|*-]*(?P<mark>{_NAMED})(?P<rest>.*)$", re.MULTILINE)
@@ -15,7 +15,8 @@ _YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|b
 _NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect|wrong)\b|否|错|錯|不)", re.IGNORECASE)
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
 _RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
-_INLINE_RATING = re.compile(rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分)")
+_INLINE_RATING = re.compile(rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|$)", re.MULTILINE)
+_INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue13f\n✅✔☑√❌✖✗✘×]{{0,80}}([✅✔☑√❌✖✗✘×])")
 _ARROWS = re.compile(rf"{_NAMED}(?:\s*(?:>|→|->|≥)\s*{_NAMED})+")
 _RANKED_LINE = re.compile(rf"^[ \t]*(\d{{1,2}})[.)、]\s*(?:方案)?({_NAMED})", re.MULTILINE)
 _UPWARDS = re.compile(
@@ -58,12 +59,22 @@ def _verdict(line: re.Match[str]) -> bool | None:
     if line["box"]:
         return line["box"].strip("[] ") != ""
     rest = line["rest"].lstrip(" \t.:)|-–—,")
+    cells = [cell for cell in rest.split("|") if _YES.search(cell) or _NO.search(cell)]
+    if len(cells) > 1:
+        return all(_YES.search(cell) for cell in cells)
     yes, no = _YES.search(rest), _NO.search(rest)
     if _UNSURE.search(rest) and not (yes or no):
         return None
     if yes and no:
         return None if yes.start() == no.start() else yes.start() < no.start()
     return True if yes else False if no else None
+
+
+def read_ticks(text: str, count: int) -> int | None:
+    """Return the one ticked option where every option has a tick or a cross."""
+    marks = {index_of(match[1]): match[2] in "✅✔☑√" for match in _INLINE_TICK.finditer(text)}
+    ticked = [index for index, good in marks.items() if good]
+    return ticked[0] if len(marks) == count and len(ticked) == 1 else None
 
 
 def _best_rated(text: str, count: int) -> int | None:
