@@ -22,7 +22,8 @@ __all__ = ["ChoiceReading", "read_choice", "render_options"]
 _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline|would rather not)|as an ai\b|"
     r"(?:can|could) not (?:answer|choose|determine)|no(?:ne| correct) (?:of|answer)|impossible to (?:tell|say|choose))|"
-    r"无法(?:回答|选择|确定|判断|作答|替)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝|不想回答|不愿回答|都不(?:对|是|选|合适)|"
+    r"无法(?:回答|选择|确定|判断|作答|替)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝|不想回答|不愿回答|都不(?:对|"
+    r"是|选|合适)|"
     r"作为(?:一个)?(?:AI|人工智能)",
     re.IGNORECASE,
 )
@@ -30,10 +31,12 @@ _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
 _THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _HALF = 20_000  # an answer appears near the beginning or the end; the middle of a longer reply is not read
+_FIRST, _LAST = 80, 120  # mentions that are judged at either end
 _SHORT = 300  # in a longer reply, an option's words turn up without being meant
 _LABELLED = "[\ue100-\ue13f\ue160]"
 _MARKED_ANSWER = re.compile(
-    r"(?<!second )(?<!third )(?<!next )(?<!wrong )(?<!worst )(?:\b(?:answer|choice|final|selection|pick|response|réponse|verdict|decision)\b(?:\s+is)?\s*[\"')\]]*\s*[:=]+|"
+    r"(?<!second )(?<!third )(?<!next )(?<!wrong )(?<!worst )(?:\b(?:answer|choice|final|selection|pick|response|"
+    r"réponse|verdict|decision)\b(?:\s+is)?\s*[\"')\]]*\s*[:=]+|"
     r"(?<=final)\s+|(?:答案|结论|結論|选择|選擇)\s*(?:是|为|為)?\s*(?:[\])]\s*:?|:)|"
     r"(?:final answer|最终答案|最终选择)\s*(?:is|是|为)?)\s*[\"'(\[#>\s-]{0,6}"
     rf"(?P<marks>{GROUP})",
@@ -46,16 +49,23 @@ _OPENING = re.compile(
     r"[\U0001f000-\U0001ffff]|[吧啦呀咯]|因为|因為))",
     re.IGNORECASE,
 )
-_ENDING = re.compile(rf"(?:^|[:→.—–…>✅👉]|=>|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|全选)?[\W_]*$", re.IGNORECASE)
+_ENDING = re.compile(
+    rf"(?:^|[:→.—–…>✅👉]|=>|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|全选)?[\W_]*$",
+    re.IGNORECASE,
+)
 _COLON_END = re.compile(rf"[:→]\s*({GROUP})\W*$")
-_CONTRAST = re.compile(r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE)
+_CONTRAST = re.compile(
+    r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE
+)
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
 _DECIDES = re.compile(
-    r"\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|应该|合适|应当", re.IGNORECASE
+    r"\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|应该|合适|应当",
+    re.IGNORECASE,
 )
 _THAT_ONE = re.compile(r"\b(?:that|this)(?:'s| is| would be) (?:my|the) (?:choice|pick|answer|one|best)", re.IGNORECASE)
 _LEFT_OVER = re.compile(
-    r"\b(?:leaves (?:us|only|one|the|just)|(?:is|are|what's|option) left|remaining|remains|only one|last one standing)\b|"
+    r"\b(?:leaves (?:us|only|one|the|just)|(?:is|are|what's|option) left|remaining|remains|only one|"
+    r"last one standing)\b|"
     r"剩|排除法|自然就出来|唯一",
     re.IGNORECASE,
 )
@@ -100,9 +110,8 @@ def _check(options: Sequence[str], labels: Sequence[str]) -> None:
 
 def _spoken(text: str) -> str:
     """The reply without its reasoning, and only the two ends of an absurdly long one."""
-    closed = None
-    for closed in _THINK_END.finditer(text):
-        pass
+    closings = list(_THINK_END.finditer(text))
+    closed = closings[-1] if closings else None
     opened = _THINK.search(text)
     if closed:
         head = text[: opened.start()] if opened and opened.start() < closed.start() else ""
@@ -111,6 +120,14 @@ def _spoken(text: str) -> str:
     if opened:
         text = text[: opened.start()]
     return text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
+
+
+def _ends(marked: str) -> str:
+    """The marked reply without the middle where options are mentioned more often than anyone would."""
+    places = [match.start() for match in re.finditer(ANY, marked)]
+    if len(places) <= _FIRST + _LAST:
+        return marked
+    return marked[: places[_FIRST]] + "\n\n" + marked[places[-_LAST] :]
 
 
 class _Reader:
@@ -126,9 +143,12 @@ class _Reader:
     @cached_property
     def marked(self) -> str:
         """The reply with every mention of an option as one mark; a repeated list of all options is left out."""
-        marked = self.marker.mark(self.text)
+        marked = _ends(self.marker.mark(self.text))
         lines = marked.split("\n")
-        alone = [index_of(line.strip(" .*-")) if re.fullmatch(r"[\s*-]*[\ue100-\ue11f\ue140-\ue15f][\s.]*", line) else None for line in lines]
+        alone = [
+            index_of(line.strip(" .*-")) if re.fullmatch(r"[\s*-]*[\ue100-\ue11f\ue140-\ue15f][\s.]*", line) else None
+            for line in lines
+        ]
         if {at for at in alone if at is not None} == set(range(self.count)) and self.count > 2:
             listed = [at for at, index in enumerate(alone) if index is not None][: self.count]
             marked = "\n".join(line for at, line in enumerate(lines) if at not in listed)
@@ -169,7 +189,9 @@ class _Reader:
         said = squeeze(self.text)
         matching = [at for at, option in enumerate(self.options) if said and squeeze(option) == said]
         if matching:
-            return ChoiceReading(matching[0], "option text") if len(matching) == 1 else ChoiceReading(None, "two answers")
+            return (
+                ChoiceReading(matching[0], "option text") if len(matching) == 1 else ChoiceReading(None, "two answers")
+            )
         number = _NUMBER.fullmatch(self.text) if len(self.text) < 100 else None
         if number and 1 <= int(number[1]) <= self.count:
             return ChoiceReading(int(number[1]) - 1, "number")
@@ -262,16 +284,10 @@ class _Reader:
             between = self.marked[at : claim.start]
             if claim.indexes == now:
                 strength = max(strength, claim.strength)
-            elif claim.indexes < now or now < claim.indexes:
-                now, strength = claim.indexes, claim.strength
-            elif CORRECTION.search(between):
-                now, strength = claim.indexes, claim.strength
-            elif claim.strength == MARKED and strength < MARKED:
+            elif _replaces(claim, now, strength, between):
                 now, strength = claim.indexes, claim.strength
             elif strength == MARKED and claim.strength < FINAL:
                 continue
-            elif claim.strength == FINAL and _CONTRAST.search(between):
-                now, strength = claim.indexes, claim.strength
             else:
                 now, strength = now | claim.indexes, claim.strength
             at = claim.start
@@ -350,7 +366,6 @@ class _Reader:
         index = wordings(self.options).closest(self.text) if len(self.text) < _SHORT else None
         return None if index is None else ChoiceReading(index, "paraphrase")
 
-
     def mentioned(self) -> ChoiceReading | None:
         """The only option that the reply mentions, in a sentence that decides."""
         found = {at for stance in self.stances for at in stance.indexes}
@@ -373,3 +388,13 @@ class _Reader:
         after = self.marked[first.start + len(first.text) :]
         return re.search(ANY, first.text) is not None and not (CORRECTION.search(after) or _BUT.search(after))
 
+
+def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: str) -> bool:
+    """Whether a claim takes the place of an earlier one: it narrows or widens it, corrects it, or concludes."""
+    return (
+        claim.indexes < now
+        or now < claim.indexes
+        or CORRECTION.search(between) is not None
+        or (claim.strength == MARKED and strength < MARKED)
+        or (claim.strength == FINAL and _CONTRAST.search(between) is not None)
+    )

@@ -17,7 +17,9 @@ _KEYS = {"answer", "choice", "option", "selected", "selection", "final", "final 
 _KEYS |= {"letter", "result", "selected option", "best option", "correct answer", "correct option", "decision"}
 _KEYS |= {"答案", "选项", "选择", "回答", "最终答案", "選項", "選擇"}
 _BRACES = re.compile(r"\{[^{}]*\}")
-_BOX = re.compile(r"\\(?:boxed|fbox)\s*\{([^{}]{0,500})\}|<(?:final_?)?(?:answer|choice|option|final)>([^<]{0,500})</", re.IGNORECASE)
+_BOX = re.compile(
+    r"\\(?:boxed|fbox)\s*\{([^{}]{0,500})\}|<(?:final_?)?(?:answer|choice|option|final)>([^<]{0,500})</", re.IGNORECASE
+)
 
 
 def formatted(text: str, marker: Marker) -> Iterator[tuple[int | None, str]]:

@@ -26,7 +26,9 @@ _BEFORE_LABEL = (
     "options?|choice|letter|number|comments?|repl(?:y|ies)|responses?|statements?|reactions?|alternatives?|items?|"
     "sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|remarks?|possibilit(?:y|ies)|interpretations?"
 )
-_HAN_NOUNS = "选项|選項|方案|留言|选择|選擇|答案|做法|说法|說法|回答|回复|回覆|句子?|项|項|个|個|种|種|条|條|行|则|則|位"
+_HAN_NOUNS = (
+    "选项|選項|方案|留言|选择|選擇|答案|做法|说法|說法|回答|回复|回覆|句子?|项|項|个|個|种|種|条|條|行|则|則|位"
+)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERED = r"\d{1,2}(?:st|nd|rd|th)"
@@ -92,7 +94,9 @@ class Marker:
         if re.search(_NAMED, before, re.IGNORECASE):
             return match[0]
         named = match.groupdict()
-        return (named.get("lead") or "") + chr(LABEL + self.by_core[label.casefold()]) + (": " if "open" in named else "")
+        return (
+            (named.get("lead") or "") + chr(LABEL + self.by_core[label.casefold()]) + (": " if "open" in named else "")
+        )
 
     def _mark_words(self, text: str) -> str:
         if not self._forms:
@@ -118,7 +122,10 @@ class Marker:
         said = " ".join(self.folded)
         ordinals = "|".join(word for word in _ORDINALS[: min(count, 10)] if f" {word} " not in f" {said} ") or "(?!)"
         text = re.sub(
-            r"\bthe last two\b(?! \w+s\b)", lambda m: f"{place(count - 2, m)} and {place(count - 1, m)}", text, flags=re.I
+            r"\bthe last two\b(?! \w+s\b)",
+            lambda m: f"{place(count - 2, m)} and {place(count - 1, m)}",
+            text,
+            flags=re.I,
         )
         text = re.sub(
             rf"(?:\bthe |(?:^|(?<=[.:\n] )|(?<=\n)))({ordinals}|last|{_NUMBERED}) (?:{_NOUNS})\b(?!\s*:)|"
@@ -165,9 +172,7 @@ class Marker:
         words = [form for form in heads if form not in ("a", "i")]
         if words:
             passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{_VERBS})\b)(?=[a-z])"))
-        passes.append(
-            re.compile(rf"(?P<lead>(?i:{_LEAD})[\s:]*)[\"(\[]*{_guarded(both)}{end}[\")\]]*{han_tail}")
-        )
+        passes.append(re.compile(rf"(?P<lead>(?i:{_LEAD})[\s:]*)[\"(\[]*{_guarded(both)}{end}[\")\]]*{han_tail}"))
         plain_forms = self._free_forms()
         if plain_forms:
             start = r"(?<![A-Za-z0-9'’$€£#&])(?<![A-Za-z]-)(?<!\d[.,/-])"
@@ -214,7 +219,8 @@ def _after(core: str) -> str:
     words = rf"\s+(?:{_VERBS})\b"
     if core == "A":
         return rf"(?!['’])(?:{stop}|{words}|\s+[a-z]+(?<!s)s(?<!us)(?<!is)\b|\s+[A-Z][a-z]+|\s+\d)"
-    return rf"(?![.)]\s*[\ue100-\ue160]|[.,:/-]?\d|\s*[%/€$:]\s*\d|\s*%|['’\w]|\s*个|\s+(?:or|and|to)\s+\d+\s+(?!(?:{_VERBS})\b)[a-z])(?:{stop}|{words})"
+    amount = rf"\s+(?:or|and|to)\s+\d+\s+(?!(?:{_VERBS})\b)[a-z]"
+    return rf"(?![.)]\s*[\ue100-\ue160]|[.,:/-]?\d|\s*[%/€$:]\s*\d|\s*%|['’\w]|\s*个|{amount})(?:{stop}|{words})"
 
 
 def _ordinal(word: str, count: int) -> int:
@@ -279,7 +285,8 @@ def _join(text: str, *, digits: bool) -> str:
         return (match["line"] or "") + CLASH
 
     text = re.sub(
-        r"(?P<line>^[ \t]*)?(?P<label>[\ue100-\ue11f])[ \t]*[).:,\"'—–-]*[ \t]*[\"'“]*(?P<words>[\ue140-\ue15f])[\"'”]*",
+        r"(?P<line>^[ \t]*)?(?P<label>[\ue100-\ue11f])[ \t]*[).:,\"'—–-]*[ \t]*[\"'“]*"
+        r"(?P<words>[\ue140-\ue15f])[\"'”]*",
         one,
         text,
         flags=re.M,

@@ -6,21 +6,41 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from sociometer.elicit.normal import plain
 
 __all__ = ["Wordings", "wordings"]
 
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+|[\u3400-\u9fff]+")
-_ENDINGS = ("ations", "ation", "ingly", "ments", "ment", "ness", "ing", "ies", "ied", "ely", "ed", "es", "ly", "er", "s", "e", "y")
-_COMMON = frozenset(
+_ENDINGS = (
+    "ations",
+    "ation",
+    "ingly",
+    "ments",
+    "ment",
+    "ness",
+    "ing",
+    "ies",
+    "ied",
+    "ely",
+    "ed",
+    "es",
+    "ly",
+    "er",
+    "s",
+    "e",
+    "y",
+)
+_COMMON = (
     "a an the and or but if of to in on at by for with from as so than that this these those it its is are was were be "
     "been being am do does did done have has had having he she they them him her his their i you we us me my your our "
     "not no nor never will would can could should may might must shall s t d ll m re ve what which who whom whose when "
     "where why how all any each every some such too very just only also then there here about into out up down over "
     "because while until before after again more most other own same both few don isn doesn get gets got say says tell "
-    "tells think thinks thing things make makes like one two feel feels want wants people person".split()
+    "tells think thinks thing things make makes like one two feel feels want wants people person"
 )
+_COMMON_WORDS = frozenset(_COMMON.split(" "))
 _HAN_COMMON = frozenset("的了是在他她它我你不就都也和有这那说去会要很到把被对让跟着还")
 
 
@@ -53,13 +73,12 @@ def _words(text: str) -> frozenset[str]:
     found: set[str] = set()
     for word in _WORD.findall(text.casefold().replace("’", "'")):
         if word[0] >= "\u3400":
-            signs = [sign for sign in word]
             found.update(
                 first + second
-                for first, second in zip(signs, signs[1:], strict=False)
+                for first, second in pairwise(word)
                 if first not in _HAN_COMMON and second not in _HAN_COMMON
             )
-        elif word.split("'")[0] not in _COMMON:
+        elif word.split("'")[0] not in _COMMON_WORDS:
             found.add(_stem(word.split("'")[0]))
     return frozenset(found)
 

@@ -15,7 +15,9 @@ _YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|b
 _NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect|wrong)\b|否|错|錯|不)", re.IGNORECASE)
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
 _RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
-_INLINE_RATING = re.compile(rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|$)", re.MULTILINE)
+_INLINE_RATING = re.compile(
+    rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|$)", re.MULTILINE
+)
 _INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue13f\n✅✔☑√❌✖✗✘×]{{0,80}}([✅✔☑√❌✖✗✘×])")
 _ARROWS = re.compile(rf"{_NAMED}(?:\s*(?:>|→|->|≥)\s*{_NAMED})+")
 _RANKED_LINE = re.compile(rf"^[ \t]*(\d{{1,2}})[.)、]\s*(?:方案)?({_NAMED})", re.MULTILINE)
