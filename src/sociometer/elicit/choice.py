@@ -13,7 +13,7 @@ from sociometer.elicit.formatted import formatted
 from sociometer.elicit.mentions import ANY, CLASH, index_of, marker
 from sociometer.elicit.normal import plain, squeeze
 from sociometer.elicit.paraphrase import wordings
-from sociometer.elicit.phrases import CORRECTION, GROUP, TAKEN_BACK
+from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, TAKEN_BACK
 from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim, Sentence, Stance, indexes_of, judge, sentences
 from sociometer.elicit.verdicts import read_list, read_ranking, read_ticks
 
@@ -30,7 +30,7 @@ _REFUSAL = re.compile(
 _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
 _THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_HALF = 20_000  # an answer appears near the beginning or the end; the middle of a longer reply is not read
+_HALF = 10_000  # an answer appears near the beginning or the end; the middle of a longer reply is not read
 _FIRST, _LAST = 80, 120  # mentions that are judged at either end
 _SHORT = 300  # in a longer reply, an option's words turn up without being meant
 _LABELLED = "[\ue100-\ue13f\ue160]"
@@ -50,7 +50,8 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _ENDING = re.compile(
-    rf"(?:^|[:→.—–…>✅👉]|=>|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|全选)?[\W_]*$",
+    rf"(?:^|[^\w\s,()\"'\ue100-\ue160]|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|"
+    rf"全选)?[\W_]*$",
     re.IGNORECASE,
 )
 _COLON_END = re.compile(rf"[:→]\s*({GROUP})\W*$")
@@ -58,8 +59,18 @@ _CONTRAST = re.compile(
     r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE
 )
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
+_BRACKETED = re.compile(r"[^\w]*\w{1,4}[)\]]")
+_OPENING_BRACKET = re.compile(
+    r"^[^\w\ue100-\ue160]*([\ue100-\ue11f])(?=\s+(?!(?:is|are|was|would|could|may|might|can|and|or|[a-z]+s|"
+    r"[a-z]+n't)\b)\S)"
+)
+_CONCLUDES = re.compile(r"\W*(?:(?:so|therefore|thus|hence|that's why)\b|所以|因此|故|因而)", re.IGNORECASE)
+_NEXT_QUESTION = re.compile(
+    r"\n\s*(?:#+ *)?(?:question|user|human|q)\s*\d*\s*:|\n\s*(?:问题|題目|题目)\s*[:：]", re.IGNORECASE
+)
 _DECIDES = re.compile(
-    r"\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|应该|合适|应当",
+    r"\bi(?:'d| would)\b|\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|"
+    r"应该|合适|应当",
     re.IGNORECASE,
 )
 _THAT_ONE = re.compile(r"\b(?:that|this)(?:'s| is| would be) (?:my|the) (?:choice|pick|answer|one|best)", re.IGNORECASE)
@@ -119,6 +130,9 @@ def _spoken(text: str) -> str:
         opened = _THINK.search(text)
     if opened:
         text = text[: opened.start()]
+    following = _NEXT_QUESTION.search(text)
+    if following and text[: following.start()].strip():
+        text = text[: following.start()]  # a model that runs on writes the next item itself
     return text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
 
 
@@ -251,17 +265,32 @@ class _Reader:
 
     def at_the_ends(self) -> Iterator[Claim]:
         opening = _OPENING.match(self.marked)
+        if opening is None and _BRACKETED.match(self.text):
+            opening = _OPENING_BRACKET.match(self.marked)
         if opening and not self.is_list:
             yield Claim(indexes_of(opening[1]), VERDICT, opening.start(1))
+        concluded = self.concluded()
+        if concluded is not None:
+            yield concluded
         for at, sentence in enumerate(self.sentences):
             last = at == len(self.sentences) - 1
             if sentence.question:
                 continue
             match = (_ENDING if last else _COLON_END).search(sentence.text[-200:])
-            if match and not re.search(r"(?i)\bif\b|如果|要是", sentence.text):
+            if match and not HYPOTHETICAL.search(sentence.text):
                 alone = last and self.has_words and _ALONE.match(sentence.text[-200:]) and not self.is_list
                 start = sentence.start + max(0, len(sentence.text) - 200) + match.start(1)
                 yield Claim(indexes_of(match[1]), MARKED if alone and at else FINAL if last else VERDICT, start)
+
+    def concluded(self) -> Claim | None:
+        """The only option in a last sentence that draws a conclusion ("So she will look on the shelf")."""
+        last = self.sentences[-1]
+        found = list(re.finditer(ANY, last.text))
+        if last.question or len(found) != 1 or not _CONCLUDES.match(last.text) or HYPOTHETICAL.search(last.text):
+            return None
+        if any(stance.start == last.start + found[0].start() and stance.rejected for stance in self.stances):
+            return None
+        return Claim(indexes_of(found[0][0]), FINAL, last.start + found[0].start())
 
     @cached_property
     def has_words(self) -> bool:

@@ -169,6 +169,7 @@ class Marker:
         heads = [form for form in both if form.islower() and not self._is_ambiguous(form)]
         if heads:
             passes.append(re.compile(rf"(?m)(?P<lead>^[ \t>#*-]*){either(heads)}(?=[.:)]\s)"))
+            passes.append(re.compile(rf"\A{either(heads)}(?=\s+(?:because|since|becuase|cause|cuz)\b)"))
         words = [form for form in heads if form not in ("a", "i")]
         if words:
             passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{_VERBS})\b)(?=[a-z])"))
@@ -213,7 +214,7 @@ def _guarded(forms: Sequence[str], *, verbs: bool = False) -> str:
 
 def _after(core: str) -> str:
     """What may follow a label that could also be a word or a number."""
-    stop = r"\s*(?:[,:;!?)\]\"'→>/、。|=+&[<❌✅✔✖✗×√–—-]|\.(?!\w)|\.\.|$)|\s*[\u3400-\u9fff]|\s*[\ue100-\ue160\n(]"
+    stop = r"\s*(?:[^\w\s'’.]|\.(?!\w)|$)|\s*[\u3400-\u9fff]|\s*[\ue100-\ue160\n(]"
     if core in ("a", "i", "I"):
         return rf"(?!['’]|\s*[,;]\s*[a-z])(?:{stop})"
     words = rf"\s+(?:{_VERBS})\b"
@@ -279,7 +280,7 @@ def _join(text: str, *, digits: bool) -> str:
     def one(match: re.Match[str]) -> str:
         label, words = match["label"], match["words"]
         if index_of(label) == index_of(words):
-            return label
+            return f"{label}." if match.start() == 0 else label
         if digits and match["line"] is not None and not match["line"].strip():
             return f"{match['line']}{index_of(label) + 1}. {words}"
         return (match["line"] or "") + CLASH

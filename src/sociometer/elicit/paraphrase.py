@@ -62,8 +62,8 @@ class Wordings:
         scores = self.scores(text)
         ranked = sorted(range(len(scores)), key=lambda at: -scores[at])
         first, second = ranked[0], ranked[1]
-        enough = max(least, 0.4 * len(self.own[first]) if least > 1 else least)
-        if scores[first] < enough or scores[first] < 3 * scores[second]:
+        enough = least if least == 1 else max(least, min(3, len(self.own[first]) // 2 + 1))
+        if scores[first] < enough or scores[second]:
             return None
         return first
 

@@ -39,13 +39,15 @@ _ADVERB = (
 )
 _ADVERBS = rf"(?:{_ADVERB}[\s,.!]+)*"
 _CHOICE = (
-    r"(?:answers?|ans\.?|choice|pick|selection|selected|verdict|vote|decision|conclusion|final(?= answer|:| is)|"
+    r"(?:answers?|anser|awnser|ans\.?|choice|pick|selection|selected|verdict|vote|decision|conclusion|"
+    r"final(?= answer|:| is)|"
     r"response|"
     r"réponse|favou?rite|guess|chosen option|preference|recommendation)"
 )
 BEST = (
     r"(?:best|correct|right|strongest|better|safest|wisest|kindest|gentlest|nicest|fairest|worst|weakest|winner|top|"
-    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|least [a-z-]+|more [a-z-]+|only|one|superior|"
+    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|least [a-z-]+|more [a-z-]+|only|(?:[a-z-]+ )?one|"
+    r"superior|"
     r"(?:final |my )?answer|way to go|strong(?:er|est)|favou?rite|pick|choice|recommended|sensible|solution|"
     r"what (?:i|we)(?:'d| would|'ll)? (?:choose|pick|recommend|go|say|do)|(?:simplest|smartest|healthiest|warmest) \w+)"
 )
@@ -66,7 +68,8 @@ _ENGLISH_BEFORE = (
     rf"\b{_CHOICE}(?:\s+(?:here|to this question|to the question|for me|is therefore))?(?:{_BE}|\s*[:=—–-]+>?)*\s*|"
     rf"\b(?:i|we|i'd|i'll|i'm|we'd|we'll|i've|let's|let me|you|one|should|would|must|he|she|gonna|going to)\b"
     rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,4}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
-    rf"\b(?:gonna|got to) say\s+|"
+    rf"\b(?:gonna|got to) say\s+|\b(?:go|going) with\s+|"
+    rf"\bi (?:think|believe|guess|suspect|feel|say)\b[^,.;:]{{0,60}}\b(?:is|be)\s+|"
     rf"(?:^|[,.;:—–-]\s*|\b(?:so|then|just|therefore|hence|thus) )(?:choose|pick|select|go with|go for|go|take|"
     rf"choosing|"
     rf"going with|leaning towards?|selecting|picking):?\s*|"
@@ -96,7 +99,7 @@ _HAN_BEFORE = (
     r"显然|顯然|其实|其實|也许|一定|明显)(?:就|还|還|应该|應該|应|只能|会|會)*(?:是|说|說|选|選)|(?:^|"
     r"[,。;:])\s*(?:而?是)|"
     rf"不是{ANY}[,]?(?:而是|是)|"
-    r"(?:只剩下?(?:了)?|剩下的?(?:就)?(?:是)?|唯独|唯獨|唯有)|我(?:认为|認為|觉得|覺得)|会说|會說|会先说|当然去?|"
+    r"(?:只剩下?(?:了)?|剩下的?(?:就)?(?:是)?|唯独|唯獨|唯有)|我(?:认为|認為|觉得|覺得)|会说|會說|会先说|当然去?|直接|"
     r"(?:那就|就|还是|還是|综上|综上所述),?|"
     r"(?<!不)最[^,。;不]{1,10}的(?:选项|選項|答案|做法|回应|回應|一个|一項|一项|一句|说法|說法)?(?:应该|應該|应|还|"
     r"還|就)?(?:是|为|為|:)"
@@ -125,7 +128,8 @@ CLAIM_BEHIND = re.compile(
     rf"\s+(?:the )?(?:best|winner|right|correct)\b|"
     rf"\s+(?:stands out|comes out on top|comes out (?:ahead|best)|is on top|makes (?:the )?most sense|is it\b|"
     rf"is the way|"
-    rf"does more|beats)\b|\s+(?:best |most |perfectly )[a-z]+s\b|\s+[a-z]+s (?:[a-z]+ )?(?:best|perfectly|the most)\b|"
+    rf"does more|beats|says exactly|is exactly)\b|\s+(?:best |most |perfectly )[a-z]+s\b|"
+    rf"\s+[a-z]+s (?:[a-z]+ )?(?:best|perfectly|the most)\b|"
     r"\s*(?:(?:相对|相對|明显|显然|顯然|才|就|是|会|會|要|则|則|比较|無疑|无疑|还是|還是)*(?:最|更)(?!不)[^,。;]{1,6}|"
     r"才?(?:是|为)(?:正确|正確|最|唯一|更|答案|对的|對的)(?!不)|好就好在|一票|胜出|勝出|才对|才對|才(?:是|能|真正)|"
     r"莫属|"
@@ -169,7 +173,7 @@ WRONG_BEHIND = re.compile(
     r"no\b|"
     r"ruled out|eliminated|excluded|impossible|implausible|inappropriate|unsuitable|unacceptable|irrelevant|nonsense|"
     r"off the table|far-fetched|beside the point|❌|✖|✗|×)|"
-    r"\s*(?:都|均|也|就|显然|明显|则|則|项|是|更|全)*(?:不|错|錯|太|没|沒|无|無|排除|过于|過於)",
+    r"\s*(?:都|均|也|就|显然|明显|则|則|项|是|更|全)*(?:不(?!错)|错|錯|排除|过于|過於)",
     re.IGNORECASE,
 )
 OUT_BEHIND = re.compile(
@@ -196,6 +200,7 @@ IS_NOT = re.compile(
     re.IGNORECASE,
 )
 HYPOTHETICAL = re.compile(
+    r"\bhad (?:he|she|it|they|the|we|i|this)\b|\bwere (?:he|she|it|they)\b|"
     r"\b(?:if|unless|suppose|supposing|whether|imagine|had it|were it|in case)\b|如果|要是|假如|假设|倘若|若是|"
     r"若(?=[^干])",
     re.IGNORECASE,

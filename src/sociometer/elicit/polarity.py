@@ -22,7 +22,7 @@ _STOP = re.compile(
 _GROUP = re.compile(phrases.GROUP, re.IGNORECASE)
 _MARK = re.compile(ANY)
 _BREAK = re.compile(
-    r"[;:—–]|,\s*(?:but|so|and so|yet|and)\b|\b(?:but|yet|whereas)\b|,(?=但|可|所以|因此|不过|而)|但是?|不过|所以|"
+    r"[;:—–]|,\s*(?:but|so|and so|yet|and)\b|\b(?:but|yet|whereas|so)\b|,(?=但|可|所以|因此|不过|而)|但是?|不过|所以|"
     r"因此|其实|实际上",
     re.IGNORECASE,
 )

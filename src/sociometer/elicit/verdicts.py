@@ -16,9 +16,10 @@ _NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
 _RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
 _INLINE_RATING = re.compile(
-    rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|$)", re.MULTILINE
+    rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$)",
+    re.MULTILINE,
 )
-_INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue13f\n✅✔☑√❌✖✗✘×]{{0,80}}([✅✔☑√❌✖✗✘×])")
+_INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue13f\n✅✔☑√👍❌✖✗✘×👎]{{0,80}}([✅✔☑√👍❌✖✗✘×👎])")
 _ARROWS = re.compile(rf"{_NAMED}(?:\s*(?:>|→|->|≥)\s*{_NAMED})+")
 _RANKED_LINE = re.compile(rf"^[ \t]*(\d{{1,2}})[.)、]\s*(?:方案)?({_NAMED})", re.MULTILINE)
 _UPWARDS = re.compile(
@@ -51,7 +52,7 @@ def read_list(text: str, count: int) -> int | None:
     bad = [index for index, verdict in verdicts.items() if verdict is False]
     if len(bad) == count - 1 and count > 2:
         return (set(range(count)) - set(bad)).pop()
-    if len(good) == 1 and all(verdict is not None or "⚠" in lines[at]["rest"] for at, verdict in verdicts.items()):
+    if len(good) == 1 and 2 * len(bad) >= count:
         return good[0]
     return _best_rated(text, count)
 
@@ -60,7 +61,7 @@ def _verdict(line: re.Match[str]) -> bool | None:
     """Whether the line accepts its option; None where it does not say."""
     if line["box"]:
         return line["box"].strip("[] ") != ""
-    rest = line["rest"].lstrip(" \t.:)|-–—,")
+    rest = line["rest"].lstrip(" \t.:)?|-–—,")
     cells = [cell for cell in rest.split("|") if _YES.search(cell) or _NO.search(cell)]
     if len(cells) > 1:
         return all(_YES.search(cell) for cell in cells)
@@ -74,7 +75,7 @@ def _verdict(line: re.Match[str]) -> bool | None:
 
 def read_ticks(text: str, count: int) -> int | None:
     """Return the one ticked option where every option has a tick or a cross."""
-    marks = {index_of(match[1]): match[2] in "✅✔☑√" for match in _INLINE_TICK.finditer(text)}
+    marks = {index_of(match[1]): match[2] in "✅✔☑√👍" for match in _INLINE_TICK.finditer(text)}
     ticked = [index for index, good in marks.items() if good]
     return ticked[0] if len(marks) == count and len(ticked) == 1 else None
 
