@@ -4,78 +4,82 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
 import msgspec
 
 from sociometer.core.answer_format import Choice
+from sociometer.elicit.formatted import formatted
+from sociometer.elicit.mentions import ANY, CLASH, index_of, marker
 from sociometer.elicit.normal import plain, squeeze
+from sociometer.elicit.paraphrase import wordings
+from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, TAKEN_BACK
+from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim, Sentence, Stance, indexes_of, judge, sentences
+from sociometer.elicit.verdicts import read_list, read_ranking, read_ticks
 
 __all__ = ["ChoiceReading", "read_choice", "render_options"]
 
-_ANSWER_KEYS = {"answer", "choice", "option", "selected", "selection", "final", "final answer", "response", "pick"}
-_ANSWER_KEYS |= {"label", "letter", "result", "答案", "选项", "选择", "回答", "最终答案"}
 _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline|would rather not)|as an ai\b|"
-    r"(?:can|could) not (?:answer|choose|determine)|no(?:ne| correct) (?:of|answer))|"
-    r"无法(?:回答|选择|确定|判断|作答)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝|不想回答|不愿回答|都不(?:对|是|选|合适)|作为(?:一个)?(?:AI|人工智能)",
+    r"(?:can|could) not (?:answer|choose|determine)|no(?:ne| correct) (?:of|answer)|impossible to (?:tell|say|choose))|"
+    r"无法(?:回答|选择|确定|判断|作答|替)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝|不想回答|不愿回答|都不(?:对|"
+    r"是|选|合适)|"
+    r"作为(?:一个)?(?:AI|人工智能)",
     re.IGNORECASE,
 )
-_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "last": -1, "final": -1}
-_HAN = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
-_ORDINAL = re.compile(
-    r"\b(?:the )?(first|second|third|fourth|fifth|sixth|last) (?:option|one|choice|answer|statement|reply)\b|"
-    r"\b(?:option|choice|answer) (?:number |no\. ?|#)?(\d{1,2})\b|"
-    r"第\s*([一二两三四五六七八九十]|\d{1,2})\s*(?:个|项|种|条|选项|句)|选项\s*([一二三四五六七八九十]|\d{1,2})|(最后一)[个项种条]",
-    re.IGNORECASE,
-)
-_STATEMENT = (
-    r"(?:(?P<final>final|ultimate|最终|最后)[ a-z]{0,12}?\s*)?"
-    r"(?:\b(?:answer|choice|response|pick|selection)\b(?:\s+(?:here|to this question))?\s*"
-    r"(?:is|was|would be|should be|must be|will be|=|:|-|—)+|"
-    r"\b(?:i|i'd|i'll|we|would|will|should|i am|i'm)\s+"
-    r"(?:(?:would|will|should|must|'d|'ll|most likely|probably|therefore)\s+)*"
-    r"(?:choose|chose|select|selected|pick|picked|go with|going with|opt for|say|answer|choosing|selecting|"
-    r"vote for)\b:?|"
-    r"^\s*(?:choose|select|pick|go with|choosing)\b:?|"
-    r"\b(?:correct|best|right|most (?:likely|fitting|appropriate|plausible))"
-    r"(?: (?:answer|option|choice|one))?\s*(?:is|would be|:)|"
-    r"(?:答案|选项|回答|结论|选择)\s*(?:应该|应当|应|就|会|便)?(?:是|为|选|:|=)+|(?:答案|选择|选定)\s*(?=[\"(\[]*[A-Z])|"
-    r"(?:应|故|会|只能|因此|所以|我|就|可|要|,|。|;|^|\s)选(?:择|了|的是)?\s*:?|"
-    r"(?:最合适|最恰当|最佳|正确)的(?:选项|答案)?(?:是|为)|"
-    r"(?:选择|选)\s*:?(?=\s*[\"(\[]*[A-Z]))"
-    r"\s*(?:most likely |probably |definitely |clearly )?"
-    r"(?:(?:the )?(?:option|choice|answer|letter)\b|选项|答案)?\s*:?\s*"
-)
-_NEGATION = re.compile(
-    r"(?:\bnot|n't|\bnever|\bneither|\bnor|\bwithout|\brather than|\binstead of|\bover|\bexcept|\beliminat\w*|"
-    r"\brul\w+ out|\breject\w*|\bexclud\w*|不|别|没|非|排除|除了|而不是)\s*"
-    r"(?:be |is |choose |choosing |pick |选择|选|是|选项|(?:the )?(?:option|choice|answer) )*[\"(\[]*$",
-    re.IGNORECASE,
-)
-_WRONG_AFTER = re.compile(
-    r"^[\")\].]*\s*(?:is|are|was|seems|looks|sounds|would be|also)?\s*(?:clearly |obviously |too |also )?"
-    r"(?:wrong|incorrect|not\b|isn't|doesn't|can't|cannot|unlikely|out\b|ruled out|implausible|"
-    r"不对|错|不合适|不正确|不符|不是|排除)",
-    re.IGNORECASE,
-)
-_CONCLUSION = re.compile(r"\b(?:so|therefore|thus|hence|leaves|leaving)\b|所以|因此|因而|只剩|那么|故", re.IGNORECASE)
-_SECOND_THOUGHT = (
-    r"(?:\b(?:wait|actually|oops|sorry|on reflection|on second thoughts?|come to think of it|i mean|correction|"
-    r"let me reconsider|scratch that|no(?=[,.;:!…]))\b|不对|等等|更正|其实|不(?=[，,]))"
-)
-_LEADING_IN = (
-    r"(?:it's|it is|it should be|it must be|i'd say|i'd choose|i choose|i pick|make that|rather|the answer is|"
-    r"the answer should be|应该是|应该选|答案是|应选|选|是)"
-)
-_HEREBY_CHOSEN = r"(?=\s*(?:[.。!,，;；)]|$|is (?:better|right|correct|best|the)\b|更|才))"
 _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
-_BRACES = re.compile(r"\{[^{}]*\}")
-_BOX = re.compile(r"\\boxed\s*\{([^{}]*)\}|<answer>(.*?)</answer>", re.DOTALL)
-_DENIED = re.compile(r"(?:不|别|没|n't|\bnot)\s*$")
-_LONGEST = 20_000  # an answer stands near the end; what a model rambled before need not be searched
-_JOINED = r"\s*(?:,|/|、|&|\+|\band\b|\bor\b|和|或|与|及|还是)\s*(?:either |option |选项|或者?)?[\"(\[]*"
+_THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
+_HALF = 10_000  # an answer appears near the beginning or the end; the middle of a longer reply is not read
+_FIRST, _LAST = 80, 120  # mentions that are judged at either end
+_SHORT = 300  # in a longer reply, an option's words turn up without being meant
+_LABELLED = "[\ue100-\ue13f\ue160]"
+_MARKED_ANSWER = re.compile(
+    r"(?<!second )(?<!third )(?<!next )(?<!wrong )(?<!worst )(?:\b(?:answer|choice|final|selection|pick|response|"
+    r"réponse|verdict|decision)\b(?:\s+is)?\s*[\"')\]]*\s*[:=]+|"
+    r"(?<=final)\s+|(?:答案|结论|結論|选择|選擇)\s*(?:是|为|為)?\s*(?:[\])]\s*:?|:)|"
+    r"(?:final answer|最终答案|最终选择)\s*(?:is|是|为)?)\s*[\"'(\[#>\s-]{0,6}"
+    rf"(?P<marks>{GROUP})",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(rf"^[\s\W_]*?({GROUP})[^\w\ue100-\ue160]*(?:it is|then|选项|for me)?\W*$")
+_OPENING = re.compile(
+    rf"^[^\w\ue100-\ue160]*({GROUP})(?!\s*:\s*{ANY}\W*$)"
+    r"(?=[\"')\]]*\s*(?:[.:,;)!。—–-]|\n|$|(?:because|since|as|i think|i guess|for sure|obviously|definitely)\b|"
+    r"[\U0001f000-\U0001ffff]|[吧啦呀咯]|因为|因為))",
+    re.IGNORECASE,
+)
+_ENDING = re.compile(
+    rf"(?:^|[^\w\s,()\"'\ue100-\ue160]|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|"
+    rf"全选)?[\W_]*$",
+    re.IGNORECASE,
+)
+_COLON_END = re.compile(rf"[:→]\s*({GROUP})\W*$")
+_CONTRAST = re.compile(
+    r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE
+)
+_BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
+_BRACKETED = re.compile(r"[^\w]*\w{1,4}[)\]]")
+_OPENING_BRACKET = re.compile(
+    r"^[^\w\ue100-\ue160]*([\ue100-\ue11f])(?=\s+(?!(?:is|are|was|would|could|may|might|can|and|or|[a-z]+s|"
+    r"[a-z]+n't)\b)\S)"
+)
+_CONCLUDES = re.compile(r"\W*(?:(?:so|therefore|thus|hence|that's why)\b|所以|因此|故|因而)", re.IGNORECASE)
+_NEXT_QUESTION = re.compile(
+    r"\n\s*(?:#+ *)?(?:question|user|human|q)\s*\d*\s*:|\n\s*(?:问题|題目|题目)\s*[:：]", re.IGNORECASE
+)
+_DECIDES = re.compile(
+    r"\bi(?:'d| would)\b|\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|"
+    r"应该|合适|应当",
+    re.IGNORECASE,
+)
+_THAT_ONE = re.compile(r"\b(?:that|this)(?:'s| is| would be) (?:my|the) (?:choice|pick|answer|one|best)", re.IGNORECASE)
+_LEFT_OVER = re.compile(
+    r"\b(?:leaves (?:us|only|one|the|just)|(?:is|are|what's|option) left|remaining|remains|only one|"
+    r"last one standing)\b|"
+    r"剩|排除法|自然就出来|唯一",
+    re.IGNORECASE,
+)
 
 
 class ChoiceReading(msgspec.Struct, frozen=True):
@@ -91,12 +95,19 @@ def render_options(choice: Choice) -> str:
     return "\n".join(f"{label}. {option}" for label, option in zip(choice.labels, choice.options, strict=True))
 
 
-def read_choice(text: str, options: Sequence[str], labels: Sequence[str]) -> ChoiceReading:
-    """Return which option the reply chose; two different answers, a refusal or nothing at all are unreadable."""
+def read_choice(text: str, options: Sequence[str], labels: Sequence[str], *, finish: str = "stop") -> ChoiceReading:
+    """Return which option the reply chose; two answers, a refusal or no answer at all give None.
+
+    `finish` is the reply's finish reason: a reply cut off at its length limit counts only where it had already
+    stated an answer.
+    """
     _check(options, labels)
     if (bare := text.strip()) in labels:
         return ChoiceReading(labels.index(bare), "bare")
-    return _Reader(plain(text[-_LONGEST:]), options, labels).read()
+    reading = _Reader(plain(_spoken(text)), tuple(options), tuple(labels), finish == "length").read()
+    if reading.index is None and finish == "length" and reading.rule in ("empty", "no answer"):
+        return ChoiceReading(None, "cut off")
+    return reading
 
 
 def _check(options: Sequence[str], labels: Sequence[str]) -> None:
@@ -108,332 +119,311 @@ def _check(options: Sequence[str], labels: Sequence[str]) -> None:
         raise ValueError(f"labels {list(labels)} repeat; give every option its own")
 
 
-class _Labels:
-    """The labels of a choice in plain spelling, and the patterns that find one in a reply."""
-
-    def __init__(self, labels: Sequence[str]) -> None:
-        self.names = [plain(label) for label in labels]
-        self.by_label = {name.casefold(): index for index, name in enumerate(self.names)}
-        forms = sorted({form for name in self.names for form in (name, name.lower())}, key=len, reverse=True)
-        label = "(?P<label>" + "|".join(re.escape(form) for form in forms) + ")"
-        bound = rf"(?<![A-Za-z0-9'])[\"(\[]*{label}(?![A-Za-z0-9'])[\")\]]*"
-        self.bound = re.compile(bound)
-        self.bare = re.compile(rf"[\W_]*(?:(?:option|choice|选项|选择?)\s*:?\s*)?\W*{label}\W*", re.IGNORECASE)
-        self.before_words = re.compile(rf"\W*{label}\s*[.):\]、,—–-]+(?P<rest>.*)", re.DOTALL)
-        self.stated_line = re.compile(rf"\W*{_STATEMENT}{bound}[\s.。!,)\]]*", re.IGNORECASE)
-        self.stated = re.compile(_STATEMENT + bound, re.IGNORECASE | re.MULTILINE)
-        self.head = re.compile(rf"[\W_]*(?:(?:option|选项)\s*)?{label}(?P<stop>\s*[.):\]、,—–。]|\s+-|\s+(?=\S))")
-        bare = label.replace("?P<label>", "?:")
-        self.labels_alone = re.compile(rf"[\W_]*{bare}(?:[\W_]+{bare})+[\W_]*")
-        self.put_instead = re.compile(
-            rf"{_SECOND_THOUGHT}(?:[\s,，.…:—-]*{_SECOND_THOUGHT})*[\s,，.…:—-]*(?:{_LEADING_IN}[\s:]*)*"
-            rf"[\"(\[]*{label}(?![A-Za-z0-9'])[\")\]]*{_HEREBY_CHOSEN}",
-            re.IGNORECASE,
-        )
-        self.several = re.compile(
-            rf"{label}[\")\]]*{_JOINED}(?:{'|'.join(map(re.escape, self.names))})(?![A-Za-z0-9'])"
-        )
+def _spoken(text: str) -> str:
+    """The reply without its reasoning, and only the two ends of an absurdly long one."""
+    closings = list(_THINK_END.finditer(text))
+    closed = closings[-1] if closings else None
+    opened = _THINK.search(text)
+    if closed:
+        head = text[: opened.start()] if opened and opened.start() < closed.start() else ""
+        text = head + "\n" + text[closed.end() :]
+        opened = _THINK.search(text)
+    if opened:
+        text = text[: opened.start()]
+    following = _NEXT_QUESTION.search(text)
+    if following and text[: following.start()].strip():
+        text = text[: following.start()]  # a model that runs on writes the next item itself
+    return text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
 
 
-_labels = lru_cache(maxsize=256)(_Labels)
+def _ends(marked: str) -> str:
+    """The marked reply without the middle where options are mentioned more often than anyone would."""
+    places = [match.start() for match in re.finditer(ANY, marked)]
+    if len(places) <= _FIRST + _LAST:
+        return marked
+    return marked[: places[_FIRST]] + "\n\n" + marked[places[-_LAST] :]
 
 
 class _Reader:
     """Applies the reading rules, strongest first, to one reply."""
 
-    def __init__(self, text: str, options: Sequence[str], labels: Sequence[str]) -> None:
+    def __init__(self, text: str, options: tuple[str, ...], labels: tuple[str, ...], cut: bool) -> None:
         self.text = text
         self.options = options
-        self.find = _labels(tuple(labels))
-        self.labels, self.by_label = self.find.names, self.find.by_label
+        self.count = len(options)
+        self.marker = marker(options, labels)
+        self.cut = cut
 
     @cached_property
-    def squeezed(self) -> list[str]:
-        """The options' words alone."""
-        return [squeeze(option) for option in self.options]
+    def marked(self) -> str:
+        """The reply with every mention of an option as one mark; a repeated list of all options is left out."""
+        marked = _ends(self.marker.mark(self.text))
+        lines = marked.split("\n")
+        alone = [
+            index_of(line.strip(" .*-")) if re.fullmatch(r"[\s*-]*[\ue100-\ue11f\ue140-\ue15f][\s.]*", line) else None
+            for line in lines
+        ]
+        if {at for at in alone if at is not None} == set(range(self.count)) and self.count > 2:
+            listed = [at for at, index in enumerate(alone) if index is not None][: self.count]
+            marked = "\n".join(line for at, line in enumerate(lines) if at not in listed)
+        return marked
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        """The sentences of the marked reply."""
+        return list(sentences(self.marked))
+
+    @cached_property
+    def findings(self) -> list[Claim | Stance]:
+        """What each sentence says about the options that it mentions."""
+        return [found for sentence in self.sentences for found in judge(sentence)]
 
     def read(self) -> ChoiceReading:
         if not squeeze(self.text):
             return ChoiceReading(None, "empty")
-        whole = self.whole()
-        if whole is not None:
-            return whole
-        if self.contradicts_itself():
-            return ChoiceReading(None, "several")
-        for rule in (self.formatted, self.stated):
-            found = rule()
-            if found is not None:
-                return ChoiceReading(None, "several") if self.takes_back(found) else found
-        if _REFUSAL.search(self.text):
-            return ChoiceReading(None, "refusal")
-        for rule in (self.option_text, self.ordinal, self.last_letter):
+        for rule in (self.whole, self.in_format, self.ticked, self.ranked, self.claimed, self.listed):
             found = rule()
             if found is not None:
                 return found
-        return ChoiceReading(None, "none")
+        if self.cut:
+            return ChoiceReading(None, "no answer")
+        refused = _REFUSAL.search(self.text) is not None
+        for rule in (self.excluded,) if refused else (self.praised, self.excluded, self.worded, self.mentioned):
+            found = rule()
+            if found is not None:
+                return found
+        together = any(1 < len(at.indexes) < self.count and not at.rejected and not at.barred for at in self.stances)
+        return ChoiceReading(None, "refused" if refused else "two answers" if together else "no answer")
 
     def whole(self) -> ChoiceReading | None:
         """The reply is a label, an option's text or an option's number, and nothing else."""
-        index = self.bare(self.text)
+        index = self.marker.whole(self.text) if len(self.text) < 100 else None
         if index is not None:
             return ChoiceReading(index, "bare")
-        matching = [index for index, option in enumerate(self.squeezed) if option and option == squeeze(self.text)]
+        said = squeeze(self.text)
+        matching = [at for at, option in enumerate(self.options) if said and squeeze(option) == said]
         if matching:
-            return ChoiceReading(matching[0], "option text") if len(matching) == 1 else ChoiceReading(None, "several")
-        number = _NUMBER.fullmatch(self.text)
-        if number and 1 <= int(number[1]) <= len(self.labels):
+            return (
+                ChoiceReading(matching[0], "option text") if len(matching) == 1 else ChoiceReading(None, "two answers")
+            )
+        number = _NUMBER.fullmatch(self.text) if len(self.text) < 100 else None
+        if number and 1 <= int(number[1]) <= self.count:
             return ChoiceReading(int(number[1]) - 1, "number")
         return None
 
-    def contradicts_itself(self) -> bool:
-        """One label stands before another option's words, and nothing else is said."""
-        match = self.find.before_words.fullmatch(self.text)
-        rest = squeeze(match["rest"]) if match else ""
-        return bool(
-            match and rest in self.squeezed and self.squeezed.index(rest) != self.by_label[match["label"].casefold()]
-        )
-
-    def bare(self, line: str) -> int | None:
-        match = self.find.bare.fullmatch(line)
-        return self.by_label[match["label"].casefold()] if match else None
-
-    def formatted(self) -> ChoiceReading | None:
-        """An answer in a place made for one: JSON, a box, a line of its own, the head of the reply."""
-        found = [*self.in_json(), *self.in_box(), *self.on_lines()]
+    def in_format(self) -> ChoiceReading | None:
+        """An answer in a place made for one: JSON with an answer key, a box, a tag."""
+        found = list(formatted(self.text, self.marker))
         answers = {index for index, _ in found}
-        if None in answers or len(answers) > 1:
-            final = self.stated(only_final=True)
-            return final or ChoiceReading(None, "several")
-        return ChoiceReading(*found[-1]) if found else None
+        if len(answers) == 1 and None not in answers:
+            return ChoiceReading(*found[-1])
+        return ChoiceReading(None, "two answers") if answers else None
 
-    def takes_back(self, found: ChoiceReading) -> bool:
-        """Whether second thoughts put another option in its place ("It is A. Wait, no, B."), or two labels stand."""
-        if found.index is None or found.rule in ("final answer", "json", "box"):
+    def claimed(self) -> ChoiceReading | None:
+        """What the reply's sentences claim; the last word counts where the writer takes the first back."""
+        claims = [claim for claim in self.claims() if claim.strength >= VERDICT]
+        by_label = [claim for claim in claims if re.match(_LABELLED, self.marked[claim.start])]
+        spoken_of = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
+        if not by_label and len(spoken_of) > 2 and not any(claim.strength >= FINAL for claim in claims):
+            return None
+        claims = by_label or claims
+        settled = self.settle(claims)
+        if settled is None:
+            return None
+        indexes, strength = settled
+        left_over = self.left_over()
+        if left_over is not None and indexes != {left_over}:
+            return ChoiceReading(None, "two answers")
+        if self.takes_back(claims[-1].start, indexes):
+            return ChoiceReading(None, "two answers")
+        if None in indexes:
+            return ChoiceReading(None, "contradiction")
+        if len(indexes) > 1:
+            return ChoiceReading(None, "two answers")
+        rule = "marked" if strength == MARKED else "verdict" if by_label else "option text"
+        return ChoiceReading(next(at for at in indexes if at is not None), rule)
+
+    def takes_back(self, start: int, indexes: frozenset[int | None]) -> bool:
+        """Whether second thoughts behind the last claim end at another option, with no clear claim of it."""
+        doubt = TAKEN_BACK.search(self.marked, start)
+        if doubt is None:
             return False
-        if self.find.labels_alone.fullmatch(self.text) and len(self.letters(self.text)) > 1:
+        later = [found for found in self.stances if found.start > doubt.start() and not found.rejected]
+        return any(not found.indexes <= indexes for found in later)
+
+    def claims(self) -> list[Claim]:
+        """All claims in their order: marked answers, the opening, the ending, verdict sentences."""
+        found = {claim.start: claim for claim in self.findings if isinstance(claim, Claim)}
+        for claim in (*self.at_the_ends(), *self.marked_answers()):
+            if claim.start not in found or found[claim.start].strength < claim.strength:
+                found[claim.start] = claim
+        return [found[start] for start in sorted(found)]
+
+    def marked_answers(self) -> Iterator[Claim]:
+        for match in _MARKED_ANSWER.finditer(self.marked):
+            yield Claim(indexes_of(match["marks"]), MARKED, match.start("marks"))
+
+    def at_the_ends(self) -> Iterator[Claim]:
+        opening = _OPENING.match(self.marked)
+        if opening is None and _BRACKETED.match(self.text):
+            opening = _OPENING_BRACKET.match(self.marked)
+        if opening and not self.is_list:
+            yield Claim(indexes_of(opening[1]), VERDICT, opening.start(1))
+        concluded = self.concluded()
+        if concluded is not None:
+            yield concluded
+        for at, sentence in enumerate(self.sentences):
+            last = at == len(self.sentences) - 1
+            if sentence.question:
+                continue
+            match = (_ENDING if last else _COLON_END).search(sentence.text[-200:])
+            if match and not HYPOTHETICAL.search(sentence.text):
+                alone = last and self.has_words and _ALONE.match(sentence.text[-200:]) and not self.is_list
+                start = sentence.start + max(0, len(sentence.text) - 200) + match.start(1)
+                yield Claim(indexes_of(match[1]), MARKED if alone and at else FINAL if last else VERDICT, start)
+
+    def concluded(self) -> Claim | None:
+        """The only option in a last sentence that draws a conclusion ("So she will look on the shelf")."""
+        last = self.sentences[-1]
+        found = list(re.finditer(ANY, last.text))
+        if last.question or len(found) != 1 or not _CONCLUDES.match(last.text) or HYPOTHETICAL.search(last.text):
+            return None
+        if any(stance.start == last.start + found[0].start() and stance.rejected for stance in self.stances):
+            return None
+        return Claim(indexes_of(found[0][0]), FINAL, last.start + found[0].start())
+
+    @cached_property
+    def has_words(self) -> bool:
+        """Whether the reply says anything besides labels."""
+        return re.search(r"[^\W\ue100-\ue160]", self.marked) is not None
+
+    @cached_property
+    def is_list(self) -> bool:
+        """Whether lines of the reply begin with different options."""
+        heads = re.findall(r"^[ \t>#|*•\[\]xX-]*([\ue100-\ue15f])\s*[.):|–—\s-]", self.marked, re.MULTILINE)
+        inline = re.findall(r"(?:^|[.。;!?]\s*)([\ue100-\ue15f])\s*:", self.marked)
+        return len(set(heads)) > 1 or len(set(inline)) > 1
+
+    def settle(self, claims: Sequence[Claim]) -> tuple[frozenset[int | None], int] | None:
+        """What the claims come to; options together are two answers."""
+        if not claims:
+            return None
+        now, strength, at = claims[0].indexes, claims[0].strength, claims[0].start
+        for claim in claims[1:]:
+            between = self.marked[at : claim.start]
+            if claim.indexes == now:
+                strength = max(strength, claim.strength)
+            elif _replaces(claim, now, strength, between):
+                now, strength = claim.indexes, claim.strength
+            elif strength == MARKED and claim.strength < FINAL:
+                continue
+            else:
+                now, strength = now | claim.indexes, claim.strength
+            at = claim.start
+        return now, strength
+
+    def listed(self) -> ChoiceReading | None:
+        """A list or table with a verdict on each option, or a ranking."""
+        if self.cut:
+            return None
+        index = read_list(self.marked, self.count)
+        return None if index is None else ChoiceReading(index, "list")
+
+    def ticked(self) -> ChoiceReading | None:
+        """The only option with a tick, where every other has a cross."""
+        index = None if self.cut else read_ticks(self.marked, self.count)
+        return None if index is None or any(True for _ in self.marked_answers()) else ChoiceReading(index, "list")
+
+    def ranked(self) -> ChoiceReading | None:
+        """A ranking of all options, where no answer is marked."""
+        if self.cut or any(True for _ in self.marked_answers()):
+            return None
+        index = read_ranking(self.marked, self.count)
+        return None if index is None else ChoiceReading(index, "ranking")
+
+    def praised(self) -> ChoiceReading | None:
+        """The one option of which something good is said."""
+        good = {index for claim in self.findings if isinstance(claim, Claim) for index in claim.indexes}
+        if len(good) == 1 and None not in good:
+            index = next(at for at in good if at is not None)
+            if index not in self.rejected():
+                return ChoiceReading(index, "verdict")
+        return ChoiceReading(None, "two answers") if len(good) > 1 else None
+
+    @cached_property
+    def stances(self) -> list[Stance]:
+        """Mentions without a claim."""
+        return [found for found in self.findings if isinstance(found, Stance)]
+
+    def rejected(self, least: int = 1) -> set[int | None]:
+        """The options rejected at least this plainly."""
+        return {at for found in self.stances if found.rejected >= least for at in found.indexes}
+
+    def excluded(self) -> ChoiceReading | None:
+        """The one option left when all others are rejected."""
+        everything = set(range(self.count))
+        marks = re.findall("[\ue100-\ue13f]", self.marked) or re.findall("[\ue140-\ue15f]", self.marked)
+        mentioned = {index_of(mark) for mark in marks}
+        unmentioned = everything - mentioned
+        plainly = everything - self.rejected(least=2)
+        if len(plainly) == 1 and not plainly & self.rejected():
+            return ChoiceReading(plainly.pop(), "exclusion")
+        if len(unmentioned) != 1 or self.count == 2:
+            return None
+        index = unmentioned.pop()
+        last = self.sentences[-1].text
+        if len(self.rejected()) >= self.count - 2 or _LEFT_OVER.search(last):
+            return ChoiceReading(index, "exclusion")
+        return ChoiceReading(index, "exclusion") if wordings(self.options).closest(last, least=1) == index else None
+
+    def left_over(self) -> int | None:
+        """The only option that is not mentioned, where the last sentence speaks of the one left."""
+        last = self.sentences[-1].text
+        if self.count == 2 or re.search(ANY, last) or not _LEFT_OVER.search(last):
+            return None
+        unmentioned = set(range(self.count)) - {index_of(mark) for mark in re.findall(ANY, self.marked)}
+        return unmentioned.pop() if len(unmentioned) == 1 else None
+
+    def worded(self) -> ChoiceReading | None:
+        """The option that the reply says in its own or in other words."""
+        said = {index_of(mark) for mark in re.findall(ANY, self.marked) if mark != CLASH}
+        words = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
+        if len(said) == 1 and words == said:
+            return ChoiceReading(words.pop(), "option text") if self.is_said_at_an_end() else None
+        if said or "?" in self.text:
+            return None
+        index = wordings(self.options).closest(self.text) if len(self.text) < _SHORT else None
+        return None if index is None else ChoiceReading(index, "paraphrase")
+
+    def mentioned(self) -> ChoiceReading | None:
+        """The only option that the reply mentions, in a sentence that decides."""
+        found = {at for stance in self.stances for at in stance.indexes}
+        if re.search("[\ue120-\ue13f]", self.marked):
+            return None
+        if len(found) != 1 or None in found or any(stance.barred or stance.rejected for stance in self.stances):
+            return None
+        said = [sentence.text for sentence in self.sentences if re.search(ANY, sentence.text)]
+        if len(said) == 1 and _DECIDES.search(said[0]):
+            return ChoiceReading(next(at for at in found if at is not None), "mention")
+        return None
+
+    def is_said_at_an_end(self) -> bool:
+        """Whether the last sentence mentions an option, or the first and nothing takes it back."""
+        if re.search(rf"{ANY}[\"']*\s+(?:is|was|would|sounds|seems|might|may)\b", self.marked):
+            return False
+        if re.search(ANY, self.sentences[-1].text) or _THAT_ONE.search(self.sentences[-1].text):
             return True
-        said = next((m.end() for m in self.find.bound.finditer(self.text) if self.index_of(m) == found.index), 0)
-        return any(
-            self.index_of(match) != found.index and not _WRONG_AFTER.match(self.text[match.end() :][:60])
-            for match in self.find.put_instead.finditer(self.text, said)
-        )
-
-    def index_of(self, match: re.Match[str]) -> int:
-        """The option whose label was matched."""
-        return self.by_label[match["label"].casefold()]
-
-    def in_json(self) -> Iterator[tuple[int | None, str]]:
-        for match in _BRACES.finditer(self.text):
-            try:
-                value = msgspec.json.decode(match[0])
-            except msgspec.DecodeError:
-                continue
-            for key, answer in value.items():
-                if squeeze(str(key)) in _ANSWER_KEYS:
-                    index, seen = self.from_value(answer)
-                    if seen:
-                        yield index, "json"
-
-    def from_value(self, answer: Any) -> tuple[int | None, bool]:
-        """The option a JSON value names, and whether it names any at all."""
-        if isinstance(answer, list):
-            inner = {self.from_value(part) for part in answer if not isinstance(part, list)}
-            return inner.pop() if len(inner) == 1 else (None, bool(inner))
-        if not isinstance(answer, str):
-            return None, False
-        head = self.headed(answer)
-        index = self.bare(answer) if head is None else head
-        if index is None and squeeze(answer) in self.squeezed:
-            index = self.squeezed.index(squeeze(answer))
-        return index, index is not None
-
-    def in_box(self) -> Iterator[tuple[int | None, str]]:
-        for match in _BOX.finditer(self.text):
-            inner = match[1] or match[2] or ""
-            index = self.bare(inner)
-            if index is None:
-                index = self.headed(inner)
-            if index is None and squeeze(inner) in self.squeezed:
-                index = self.squeezed.index(squeeze(inner))
-            if index is not None:
-                yield index, "box"
-            elif len(set(self.find.bound.findall(inner))) > 1:
-                yield None, "box"
-
-    def on_lines(self) -> Iterator[tuple[int | None, str]]:
-        lines = [line.strip() for line in self.text.splitlines() if line.strip()]
-        if not lines:
-            return
-        inner = [self.alone(line) for line in lines[1:-1]]
-        if not any(index is not None for index in inner):
-            first = self.alone(lines[0])
-            if first is not None:
-                yield first, "first line"
-        if len(lines) > 1:
-            last = self.alone(lines[-1])
-            if last is not None and len({self.alone(line) for line in lines} - {None}) <= 2:
-                yield last, "last line"
-        for line in lines:
-            match = self.find.stated_line.fullmatch(line)
-            if match and not match["final"] and not _negated(line, match.start("label")):
-                yield self.by_label[match["label"].casefold()], "stated line"
-
-    def alone(self, line: str) -> int | None:
-        index = self.bare(line)
-        if index is None:
-            index = self.headed(line)
-        return index
-
-    def headed(self, line: str) -> int | None:
-        """The label at the head of a line, behind it a stop, a bracket or the option's own text."""
-        match = self.find.head.match(line)
-        if not match:
-            return None
-        index = self.by_label[match["label"].casefold()]
-        rest = squeeze(line[match.end() :])
-        own = bool(rest) and bool(self.squeezed[index]) and rest.startswith(self.squeezed[index])
-        if own:
-            return index
-        others = any(option and rest == option for option in self.squeezed)
-        if others or not match["stop"].strip():
-            return None
-        return None if self.lists_more(line[match.start("label") :]) else index
-
-    def lists_more(self, tail: str) -> bool:
-        return self.find.several.match(tail) is not None
-
-    def stated(self, *, only_final: bool = False) -> ChoiceReading | None:
-        """A sentence that gives the answer; a later one marked as final outweighs the earlier."""
-        found: list[int | None] = []
-        final: list[int | None] = []
-        for match in self.find.stated.finditer(self.text):
-            if self.is_word(match) or _negated(self.text, match.start("label")):
-                continue
-            if _DENIED.search(self.text[max(0, match.start() - 60) : match.start()]) or "不选" in match[0]:
-                continue
-            index: int | None = self.by_label[match["label"].casefold()]
-            if self.lists_more(self.text[match.start("label") :][:80]):
-                index = None
-            (final if match["final"] else found).append(index)
-        if only_final or final:
-            return _settle(final, "final answer")
-        return _settle(found, "stated")
-
-    def is_word(self, match: re.Match[str]) -> bool:
-        """Whether the letter is an English word here: the article "a", the pronoun "I"."""
-        label = match["label"]
-        if label.casefold() not in ("a", "i") or self.text[: match.start("label")][-1:] in ('"', "(", "["):
-            return False
-        after = self.text[match.end() :][:400]
-        if label.casefold() == "i":
-            return re.match(r"\s+[A-Za-z]", after) is not None
-        if re.match(
-            r"\s+(?:because|since|as\b|for\b|is\b|would|and\b|or\b|due|seems|given|but\b|which|with the)", after
-        ):
-            return label == "a" and re.match(r"\s+(?:is|because|since|or|and)\b", after) is None
-        return re.match(r"\s+[A-Za-z]", after) is not None and not squeeze(after).startswith(
-            self.squeezed[self.by_label["a"]] or "\0"
-        )
-
-    def option_text(self) -> ChoiceReading | None:
-        """Exactly one option's own words stand in the reply (or in its first or last sentence)."""
-        if len({self.headed(line) for line in self.text.splitlines()} - {None}) > 1:
-            return None  # the options were only repeated, each behind its label
-        parts = [part for part in re.split(r"[\n.!?。！？]+", self.text) if squeeze(part)]
-        everywhere = self.named_in(self.text)
-        if len(everywhere) == 1:
-            return ChoiceReading(everywhere.pop(), "option text")
-        if not everywhere:
-            return None
-        first, last = self.named_in(parts[0]), self.named_in(parts[-1])
-        if len(last) == 1 and (not first or first == last or len(first) > 1):
-            return ChoiceReading(last.pop(), "option text")
-        if len(first) == 1 and not last:
-            return ChoiceReading(first.pop(), "option text")
-        return ChoiceReading(None, "several")
-
-    def named_in(self, text: str) -> set[int]:
-        """Options whose words occur; a longer option hides a shorter one inside it."""
-        folded = f" {squeeze(text)} "
-        found: set[int] = set()
-        for index in sorted(range(len(self.squeezed)), key=lambda at: -len(self.squeezed[at])):
-            option = self.squeezed[index]
-            if not option or option in self.by_label:
-                continue
-            needle = f" {option} " if option.isascii() else option
-            if needle in folded:
-                start = folded.index(needle)
-                if not _NEGATION.search(folded[max(0, start - 60) : start].rstrip() + " "):
-                    found.add(index)
-                folded = folded.replace(needle, " \x00 ")
-        return found
-
-    def ordinal(self) -> ChoiceReading | None:
-        """The option named by its place: the second one, 第二个."""
-        found: list[int | None] = []
-        for match in _ORDINAL.finditer(self.text):
-            if _negated(self.text, match.start()):
-                continue
-            word, digits, han, item, last = match.groups()
-            spoken = (word or digits or han or item or "").lower()
-            place = -1 if last else _ORDINALS.get(spoken) or _HAN.get(spoken) or int(spoken or 0)
-            place = len(self.labels) if place == -1 else place
-            if 1 <= place <= len(self.labels):
-                found.append(place - 1)
-        return _settle(found, "ordinal")
-
-    def last_letter(self) -> ChoiceReading | None:
-        """The one letter left standing in the last sentence that names any."""
-        lines = self.text.splitlines()
-        heads = {index for line in lines if (index := self.headed(line)) is not None}
-        if len(heads) > 1:
-            kept = [line for line in lines if self.headed(line) is None]
-            if not any(self.letters(line) for line in kept):
-                return ChoiceReading(None, "several")
-            lines = kept
-        for part in reversed(re.split(r"[\n.!?;。]+(?=\s|$|[^\s\w])|\n|。|;", "\n".join(lines))):
-            letters = self.letters(part)
-            concluded = self.letters(_CONCLUSION.split(part)[-1]) if len(letters) > 1 else letters
-            if letters:
-                letters = concluded or letters
-                return (
-                    ChoiceReading(letters.pop(), "last letter") if len(letters) == 1 else ChoiceReading(None, "several")
-                )
-        return None
-
-    def letters(self, part: str) -> set[int]:
-        found: set[int] = set()
-        for match in self.find.bound.finditer(part):
-            label = match["label"]
-            bracketed = match[0][0] in '"(['
-            if label not in self.labels and not bracketed:
-                continue
-            if not bracketed and label in ("A", "I") and re.match(r"\s+[a-z]", part[match.end() :][:40]):
-                follows = re.match(r"\s+(?:is|because|since|seems|would|shows|best|and|or)\b", part[match.end() :][:40])
-                if label == "I" or not follows:
-                    continue
-            if re.search(
-                r"\b(?:plan|vitamin|type|grade|class|team|person|party)\s+$",
-                part[max(0, match.start() - 20) : match.start()],
-                re.IGNORECASE,
-            ):
-                continue
-            if _negated(part, match.start("label")) or _WRONG_AFTER.match(part[match.end() :][:60]):
-                continue
-            found.add(self.by_label[label.casefold()])
-        return found
+        first = self.sentences[0]
+        after = self.marked[first.start + len(first.text) :]
+        return re.search(ANY, first.text) is not None and not (CORRECTION.search(after) or _BUT.search(after))
 
 
-def _negated(text: str, at: int) -> bool:
-    """Whether the words just before this place deny what follows."""
-    return _NEGATION.search(text[max(0, at - 60) : at]) is not None
-
-
-def _settle(found: Sequence[int | None], rule: str) -> ChoiceReading | None:
-    if not found:
-        return None
+def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: str) -> bool:
+    """Whether a claim takes the place of an earlier one: it narrows or widens it, corrects it, or concludes."""
     return (
-        ChoiceReading(found[0], rule)
-        if len(set(found)) == 1 and found[0] is not None
-        else ChoiceReading(None, "several")
+        claim.indexes < now
+        or now < claim.indexes
+        or CORRECTION.search(between) is not None
+        or (claim.strength == MARKED and strength < MARKED)
+        or (claim.strength == FINAL and _CONTRAST.search(between) is not None)
     )

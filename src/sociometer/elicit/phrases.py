@@ -1,0 +1,257 @@
+"""Phrases around a mention that claim, reject or suspend it, in English and Chinese, as patterns over marked text."""
+
+from __future__ import annotations
+
+import re
+
+from sociometer.elicit.mentions import ANY
+
+__all__ = [
+    "ALL_BUT",
+    "AT_FIRST",
+    "CLAIM_BEFORE",
+    "CLAIM_BEHIND",
+    "CONCEDED",
+    "CONCEDED_BEHIND",
+    "CORRECTION",
+    "GOOD",
+    "GROUP",
+    "HYPOTHETICAL",
+    "IF_BEHIND",
+    "IS_NOT",
+    "NOT",
+    "ONLY_BEFORE",
+    "OTHERS",
+    "OUT_BEFORE",
+    "OUT_BEHIND",
+    "PRAISE",
+    "SO_BEFORE",
+    "TAKEN_BACK",
+    "UNREAL",
+    "WRONG_BEHIND",
+]
+
+_ADVERB = (
+    r"(?:most likely|probably|definitely|clearly|surely|certainly|obviously|therefore|simply|actually|still|indeed|"
+    r"likely|almost certainly|really|just|now|perhaps|maybe|also|by far|easily|most|hands down|arguably|undoubtedly|"
+    r"then|"
+    r"thus|overall|ultimately|honestly|personally|either way|exactly|of course|hmm+|well|ok|okay|sure)"
+)
+_ADVERBS = rf"(?:{_ADVERB}[\s,.!]+)*"
+_CHOICE = (
+    r"(?:answers?|anser|awnser|ans\.?|choice|pick|selection|selected|verdict|vote|decision|conclusion|"
+    r"final(?= answer|:| is)|"
+    r"response|"
+    r"réponse|favou?rite|guess|chosen option|preference|recommendation)"
+)
+BEST = (
+    r"(?:best|correct|right|strongest|better|safest|wisest|kindest|gentlest|nicest|fairest|worst|weakest|winner|top|"
+    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|least [a-z-]+|more [a-z-]+|only|(?:[a-z-]+ )?one|"
+    r"superior|"
+    r"(?:final |my )?answer|way to go|strong(?:er|est)|favou?rite|pick|choice|recommended|sensible|solution|"
+    r"what (?:i|we)(?:'d| would|'ll)? (?:choose|pick|recommend|go|say|do)|(?:simplest|smartest|healthiest|warmest) \w+)"
+)
+_BE = (
+    r"(?:'s(?: got to be)?|\s+(?:is|was|would be|should be|must be|will be|has to be|can only be|remains|goes to|"
+    r"seems to be|to be|"
+    r"would have to be|got to be|has got to be|got to be|might be|may be|could be|lies with))"
+)
+_VERB = (
+    r"(?:choose|chose|chosen|choosing|select|selected|selecting|pick|picked|picking|go with|going with|went with|"
+    r"go for|going for|opt for|opting for|settled? on|settling on|settle for|decided? on|decided? for|say|answer|"
+    r"vote for|vote|take|taking|stick with|sticking with|stay with|prefer|recommend(?: going with)?|suggest|favou?r|"
+    r"lean(?:ing)?(?: towards?| to)?|side with|come down on the side of|conclude|think|believe|guess|argue for|"
+    r"end up with|land on|landing on|mark|accept|go|endorse|back|give you|meant?|inclined to (?:pick|choose|say)|do|"
+    r"trust|call it)"
+)
+_ENGLISH_BEFORE = (
+    rf"\b{_CHOICE}(?:\s+(?:here|to this question|to the question|for me|is therefore))?(?:{_BE}|\s*[:=—–-]+>?)*\s*|"
+    rf"\b(?:i|we|i'd|i'll|i'm|we'd|we'll|i've|let's|let me|you|one|should|would|must|he|she|gonna|going to)\b"
+    rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,4}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
+    rf"\b(?:gonna|got to) say\s+|\b(?:go|going) with\s+|"
+    rf"\bi (?:think|believe|guess|suspect|feel|say)\b[^,.;:]{{0,60}}\b(?:is|be)\s+|"
+    rf"(?:^|[,.;:—–-]\s*|\b(?:so|then|just|therefore|hence|thus) )(?:choose|pick|select|go with|go for|go|take|"
+    rf"choosing|"
+    rf"going with|leaning towards?|selecting|picking):?\s*|"
+    rf"\b(?:it|this|that|which|what fits|what's left|what remains|everything points to)(?:{_BE}|\s+leaves|\s*:):?\s*|"
+    rf"\b(?:leaves?(?: us)?(?: with)?|leaving(?: us)?(?: with)?|left with|left is|remaining(?: option)? is|"
+    rf"ending up at)"
+    rf"\s*(?:only|just)?:?\s*|"
+    rf"\b{BEST}(?:\s+[a-z']+){{0,6}}?\s*(?:\b(?:is|was|would be|remains|has to be|must be|goes to|might be)\b:?|:)\s*|"
+    rf"\b(?:switch|chang|revis|correct|updat|mov)\w*\s+(?:(?:my|the)\s+)?(?:answer|choice|pick|mind|vote)?\s*"
+    rf"(?:from {ANY} )?(?:to|:)\s*|"
+    rf"(?:→|->|=>|⇒|✅|☑|👉|✔️?|\[x\])\s*|"
+    rf"\b(?:points? to|pointing to|speaks for|in favou?r of|corresponds? to|match(?:es)?|"
+    rf"aligns? (?:[a-z]+ ){{0,2}}with|"
+    rf"described (?:[a-z]+ )?by|captured (?:[a-z]+ )?by|leads? (?:me |us )?to|brings? (?:me |us )?to|supports|"
+    rf"is exactly what|consistent with|reflected in|in line with|by elimination,?)\s+|"
+    rf"\bnot {ANY},?\s*(?:but|it's|it is)\s+|^\W*{_ADVERB}[\s,.!]+"
+)
+_HAN_BEFORE = (
+    r"(?:答案|结论|結論|正解|正确选项|正確選項|选项|選項|选择|選擇|回答|排第一的?)(?:应该|應該|应当|应|應|就|会|還|"
+    r"还|只能|自然|便|当然)*"
+    r"(?:是|为|為|选|選|:|=)+|(?<![\u3400-\u9fff])答:?|"
+    r"(?<![不没沒别別候挑竞入当])(?:选|選|选择|選擇|选定|改选|改選|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
+    r"喜歡|站)"
+    r"(?:了|的是|给|給|选|选择|選擇)?:?|"
+    r"(?:所以|因此|那么|那|故|因而|于是|应该|應該|应当|当然|还|還|肯定|就|只能|我(?:认为|認為|觉得|覺得|猜)|才|大概|"
+    r"可能|毫无疑问|"
+    r"显然|顯然|其实|其實|也许|一定|明显)(?:就|还|還|应该|應該|应|只能|会|會)*(?:是|说|說|选|選)|(?:^|"
+    r"[,。;:])\s*(?:而?是)|"
+    rf"不是{ANY}[,]?(?:而是|是)|"
+    r"(?:只剩下?(?:了)?|剩下的?(?:就)?(?:是)?|唯独|唯獨|唯有)|我(?:认为|認為|觉得|覺得)|会说|會說|会先说|当然去?|直接|"
+    r"(?:那就|就|还是|還是|综上|综上所述),?|"
+    r"(?<!不)最[^,。;不]{1,10}的(?:选项|選項|答案|做法|回应|回應|一个|一項|一项|一句|说法|說法)?(?:应该|應該|应|还|"
+    r"還|就)?(?:是|为|為|:)"
+)
+CLAIM_BEFORE = re.compile(rf"(?:{_ENGLISH_BEFORE}|(?:{_HAN_BEFORE})\s*)[\"'(]*{_ADVERBS}[\"'(]*$", re.IGNORECASE)
+SO_BEFORE = re.compile(
+    r"(?:\b(?:so|therefore|thus|hence|ergo|then|ok|okay|fine|overall|ultimately|in (?:conclusion|summary|short)|"
+    r"on balance|given (?:all )?this|all things considered|to summari[sz]e|here|by (?:process of )?elimination)|"
+    r"所以|因此|那么|那就|故|总之|總之)[,:]?\s*$",
+    re.IGNORECASE,
+)
+ONLY_BEFORE = re.compile(r"(?:\bonly|\bjust|只有|唯有|唯独|唯獨)\s*$", re.IGNORECASE)
+_QUITE = (
+    r"(?:clearly |by far |probably |definitely |still |simply |perhaps |as |easily |likely |therefore |thus |really |"
+    r"actually |obviously |the |my |an? |overall |far |much |arguably |certainly )*"
+)
+CLAIM_BEHIND = re.compile(
+    rf"(?:\s*,?\s*(?:it is\b|for me\b|for sure|hands down|all the way|then\b|wins\b(?=\s*[.,!;]|$)|gets my vote|"
+    rf"is it\b|"
+    rf"takes (?:it|the cake)\b|obviously|definitely|certainly|i (?:think|guess|believe|suppose)\b|i'd say\b|"
+    rf"(?:rather than|instead of|over|beats|not)\s*{ANY})|"
+    rf",?\s*(?:'s|is|was|would be|seems(?: to be)?|looks(?: like)?|remains|feels(?: like)?|sounds|comes out|"
+    rf"comes across|"
+    rf"stands out|must be|should be|has to be|will be|gets|might be|may be|could be|as|appears(?: to be)?)\s+"
+    rf"{_QUITE}{BEST}\b(?!\s+(?:to\b(?! {ANY})|people|answer from|(?:that )?i(?:'d| would)? (?:find|take|consider)))|"
+    rf"\s+(?:the )?(?:best|winner|right|correct)\b|"
+    rf"\s+(?:stands out|comes out on top|comes out (?:ahead|best)|is on top|makes (?:the )?most sense|is it\b|"
+    rf"is the way|"
+    rf"does more|beats|says exactly|is exactly)\b|\s+(?:best |most |perfectly )[a-z]+s\b|"
+    rf"\s+[a-z]+s (?:[a-z]+ )?(?:best|perfectly|the most)\b|"
+    r"\s*(?:(?:相对|相對|明显|显然|顯然|才|就|是|会|會|要|则|則|比较|無疑|无疑|还是|還是)*(?:最|更)(?!不)[^,。;]{1,6}|"
+    r"才?(?:是|为)(?:正确|正確|最|唯一|更|答案|对的|對的)(?!不)|好就好在|一票|胜出|勝出|才对|才對|才(?:是|能|真正)|"
+    r"莫属|"
+    rf"(?:对|正确|吧|啦|呀|咯|哦)(?=[。,;!]|\s*$)|(?:比|好过|胜过){ANY}(?:更?好|更|强|合适)|(?:而不是|而非){ANY}|"
+    rf"正好|因为|因為))",
+    re.IGNORECASE,
+)
+PRAISE = re.compile(
+    r"\s+(?:(?:clearly|simply|actually|really|actively|directly|only) )?(?:fits|works|suits|serves|matches|describes|"
+    r"captures|explains|solves|meets|respects|repairs|(?:is|are)(?: both)? (?:right|correct|appropriate|good|fine|"
+    r"true|kind|honest|it|"
+    r"perfect|considerate|reasonable|helpful|thoughtful|respectful|balanced|empathetic))\b|"
+    r"\s+[a-z]+s\b[^,.;]{0,50}\b(?:most|best|better)\b|"
+    r"\s*(?:比较|則|则|很|也|都|才)?(?:符合|贴切|貼切|恰当|恰當|正确|正確|合适|合適|得体|得體|妥当|妥當)",
+    re.IGNORECASE,
+)
+NOT = re.compile(
+    r"\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|\bhardly\b|\bwithout\b|\bno (?:reason|case)\b",
+    re.IGNORECASE,
+)
+ALL_BUT = re.compile(
+    r"\b(?:everything|all(?: options| of them)?|none(?: of them)?|nothing|no option) (?:except|but|"
+    r"other than)(?: for)?\s*$",
+    re.IGNORECASE,
+)
+GOOD = re.compile(r"\b(?:fine|good|okay|ok|appropriate|correct|works?|right|fits?|acceptable|helpful)\b", re.IGNORECASE)
+OUT_BEFORE = re.compile(
+    rf"(?:\bnot|\bnor|\bneither|\bnone of|\brather than|\binstead of|\bover|\bthan|\bagainst|\bexcept(?: for)?|"
+    rf"\beliminat\w+|\brul\w+ out|\breject\w*|\bexclud\w*|\bdiscard\w*|\bdismiss\w*|\bstrike|\bwithout|\bfrom|\bunlike|"
+    rf"\bbeats|\b(?:preferable|superior|compared) (?:to|with)|\bprefer {ANY} to|相比|与|與|比|"
+    rf"(?<!唯)不(?:是|选|選|会选|會選|该选|應選|应选|能选|会是|可能是)?|别选|沒選|没选|非|排除了?|除了|除|谈不上|"
+    rf"談不上|算不上|"
+    rf"而不是|而非|并非|並非|不像|去掉)\s*(?:(?:be|is|choose|choosing|pick|both|either|just|it's|for)\s+)*[\"(]*$",
+    re.IGNORECASE,
+)
+WRONG_BEHIND = re.compile(
+    r"\W*\s*(?:(?:all|both|each|also|just|simply|clearly|definitely|is|are|was|were|can be|can|could be|would be|would|"
+    r"must be|seems?|looks?|sounds?|does|do|did|should be|has been|have been|quite|rather|completely|obviously|"
+    r"far)\s+)*"
+    r"(?:not\b|n't|isn't|aren't|doesn't|don't|can't|cannot|won't|wouldn't|out\b|wrong|incorrect|false|unlikely|too\b|"
+    r"no\b|"
+    r"ruled out|eliminated|excluded|impossible|implausible|inappropriate|unsuitable|unacceptable|irrelevant|nonsense|"
+    r"off the table|far-fetched|beside the point|❌|✖|✗|×)|"
+    r"\s*(?:都|均|也|就|显然|明显|则|則|项|是|更|全)*(?:不(?!错)|错|錯|排除|过于|過於)",
+    re.IGNORECASE,
+)
+OUT_BEHIND = re.compile(
+    r"\b(?:not|never|no|nothing|neither|nor|without|too|wrong|incorrect|out|unlikely|implausible|far-fetched|"
+    r"irrelevant|"
+    r"bad|worse|misses|ignores?|fails|lacks|lacking|merely|unrelated|impossible|cruel|rude|silly|weird|cold|mean|lie|"
+    r"weak|"
+    r"offensive|harsh|illegal|insult\w*|attack\w*|snub|assumes?|invents?|stealing|humiliat\w*|dangerous|disrespect\w*|"
+    r"excluded|ruled|drops?|naive|late|nonsense|cannot|shames|disproportionate|wasteful|lectures|costs|pretends|"
+    r"overreact\w*|threat\w*|hurt\w*|harm\w*|dismiss\w*|aggressive|passive|confrontational|cowardly|selfish|"
+    r"problematic|"
+    r"escalat\w*|hostile|blunt|pry\w*|pries|intrusive|awkward|tactless|clumsy|less|disregard\w*|dodges?|evades?|"
+    r"embarrass\w*|undermin\w*|betray\w*|poor|overkill|extreme|contradict\w*|premature|immature|minimi[sz]\w*|blam\w*|"
+    r"avoid\w*|guilt\w*|behind (?:her|his|their) back|pressur\w*|judg\w*|(?:un|in|im|ir)(?:appropriate|acceptable|"
+    r"helpful|"
+    r"kind|sensitive|suitable|reasonable|adequate|considerate|necessary|effective|polite|fair|caring|sincere|wise|"
+    r"sufficient|responsible|true|supported|realistic|professional)|dis(?:honest|missive))\b|n't\b|"
+    r"[不没沒无無太错錯非过過酸刺俗丢]|反而|排除|怪他|❌|✖|✗|×",
+    re.IGNORECASE,
+)
+IS_NOT = re.compile(
+    r"\W*(?:is|was|are|do|does|did|would|will|can|could|should)\s?(?:n't|not)\b|\s*[不沒没]|"
+    r"\s*not\b(?!\s*[\ue100-\ue160])",
+    re.IGNORECASE,
+)
+HYPOTHETICAL = re.compile(
+    r"\bhad (?:he|she|it|they|the|we|i|this)\b|\bwere (?:he|she|it|they)\b|"
+    r"\b(?:if|unless|suppose|supposing|whether|imagine|had it|were it|in case)\b|如果|要是|假如|假设|倘若|若是|"
+    r"若(?=[^干])",
+    re.IGNORECASE,
+)
+IF_BEHIND = re.compile(r"^[^.;!]{0,60}?\b(?:if|unless|only when|provided)\b", re.IGNORECASE)
+UNREAL = re.compile(r"\b(?:would|were|had|might|could)\b|'d\b", re.IGNORECASE)
+OTHERS = re.compile(
+    r"\b(?:people|everyone|everybody|many|some|others|most (?:people|readers|parents|of us|would|will)|author|textbook|"
+    r"you(?:'d| would| might| may| could)|one (?:might|could|may)|somebody|someone|he'd|she'd|they'd|obvious|"
+    r"no one|nobody|nearly|almost|i thought|was going to|was about to|second (?:choice|pick|best|place)|runner-up|"
+    r"close second|expected|tempt\w*|not far (?:off|behind)|would have (?:said|been|chosen)|i'd have (?:said|chosen|"
+    r"gone)|"
+    r"(?:mother|father|ex|friend|stranger|examiner|boss) would|according to|from [\w' ]{1,30} point of view|by our)\b|"
+    r"有人|一般人|很多人|多数人|大家|习惯|容易误|其次|有些人|有的人",
+    re.IGNORECASE,
+)
+AT_FIRST = re.compile(
+    r"\b(?:first (?:instinct|thought|reaction|impression|guess|impulse|glance|analysis)|first i thought|initial(?:ly)?|"
+    r"at first|originally)\b|第一反应|第一反應|乍看|乍一看|表面上|本来|本來|原本|起初|一开始|一開始|最初|先写",
+    re.IGNORECASE,
+)
+CONCEDED = re.compile(
+    r"^\W*(?:while|although|though|even though|whereas|as much as|even if)\b|^\W*(?:虽然|雖然|尽管|儘管|固然)",
+    re.IGNORECASE,
+)
+CONCEDED_BEHIND = re.compile(
+    r"^\s*,?\s*(?:(?:is|was|would be|might be|may be|comes|looks|seems|as)\s+(?:\w+\s+){0,4}?(?:tempting|obvious|"
+    r"textbook|"
+    r"runner-up|(?:close |distant )?second|close\b|popular|what (?!i\b|we\b))|"
+    r"(?:虽然|雖然|固然|也|看似|听起来|聽起來|看起来|看起來|乍看|其次))|"
+    r"^,\s*(?:(?:though|although)\s+\w|however|despite|while|which)\b",
+    re.IGNORECASE,
+)
+CORRECTION = re.compile(
+    r"\b(?:wait|actually|oops|scratch that|on (?:closer )?(?:reflection|inspection)|on second thoughts?|"
+    r"come to think of it|correction|hold on|reconsider|hmm+|no(?=[,.;:!…])|chang(?:e|ed|ing) my (?:answer|mind)|"
+    r"revised?|"
+    r"correct my answer|then again|i mean|but (?:look|then)|sorry|instead|i'm not convinced|it isn't|however)\b|"
+    r"不对|不對|等等|等一下|更正|其实|其實|改选|改選|改为|再想想|但是|重新|看错|不(?=[,，])",
+    re.IGNORECASE,
+)
+TAKEN_BACK = re.compile(
+    r"\b(?:wait|oops|scratch that|on second thoughts?|reconsider|hmm+|no(?=[,.;:!…])|chang(?:e|ed|ing) my (?:answer|"
+    r"mind)|"
+    r"sorry)\b|(?:^|[。,.…])\s*(?:不对|不對|等等|等一下|更正)",
+    re.IGNORECASE,
+)
+_JOINT = (
+    rf"\s*(?:,\s*(?:and|or)\b|,\s|,(?={ANY}(?![\u3400-\u9fff]))|/|、|&|\+|\band\b|\bor\b|和|或者?|与|與|及|还是|還是|"
+    rf"跟|以及|as well as)\s*"
+    r"(?:either |perhaps |maybe |even |或者?)?"
+)
+GROUP = rf"(?>(?:(?<=between ){ANY} and {ANY}|{ANY}(?:{_JOINT}{ANY})*))"
+"""Mentions joined by a comma, "and" or "or"."""

@@ -1,0 +1,122 @@
+"""Verdicts given option by option: ticks and crosses, ratings, rankings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sociometer.elicit.mentions import index_of
+
+__all__ = ["read_list", "read_ranking", "read_ticks"]
+
+_NAMED = "[\ue100-\ue13f]"
+_LINE = re.compile(rf"^[ \t>#|•·🔹*-]*(?P<box>\[[ xX✓✔]?\])?[ \t|*-]*(?P<mark>{_NAMED})(?P<rest>.*)$", re.MULTILINE)
+_YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|best)\b|是|对|對|正确|正確|符合)", re.IGNORECASE)
+_NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect|wrong)\b|否|错|錯|不)", re.IGNORECASE)
+_UNSURE = re.compile(r"⚠|❓|🟡|\?")
+_RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
+_INLINE_RATING = re.compile(
+    rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$)",
+    re.MULTILINE,
+)
+_INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue13f\n✅✔☑√👍❌✖✗✘×👎]{{0,80}}([✅✔☑√👍❌✖✗✘×👎])")
+_ARROWS = re.compile(rf"{_NAMED}(?:\s*(?:>|→|->|≥)\s*{_NAMED})+")
+_RANKED_LINE = re.compile(rf"^[ \t]*(\d{{1,2}})[.)、]\s*(?:方案)?({_NAMED})", re.MULTILINE)
+_UPWARDS = re.compile(
+    r"(?:least|worst|lowest|weakest)[\w -]{0,24}(?:to|→|->|>)\s*(?:the )?(?:most|best|highest|strongest)|"
+    r"从(?:低到高|差到好|最不|最差)|從(?:低到高|差到好|最不|最差)",
+    re.IGNORECASE,
+)
+_DOWNWARDS = re.compile(
+    r"(?:most|best|highest|strongest)[\w ]{0,24}(?:to|→|->|>)\s*(?:the )?(?:least|worst|lowest|weakest)|"
+    r"从(?:高到低|好到差|最)|從(?:高到低|好到差|最)|rank|排序|排名",
+    re.IGNORECASE,
+)
+
+
+def read_list(text: str, count: int) -> int | None:
+    """Return the one option with a good verdict, or the best rating, in a list or table with a line for each."""
+    lines: dict[int, re.Match[str]] = {}
+    for line in _LINE.finditer(text):
+        index = index_of(line["mark"])
+        if index in lines:
+            return _best_rated(text, count)
+        lines[index] = line
+    ticked = [index for index, line in lines.items() if line["box"] and line["box"].strip("[] ")]
+    if len(ticked) == 1 and sum(line["box"] is not None for line in lines.values()) >= count - 1:
+        return ticked[0]
+    if len(lines) < count:
+        return _best_rated(text, count)
+    verdicts = {index: _verdict(line) for index, line in lines.items()}
+    good = [index for index, verdict in verdicts.items() if verdict is True]
+    bad = [index for index, verdict in verdicts.items() if verdict is False]
+    if len(bad) == count - 1 and count > 2:
+        return (set(range(count)) - set(bad)).pop()
+    if len(good) == 1 and 2 * len(bad) >= count:
+        return good[0]
+    return _best_rated(text, count)
+
+
+def _verdict(line: re.Match[str]) -> bool | None:
+    """Whether the line accepts its option; None where it does not say."""
+    if line["box"]:
+        return line["box"].strip("[] ") != ""
+    rest = line["rest"].lstrip(" \t.:)?|-–—,")
+    cells = [cell for cell in rest.split("|") if _YES.search(cell) or _NO.search(cell)]
+    if len(cells) > 1:
+        return all(_YES.search(cell) for cell in cells)
+    yes, no = _YES.search(rest), _NO.search(rest)
+    if _UNSURE.search(rest) and not (yes or no):
+        return None
+    if yes and no:
+        return None if yes.start() == no.start() else yes.start() < no.start()
+    return True if yes else False if no else None
+
+
+def read_ticks(text: str, count: int) -> int | None:
+    """Return the one ticked option where every option has a tick or a cross."""
+    marks = {index_of(match[1]): match[2] in "✅✔☑√👍" for match in _INLINE_TICK.finditer(text)}
+    ticked = [index for index, good in marks.items() if good]
+    return ticked[0] if len(marks) == count and len(ticked) == 1 else None
+
+
+def _best_rated(text: str, count: int) -> int | None:
+    rated: dict[int, float] = {}
+    for match in _INLINE_RATING.finditer(text):
+        index = index_of(match[1])
+        if index in rated:
+            return None
+        rated[index] = float(match[2])
+    if len(rated) < count:
+        return None
+    best = max(rated.values())
+    found = [index for index, value in rated.items() if value == best]
+    return found[0] if len(found) == 1 else None
+
+
+def read_ranking(text: str, count: int) -> int | None:
+    """Return the top of a ranking of all options that nothing behind it contradicts."""
+    numbered = [(int(match[1]), index_of(match[2]), match.end()) for match in _RANKED_LINE.finditer(text)]
+    if [place for place, _, _ in numbered] == list(range(1, count + 1)):
+        order, start, end = [index for _, index, _ in numbered], 0, numbered[-1][2]
+    else:
+        arrows = list(_ARROWS.finditer(text))
+        if len(arrows) != 1:
+            return None
+        order = [index_of(mark) for mark in re.findall(_NAMED, arrows[0][0])]
+        start, end = arrows[0].start(), arrows[0].end()
+    if sorted(order) != list(range(count)):
+        return None
+    return _top(text, order, start or end, end)
+
+
+def _top(text: str, order: Sequence[int], start: int, end: int) -> int | None:
+    before = text[max(0, start - 300) : start]
+    if _UPWARDS.search(before):
+        top = order[-1]
+    elif _DOWNWARDS.search(before) or ">" in text[start:end]:
+        top = order[0]
+    else:
+        return None
+    after = {index_of(mark) for mark in re.findall(_NAMED, text[end:])}
+    return top if after <= {top} else None
