@@ -183,9 +183,10 @@ def _in_order(part: str, n: int, total: float) -> dict[int, Amount]:
     ]
     pairs = [pair for pair in pairs if not _TOTAL.fullmatch(pair[0])]
     known = [marked_index(word) if re.fullmatch(MARK, word) else place for place, (word, _) in enumerate(pairs)]
-    if known != list(range(n)):
+    if known != list(range(n)) or any(len(word) < 3 and word.isascii() for word, _ in pairs):
         return {}
-    return {place: amount(number) for place, (_, number) in enumerate(pairs)}
+    found = {place: amount(number) for place, (_, number) in enumerate(pairs)}
+    return found if math.isclose(math.fsum(each.points(total) for each in found.values()), total) else {}
 
 
 def _listed(part: str, n: int, total: float) -> dict[int, Amount]:

@@ -35,6 +35,8 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 
+_MOST_VALUES = 100
+
 
 class Choice(msgspec.Struct, frozen=True):
     """The value that answers, not yet in its types, or None with the rule and the problem."""
@@ -64,7 +66,7 @@ def choose(text: str, fitter: Fitter, budget: Budget) -> Choice:
 
 
 def _choose_json(text: str, fitter: Fitter, budget: Budget) -> Choice | None:
-    parsed = list(parse_all(text, budget))
+    parsed = list(parse_all(text, budget))[-_MOST_VALUES:]
     candidates = list(_candidates(text, parsed, fitter, budget))
     alike = [each for each in candidates if each.fitted is not None or _alike(each.value, fitter)]
     cut_last = bool(candidates) and not candidates[-1].complete and _FINAL.search(candidates[-1].before) is not None

@@ -1,10 +1,11 @@
-"""The names of options as replies spell them: folded, inflected, and told apart when one holds another."""
+"""The names of options as replies spell them: folded, inflected, shortened, and told apart when one holds another."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from sociometer.elicit.feeling_words import FAMILIES, SYNONYMS
 from sociometer.elicit.normal import plain
 
 __all__ = ["MARK", "Names", "marked_index"]
@@ -25,8 +26,11 @@ class Names:
         self.count = len(options)
         self._spellings = {name: at for at, name in reversed(list(enumerate(folded))) if name}
         for at, stem in enumerate(stems):
-            if len(stem) >= 3 and stems.count(stem) == 1 and stem.isascii():
+            if len(stem) >= 3 and stems.count(stem) == 1 and stem.isascii() and not _shared(stem, folded, at):
                 self._spellings.setdefault(stem, at)
+        for groups in (FAMILIES, SYNONYMS):
+            for word, at in _group_words(groups, folded, set(self._spellings)).items():
+                self._spellings.setdefault(word, at)
         forms = sorted(self._spellings, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(_spelled, forms)) or r"(?!)", re.IGNORECASE)
 
@@ -50,6 +54,25 @@ class Names:
 def marked_index(mark: str) -> int:
     """Return the index of the option that a mark stands for."""
     return ord(mark) - _FIRST_MARK
+
+
+def _group_words(groups: Sequence[frozenset[str]], folded: Sequence[str], taken: set[str]) -> dict[str, int]:
+    """The other words of each group that holds exactly one option."""
+    found: dict[str, int] = {}
+    unclear: set[str] = set()
+    for group in groups:
+        at = [place for place, name in enumerate(folded) if name in group]
+        for word in group - taken:
+            if len(at) != 1 or found.get(word, at[0]) != at[0]:
+                unclear.update({word} if at else ())
+            else:
+                found[word] = at[0]
+    return {word: place for word, place in found.items() if word not in unclear and len(word) > 1}
+
+
+def _shared(stem: str, folded: Sequence[str], at: int) -> bool:
+    """Whether another option begins with the stem too, so that the stem could mean either."""
+    return any(place != at and name.startswith(stem) for place, name in enumerate(folded))
 
 
 def _spelled(form: str) -> str:

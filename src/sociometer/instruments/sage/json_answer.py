@@ -36,7 +36,7 @@ async def ask_json(
     said, reason = list(messages), ""
     for again in range(most + 1):
         reply = await session.ask(role, said, schema, sampling=sampling, view=view)
-        reading = read_json(reply.text, kind)
+        reading = read_json(reply.text, kind, schema.schema)
         reason = reading.rule if reading.value is None else problem(reading.value)
         if reading.value is not None and not reason:
             return reading.value, again
