@@ -90,7 +90,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     names = Names(options)
     in_json = read_json_allocation(text, names, total)
     if in_json is not None:
-        return AllocationReading(in_json, "json")
+        return AllocationReading(in_json or None, "json" if in_json else "several")
     glued = re.fullmatch(rf"\d{{{names.count}}}", text.strip(" .\n"))
     if glued and sum(map(int, glued[0])) == total:
         return AllocationReading(tuple(map(float, glued[0])), "glued")

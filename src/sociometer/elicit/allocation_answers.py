@@ -10,7 +10,7 @@ import msgspec
 from sociometer.elicit.naming import MARK, marked_index
 from sociometer.elicit.numbers import NUMBER, amount
 
-__all__ = ["Answer", "final_answer", "whole_answers"]
+__all__ = ["Answer", "final_answer", "final_word", "whole_answers"]
 
 _GAP = r"[\s:=|(\[>\-–—→+★█]{0,12}(?:(?:a|is|gets?|got|at|of|points?|得|给|打|为|占|是|有|约)\s*){0,4}[\s:=]{0,3}"
 _PAIR = re.compile(rf"(?P<name>{MARK}){_GAP}(?P<number>{NUMBER})", re.IGNORECASE)
@@ -19,7 +19,7 @@ _LATER = re.compile(
     r"\b(?:final\w*|so my|therefore|revised?|revising|correct(?:ed|ion|ing)|adjust\w*|chang\w*|actually|instead|wait|"
     r"reconsider\w*|on reflection|second thought|let me (?:change|fix|redo|recount|try)|too (?:many|few|much)|scratch that|"
     r"no,|sorry|oops|answer|in (?:your|the given|that) order|restated|to sum up|in short|in summary|overall|that makes|"
-    r"that's|which is|sums? to|adds? up|after (?:it|the|that|all)|but now|now)\b|"
+    r"that's|which is|sums? to|adds? up|after (?:it|the|that|all|\w+ing)|but now|now)\b|"
     r"最终|最后|综上|因此|所以|修正|更正|调整|改为|改成|应改|不对|重新|答案|即|也就是|总之|按(?:题目)?顺序|超出|多了|少了|合计",
     re.IGNORECASE,
 )
@@ -38,6 +38,11 @@ class Answer(msgspec.Struct, frozen=True):
     start: int
     end: int
     points: tuple[float, ...]
+
+
+def final_word(text: str) -> bool:
+    """Return whether the reply says that a later answer replaces an earlier one."""
+    return _LATER.search(text) is not None and not _EITHER.search(text)
 
 
 def whole_answers(marked: str, n: int, total: float) -> list[Answer]:

@@ -13,10 +13,11 @@ _SUM_OF_NAMES = re.compile(rf"{MARK}(?:\s*\+\s*{MARK}){{1,20}}\s*={{1,3}}\s*{_ON
 _ARITHMETIC = re.compile(rf"(?<![\w.%]){_ONE}(?:\s*[×x*·\-−–+/÷]\s*{_ONE}){{1,20}}\s*=\s*(?P<result>{_ONE})(?!\s*[×*+]|\d)")
 _ALLOWED_SUM = re.compile(rf"{_ONE}(?:\s*\+\s*{_ONE}){{1,20}}\s*=\s*{_ONE}")
 _TOTAL = re.compile(
-    rf"(?:\b(?:grand )?total(?: points?)?|\bsum|\bremaining|\bleft over|总[计共和分]|合计|共计|剩余|一共)\s*(?:is|of|=|:|为|是|points?)*"
+    rf"(?:\b(?:grand )?total(?: points?)?|\bsum|\bremaining(?=\s*(?:points?)?\s*[=:])|\bleft over(?=\s*[=:])|总[计共和分]|合计|共计|剩余|一共)\s*(?:is|of|=|:|为|是|points?)*"
     rf"\s*(?:{_ONE}(?:\s*\+\s*{_ONE}){{0,20}}\s*=\s*)?{_ONE}(?:\s*(?:points?|分))?",
     re.IGNORECASE,
 )
+_OF_ALL = re.compile(r"\s+(?:out )?of (?:the|all|my|your|those|a total of)\s+\d{1,3}(?:\s+points)?\b", re.IGNORECASE)
 _REST = re.compile(rf"剩(?:下|余)的?\s*{_ONE}\s*分(?=由|给|平|均)")
 _NO_POINTS = re.compile(r"不给分|不得分|没有分|不加分|不分配|gets? no points?|no points|not at all", re.IGNORECASE)
 _UNITS = (
@@ -65,7 +66,7 @@ def without_totals(marked: str) -> str:
 
 def without_units(marked: str) -> str:
     """Return the text without numbers that count hours, years, people and the like."""
-    for pattern in (_SCALE, _CLOCK, _UNIT_NUMBER, _LABELLED_NUMBER, _REST):
+    for pattern in (_OF_ALL, _SCALE, _CLOCK, _UNIT_NUMBER, _LABELLED_NUMBER, _REST):
         marked = pattern.sub(" ", marked)
     return _NO_POINTS.sub(" 0 ", marked)
 

@@ -33,9 +33,9 @@ def read_sentences(text: str, n: int, total: float) -> tuple[float, ...] | None:
         if found is None or set(found) & set(amounts):
             return None
         amounts |= found
-    if len(amounts) != n:
+    if len(amounts) < min(n, 2):
         return None
-    points = tuple(amounts[place].points(total) for place in range(n))
+    points = tuple(amounts[place].points(total) if place in amounts else 0.0 for place in range(n))
     return points if math.isclose(math.fsum(points), total, abs_tol=1e-9) else None
 
 

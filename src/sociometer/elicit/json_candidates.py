@@ -35,6 +35,11 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|actually|correction|scratch that|on second thought|i meant|i mean to|my mistake)\b|\bshould (?:be|have been) [-+\d\"'“]"
+    r"|更正|不对|应改|应为|写错",
+    re.IGNORECASE,
+)
 _MOST_VALUES = 100
 
 
@@ -96,6 +101,8 @@ def _ordered(tail: str, alike: list[_Candidate], cut_last: bool) -> Choice:
     several = len([each for each in distinct if each.fitted is not None]) > 1
     if several and (not _comes_last(answers) or _BACK.search(tail)):
         return Choice(None, "several", "the reply gives several different objects", fitting)
+    if _TAKEN_BACK.search(tail) and re.search(r"\d|should|change|instead|应|改", tail):
+        return Choice(None, "taken back", "the reply corrects its object afterwards", fitting)
     rule = "whole" if last.whole else "fence" if last.fenced else "embedded"
     return Choice(last.value, rule, "", fitting)
 
@@ -110,7 +117,7 @@ def _comes_last(answers: list[_Candidate]) -> bool:
 
 
 def _is_example(candidate: _Candidate) -> bool:
-    line = candidate.before.rstrip("` \n\tjson").rsplit("\n", 1)[-1][-80:]
+    line = re.sub(r"[`\s]*(?:```(?:json)?)?\s*$", "", candidate.before[-200:]).rsplit("\n", 1)[-1][-80:]
     return _EXAMPLE.search(line) is not None and not _FINAL.search(line)
 
 

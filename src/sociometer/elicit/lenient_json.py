@@ -25,7 +25,7 @@ _COMMENT = r"//|#|/\*"
 _QUOTED_KEY = r"[\"'“”‘＂`][^\"'“”‘’＂`\n:：]{1,60}[\"'“”’＂`]\s*[:：]"
 _VALUE_START = r"[\"'“‘{\[｛［+\-\d]|(?:true|false|null|none)\b"
 _AFTER_VALUE = re.compile(
-    rf"\s*(?:$|```|</|[}}｝\]］]|[,，]?\s*(?:{_COMMENT}|{_QUOTED_KEY})|[,，]\s*(?:$|[}}｝\]］]))", re.IGNORECASE
+    rf"\s*(?:$|```|</|[}}｝\]］]|[,，;；]?\s*(?:{_COMMENT}|{_QUOTED_KEY})|[,，;；]\s*(?:$|[}}｝\]］]))", re.IGNORECASE
 )
 _AFTER_VALUE_BARE = re.compile(
     rf"\s*(?:$|```|</|[}}｝\]］]|[,，]?\s*(?:{_COMMENT})|[,，\n]\s*(?:$|[}}｝\]］]|\w[\w\-]{{0,40}}\s*[:：]))", re.IGNORECASE
@@ -239,7 +239,7 @@ class _Parser:
             raise _Unreadable
         written = re.split(r"\s+(?://|#|/\*)", match[0])[0]
         self.at += len(written)
-        written = written.strip()
+        written = written.strip().rstrip(";；")
         if not written:
             raise _Unreadable
         if written.casefold() in _LITERALS:

@@ -18,8 +18,8 @@ __all__ = ["StructuredReading", "find_json", "read_each", "read_json", "read_sch
 
 T = TypeVar("T")
 _THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
-_LONGEST = 200_000
-_STEPS = 150_000
+_LONGEST = 100_000
+_STEPS = 60_000
 
 
 class StructuredReading(msgspec.Struct, Generic[T], frozen=True):
