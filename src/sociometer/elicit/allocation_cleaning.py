@@ -19,14 +19,16 @@ _TOTAL = re.compile(
 )
 _OF_ALL = re.compile(r"\s+(?:out )?of (?:the|all|my|your|those|a total of)\s+\d{1,3}(?:\s+points)?\b", re.IGNORECASE)
 _REST = re.compile(rf"剩(?:下|余)的?\s*{_ONE}\s*分(?=由|给|平|均)")
-_NO_POINTS = re.compile(r"不给分|不得分|没有分|不加分|不分配|gets? no points?|no points|not at all", re.IGNORECASE)
+_NO_POINTS = re.compile(r"(?:一|1|半)分(?:也|都)(?:没有?|不给|不得)|不给分|不得分|没有分|不加分|不分配|gets? no points?|no points|not a single point|not at all", re.IGNORECASE)
+_NOT_ANY = re.compile(rf"\bnot (?:give|assign|allocate|award)(?: to)? ({MARK}) any(?: points?)?", re.IGNORECASE)
+_NUMERAL = rf"(?:{_ONE}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))"
 _UNITS = (
     r"(?:-|\s)?(?:hours?|minutes?|mins?|seconds?|days?|weeks?|months?|years?|yrs?|am|pm|a\.m|p\.m|o'clock|times|people|"
     r"persons?|others?|friends?|pages?|km|miles?|metres?|meters?|euros?|dollars?|per cent of the time|missed|letters?|"
     r"emails?|calls?|texts?|voicemails?|lines?|bars?|moves?|emotions|feelings|options|categories|reasons|kids|children)\b"
     r"|(?:个)?(?:小时|分钟|秒|天|岁|次|号|日|月|年|人|个人|名|点钟|元|块钱|公里|米|遍|封|条|排|页|种|位|步|周|句|项|类|张)"
 )
-_UNIT_NUMBER = re.compile(rf"(?<![A-Za-z0-9.:])(?:第)?{_ONE}(?:{_UNITS})(?!\s*分(?!钟))", re.IGNORECASE)
+_UNIT_NUMBER = re.compile(rf"(?<![A-Za-z0-9.:])(?:第)?{_NUMERAL}(?:{_UNITS})(?!\s*分(?!钟))", re.IGNORECASE)
 _CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?:\s*[ap]\.?m)?(?![\d:])|(?<=[晚夜午晨上下])\d{1,2}点(?!\s*分)", re.IGNORECASE)
 _LABELLED_NUMBER = re.compile(
     rf"\b(?:aged?|age of|top|bar|page|move|mate in|step|room|chapter|question|scene|grade|day|year|level|number|no\.?|am|is now)"
@@ -68,7 +70,7 @@ def without_units(marked: str) -> str:
     """Return the text without numbers that count hours, years, people and the like."""
     for pattern in (_OF_ALL, _SCALE, _CLOCK, _UNIT_NUMBER, _LABELLED_NUMBER, _REST):
         marked = pattern.sub(" ", marked)
-    return _NO_POINTS.sub(" 0 ", marked)
+    return _NO_POINTS.sub(" 0 ", _NOT_ANY.sub(r"\1 0", marked))
 
 
 def without_remarks(marked: str) -> str:

@@ -140,7 +140,7 @@ class Fitter:
         for key, inner in properties.items():
             part = matched.get(key, _MISSING)
             if part is _MISSING and key in required:
-                part = self._flattened(value, inner)
+                part = self._flattened(key, value, inner)
                 if part is _MISSING:
                     raise Misfit(f"{key} is missing")
             if part is _MISSING or (part is None and key not in required and not _allows_null(inner)):
@@ -195,14 +195,18 @@ class Fitter:
             return False
         return True
 
-    def _flattened(self, value: dict[str, Any], schema: Schema) -> Any:
+    def _flattened(self, name: str, value: dict[str, Any], schema: Schema) -> Any:
         """The keys of an inner object that were written one level too high; all of them or nothing."""
         schema = self.resolved(schema)
         inner: Mapping[str, Schema] = schema.get("properties", {})
         if schema.get("type") != "object" or not inner:
             return _MISSING
-        found = {key: part for key, part in value.items() if key_of(key, inner) is not None}
-        return found if len(found) == len(inner) else _MISSING
+        for prefix in ("", name):
+            short = {_without(prefix, key): part for key, part in value.items()}
+            found = {key: part for key, part in short.items() if key and key_of(key, inner) is not None}
+            if len(found) == len(inner):
+                return found
+        return _MISSING
 
     def _array(self, name: str, value: Any, schema: Schema) -> list[Any]:
         items = schema.get("items", {})
@@ -232,7 +236,7 @@ class Fitter:
     def _split(self, name: str, text: str, items: Any) -> list[Any]:
         """The entries of a list that was written as one string: 'R2 > R4', '3, 4, 5'."""
         items = self.resolved(items) if isinstance(items, Mapping) else {}
-        parts = [re.sub(r"^\s*\d{1,2}[.)]\s+", "", part) for part in _LIST_MARKS.split(text.strip().strip("[]［］"))]
+        parts = [re.sub(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+", "", part) for part in _LIST_MARKS.split(text.strip().strip("[]［］"))]
         parts = [part.strip().strip("\"'“”") for part in parts if part.strip()]
         if "enum" in items and self._fits(name, text, items):
             return [text]
@@ -248,6 +252,9 @@ class Fitter:
         inner: Mapping[str, Schema] = items.get("properties", {})
         if items.get("type") == "object" and any(key_of(key, inner) for key in value):
             return [value]
+        places = [key.strip() for key in value]
+        if not inner and places == [str(place) for place in range(1, len(places) + 1)]:
+            return list(value.values())
         if len(inner) != 2:
             raise Misfit(f"{shown(value)} is an object, a list is needed")
         first, second = inner
@@ -257,6 +264,14 @@ class Fitter:
             written = re.sub(rf"^\s*{re.escape(first)}\s*[#_-]?\s*", "", key, flags=re.IGNORECASE)
             found.append({first: written if numbered else key, second: part})
         return found
+
+
+def _without(prefix: str, key: str) -> str:
+    """The key behind 'setting.' or 'setting_', or nothing where it does not begin so; with no prefix, the key."""
+    if not prefix:
+        return key
+    match = re.fullmatch(rf"\s*{re.escape(prefix)}\s*[._/\- ]\s*(.+)", key, re.IGNORECASE)
+    return match[1] if match else ""
 
 
 def _translates(written: str, name: str) -> bool:

@@ -26,6 +26,9 @@ _EXAMPLE = re.compile(
     r"|例如|比如|示例|例子|举例|模板|格式(?:是|为|如)",
     re.IGNORECASE,
 )
+_HYPOTHETICAL = re.compile(
+    r"\bif\b[^.\n]{0,80}\b(?:i'd|would|could|might)\b|\bwould have\b|如果|假如|要是", re.IGNORECASE
+)
 _OTHER = re.compile(
     r"\b(?:or|alternativ\w*|another|other|option \d|version \d|either|could also)\b|或者|另一|也可以|方案|备选", re.IGNORECASE
 )
@@ -92,6 +95,8 @@ def _ordered(tail: str, alike: list[_Candidate], cut_last: bool) -> Choice:
     answers = [each for each in alike if not _is_example(each)]
     if not answers:
         return Choice(None, "example", "the reply holds only an example", fitting)
+    sure = [each for each in answers if not _HYPOTHETICAL.search(each.before[-120:])]
+    answers = sure or answers
     last = answers[-1]
     distinct = [each for place, each in enumerate(answers) if each.fitted not in [a.fitted for a in answers[:place]]]
     if last.fitted is None:

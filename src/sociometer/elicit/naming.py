@@ -14,6 +14,8 @@ MARK = "[\ue100-\ue1ff]"
 """A pattern for the one character that stands for an option's name in a marked text (no reply holds such)."""
 
 _FIRST_MARK = 0xE100
+_LONG_WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]{6,24}(?![A-Za-z])")
+_LONG_SUFFIXES = ("ancy", "ance", "ency", "ence", "ation", "ant", "ent")
 _SUFFIXES = ("fulness", "iness", "ment", "ness", "ful", "ion", "ing", "ed", "ly", "al", "y", "e", "d", "s")
 
 
@@ -36,7 +38,14 @@ class Names:
 
     def mark(self, text: str) -> str:
         """Return the plain text with every name replaced by the mark of its option."""
-        return self._pattern.sub(lambda match: chr(_FIRST_MARK + self._which(match[0])), text)
+        marked = self._pattern.sub(lambda match: chr(_FIRST_MARK + self._which(match[0])), text)
+        return _LONG_WORD.sub(self._misspelled, marked)
+
+    def _misspelled(self, match: re.Match[str]) -> str:
+        """The mark of the one option from which a long word differs in a single letter, else the word."""
+        word = match[0].casefold()
+        near = {at for form, at in self._spellings.items() if len(form) >= 6 and _one_letter_apart(word, form)}
+        return chr(_FIRST_MARK + near.pop()) if len(near) == 1 else match[0]
 
     def _which(self, name: str) -> int:
         folded = name.casefold()
@@ -54,6 +63,17 @@ class Names:
 def marked_index(mark: str) -> int:
     """Return the index of the option that a mark stands for."""
     return ord(mark) - _FIRST_MARK
+
+
+def _one_letter_apart(first: str, second: str) -> bool:
+    """Whether one letter added, left out, changed or swapped with the next makes one word the other."""
+    if abs(len(first) - len(second)) > 1:
+        return False
+    at = next((place for place, pair in enumerate(zip(first, second, strict=False)) if pair[0] != pair[1]), None)
+    if at is None:
+        return True
+    left, right = first[at:], second[at:]
+    return left[1:] == right or left == right[1:] or left[1:] == right[1:] or (left[:2] == right[1::-1] and left[2:] == right[2:])
 
 
 def _group_words(groups: Sequence[frozenset[str]], folded: Sequence[str], taken: set[str]) -> dict[str, int]:
@@ -78,7 +98,7 @@ def _shared(stem: str, folded: Sequence[str], at: int) -> bool:
 def _spelled(form: str) -> str:
     if not form.isascii():
         return re.escape(form)
-    ending = rf"(?:{'|'.join(_SUFFIXES)})*" if form.isalpha() else ""
+    ending = rf"(?:{'|'.join((*_LONG_SUFFIXES, *_SUFFIXES))})*" if form.isalpha() else ""
     return rf"(?<![A-Za-z]){re.escape(form)}{ending}(?![A-Za-z])"
 
 
@@ -86,8 +106,8 @@ def _stem(word: str) -> str:
     """The word without the endings that turn a feeling into its noun."""
     stem = word
     while stem.isascii() and stem.isalpha():
-        for suffix in _SUFFIXES:
-            if stem.endswith(suffix) and len(stem) - len(suffix) >= 3:
+        for suffix in (*_LONG_SUFFIXES, *_SUFFIXES):
+            if stem.endswith(suffix) and len(stem) - len(suffix) >= (5 if suffix in _LONG_SUFFIXES else 3):
                 stem = stem[: -len(suffix)]
                 break
         else:
