@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from sociometer.elicit.allocation_answers import final_answer
+from sociometer.elicit.allocation_answers import Answer, final_answer
 from sociometer.elicit.allocation_cleaning import without_arithmetic, without_remarks, without_totals, without_units
 from sociometer.elicit.allocation_json import read_json_allocation
 from sociometer.elicit.allocation_spelling import respelled, without_ranges
+from sociometer.elicit.allocation_tables import read_table
 from sociometer.elicit.allocation_text import read_text_allocation, read_whole_total
 from sociometer.elicit.allocation_tokens import read_sentences
 from sociometer.elicit.naming import Names
@@ -101,6 +102,9 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
 
 def _read_words(marked: str, n: int, total: float) -> AllocationReading | None:
     """Read the answer in words, first without what tells of other answers and other numbers."""
+    table = read_table(marked, n, total)
+    if table is not None:
+        return AllocationReading(table or None, "table" if table else "several")
     cleaned = without_units(without_arithmetic(without_remarks(marked)))
     settled, answer = final_answer(without_ranges(cleaned), n, total)
     if settled == "two":
@@ -113,17 +117,17 @@ def _read_words(marked: str, n: int, total: float) -> AllocationReading | None:
         found = found if points is None else AllocationReading(points, "sentences")
     if answer is None or found is None or found.values is None or _agree(found.values, answer.points):
         return found
-    return _settled(found, answer.points, total)
+    return _settled(found, answer, total)
 
 
-def _settled(found: AllocationReading, answer: Sequence[float], total: float) -> AllocationReading:
+def _settled(found: AllocationReading, answer: Answer, total: float) -> AllocationReading:
     """Of the points read by rule and the last whole allocation, the one that makes up the total."""
     values = found.values or ()
-    sums = [math.isclose(math.fsum(points), total, abs_tol=1e-9) for points in (values, answer)]
-    if sums == [True, False] or _agree([abs(value) for value in values], [abs(value) for value in answer]):
+    sums = [math.isclose(math.fsum(points), total, abs_tol=1e-9) for points in (values, answer.points)]
+    if sums == [True, False] or _agree([abs(value) for value in values], [abs(value) for value in answer.points]):
         return found
-    if sums == [False, True]:
-        return AllocationReading(tuple(answer), "last")
+    if sums == [False, True] or (answer.written and _agree(values, answer.written)):
+        return AllocationReading(answer.points, "last")
     return AllocationReading(None, "several")
 
 

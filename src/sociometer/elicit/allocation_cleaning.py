@@ -11,14 +11,15 @@ __all__ = ["is_hypothetical", "without_totals", "without_arithmetic", "without_r
 _ONE = r"\d{1,6}(?:\.\d{1,6})?"
 _SUM_OF_NAMES = re.compile(rf"{MARK}(?:\s*\+\s*{MARK}){{1,20}}\s*={{1,3}}\s*{_ONE}")
 _ARITHMETIC = re.compile(rf"(?<![\w.%]){_ONE}(?:\s*[×x*·\-−–+/÷]\s*{_ONE}){{1,20}}\s*=\s*(?P<result>{_ONE})(?!\s*[×*+]|\d)")
+_CHANGED = re.compile(rf"(?P<name>{MARK}\s*[:=(]?\s*){_ONE}\s*(?:→|->|=>)\s*(?P<new>{_ONE})(?![\d.]|\s*[/,、:|]\s*\d)")
 _ALLOWED_SUM = re.compile(rf"{_ONE}(?:\s*\+\s*{_ONE}){{1,20}}\s*=\s*{_ONE}")
 _TOTAL = re.compile(
-    rf"(?:\b(?:grand )?total(?: points?)?|\bsum|\bremaining(?=\s*(?:points?)?\s*[=:])|\bleft over(?=\s*[=:])|总[计共和分]|合计|共计|剩余|一共)\s*(?:is|of|=|:|为|是|points?)*"
+    rf"(?:\b(?:grand )?total(?: points?)?|\bsum|\bremaining(?=\s*(?:points?)?\s*[=:])|\bleft over(?=\s*[=:])|总[计共和分]|合计|共计|剩余(?=\s*[=:为是])|一共)\s*(?:is|of|=|:|为|是|points?)*"
     rf"\s*(?:{_ONE}(?:\s*\+\s*{_ONE}){{0,20}}\s*=\s*)?{_ONE}(?:\s*(?:points?|分))?",
     re.IGNORECASE,
 )
 _OF_ALL = re.compile(r"\s+(?:out )?of (?:the|all|my|your|those|a total of)\s+\d{1,3}(?:\s+points)?\b", re.IGNORECASE)
-_REST = re.compile(rf"剩(?:下|余)的?\s*{_ONE}\s*分(?=由|给|平|均)")
+_REST = re.compile(rf"剩(?:下|余)的?\s*{_ONE}\s*分(?=由|平|均)")
 _NO_POINTS = re.compile(r"(?:一|1|半)分(?:也|都)(?:没有?|不给|不得)|不给分|不得分|没有分|不加分|不分配|gets? no points?|no points|not a single point|not at all", re.IGNORECASE)
 _NOT_ANY = re.compile(rf"\bnot (?:give|assign|allocate|award)(?: to)? ({MARK}) any(?: points?)?", re.IGNORECASE)
 _NUMERAL = rf"(?:{_ONE}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))"
@@ -45,7 +46,7 @@ _HYPOTHETICAL = re.compile(
     r"(?:another|other|some|different) (?:readers?|people|person|raters?|annotators?)|someone else|one (?:could|might)|"
     r"others? (?:might|could|would|may)|might (?:say|give|be)|could also|if (?:she|he|it|they|the|you|we|this|that)\b|"
     r"alternatively|(?:an )?alternative (?:is|would|could)|before the|for comparison|for example|e\.g|"
-    r"instead of|rather than|my second choice|not (?:\d|the))|"
+    r"nearly (?:gave|said|put)|almost (?:gave|said|put)|considered|(?:was|am|were) tempted|thought about|instead of|rather than|my second choice|not (?:\d|the))|"
     r"如果|假如|要是|倘若|换(?:个|成|作|做)|若(?:是|他|她)|也可能|可能是|别人|其他人|有人(?:会|可能)|例如|比如|也可以|而不是|换一个",
     re.IGNORECASE,
 )
@@ -57,7 +58,7 @@ _SENTENCE = re.compile(r"(?<=[^\d\s][.!?])\s+|(?<=\d[.!?])\s+(?=[A-Z\"'(])|(?<=[
 
 def without_arithmetic(marked: str) -> str:
     """Return the text with '10 x 0.3 = 3' as '3' and without 'a + b + c = 10'; a list like '4+3+1+2=10' stays."""
-    marked = _SUM_OF_NAMES.sub(" ", marked)
+    marked = _CHANGED.sub(r"\g<name>\g<new>", _SUM_OF_NAMES.sub(" ", marked))
     return _ARITHMETIC.sub(lambda match: match[0] if _ALLOWED_SUM.fullmatch(match[0]) else match["result"], marked)
 
 

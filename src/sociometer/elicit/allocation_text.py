@@ -71,6 +71,8 @@ def read_whole_total(text: str, n: int, total: float) -> Points | None:
         return None
     for pattern in (_NAMED, _BEFORE):
         amounts = _pairs(text, pattern)
+        if len(amounts) == 1 and any(found.is_percent for found in amounts.values()):
+            continue  # '100% proud' is a manner of speaking
         given = math.fsum(found.points(total) for found in amounts.values())
         if amounts and math.isclose(given, total, abs_tol=1e-9):
             return tuple(amounts[at].points(total) if at in amounts else 0.0 for at in range(n))

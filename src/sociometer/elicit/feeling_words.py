@@ -110,6 +110,36 @@ SYNONYMS = tuple(
 厌恶 反感 讨厌
 轻蔑 鄙视 蔑视
 怀念 思念 想念
+愤怒 anger angry
+生气 anger angry
+悲伤 sadness sad
+伤心 sadness sad
+平静 calm calmness
+希望 hope hopeful
+害怕 fear afraid
+恐惧 fear afraid
+高兴 happy happiness
+开心 happy happiness
+快乐 joy happiness
+失望 disappointment disappointed
+惊讶 surprise surprised
+尴尬 embarrassment embarrassed
+羞愧 shame ashamed
+愧疚 guilt guilty
+内疚 guilt guilty
+骄傲 pride proud
+自豪 pride proud
+嫉妒 jealousy jealous envy
+焦虑 anxiety anxious
+紧张 nervousness nervous
+感激 gratitude grateful
+孤独 loneliness lonely
+后悔 regret regretful
+厌恶 disgust disgusted
+轻蔑 contempt contemptuous
+期待 expectation anticipation
+沮丧 frustration frustrated
+疲惫 exhaustion exhausted
 happy joyful glad happiness joy
 confused puzzled confusion puzzlement
 grateful thankful gratitude thankfulness
