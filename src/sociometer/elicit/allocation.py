@@ -42,7 +42,7 @@ _RANKING = re.compile(
     re.IGNORECASE,
 )
 _LONG_DIGITS = re.compile(r"\d{13,}")
-_LONGEST = 20_000  # an answer stands near the end; what a model rambled before need not be searched
+_LONGEST = 12_000  # an answer stands near the end; what a model rambled before need not be searched
 
 
 class AllocationReading(msgspec.Struct, frozen=True):

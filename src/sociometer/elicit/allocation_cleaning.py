@@ -10,7 +10,9 @@ __all__ = ["is_hypothetical", "without_totals", "without_arithmetic", "without_r
 
 _ONE = r"\d{1,6}(?:\.\d{1,6})?"
 _SUM_OF_NAMES = re.compile(rf"{MARK}(?:\s*\+\s*{MARK}){{1,20}}\s*={{1,3}}\s*{_ONE}")
-_ARITHMETIC = re.compile(rf"(?<![\w.%]){_ONE}(?:\s*[×x*·\-−–+/÷]\s*{_ONE}){{1,20}}\s*=\s*(?P<result>{_ONE})(?!\s*[×*+]|\d)")
+_ARITHMETIC = re.compile(
+    rf"(?<![\w.%]){_ONE}(?:\s*[×x*·\-−–+/÷]\s*{_ONE}){{1,20}}\s*=\s*(?P<result>{_ONE})(?!\s*[×*+]|\d)"
+)
 _CHANGED = re.compile(rf"(?P<name>{MARK}\s*[:=(]?\s*){_ONE}\s*(?:→|->|=>)\s*(?P<new>{_ONE})(?![\d.]|\s*[/,、:|]\s*\d)")
 _ALLOWED_SUM = re.compile(rf"{_ONE}(?:\s*\+\s*{_ONE}){{1,20}}\s*=\s*{_ONE}")
 _TOTAL = re.compile(
@@ -20,7 +22,10 @@ _TOTAL = re.compile(
 )
 _OF_ALL = re.compile(r"\s+(?:out )?of (?:the|all|my|your|those|a total of)\s+\d{1,3}(?:\s+points)?\b", re.IGNORECASE)
 _REST = re.compile(rf"剩(?:下|余)的?\s*{_ONE}\s*分(?=由|平|均)")
-_NO_POINTS = re.compile(r"(?:一|1|半)分(?:也|都)(?:没有?|不给|不得)|不给分|不得分|没有分|不加分|不分配|gets? no points?|no points|not a single point|not at all", re.IGNORECASE)
+_NO_POINTS = re.compile(
+    r"(?:一|1|半)分(?:也|都)(?:没有?|不给|不得)|不给分|不得分|没有分|不加分|不分配|gets? no points?|no points|not a single point|not at all",
+    re.IGNORECASE,
+)
 _NOT_ANY = re.compile(rf"\bnot (?:give|assign|allocate|award)(?: to)? ({MARK}) any(?: points?)?", re.IGNORECASE)
 _NUMERAL = rf"(?:{_ONE}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten))"
 _UNITS = (
@@ -30,7 +35,9 @@ _UNITS = (
     r"|(?:个)?(?:小时|分钟|秒|天|岁|次|号|日|月|年|人|个人|名|点钟|元|块钱|公里|米|遍|封|条|排|页|种|位|步|周|句|项|类|张)"
 )
 _UNIT_NUMBER = re.compile(rf"(?<![A-Za-z0-9.:])(?:第)?{_NUMERAL}(?:{_UNITS})(?!\s*分(?!钟))", re.IGNORECASE)
-_CLOCK = re.compile(r"(?<!\d)\d{1,2}:\d{2}(?:\s*[ap]\.?m)?(?![\d:])|(?<=[晚夜午晨上下])\d{1,2}点(?!\s*分)", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?<!\d)\d{1,2}:\d{2}(?:\s*[ap]\.?m)?(?![\d:])|(?<=[晚夜午晨上下])\d{1,2}点(?!\s*分)", re.IGNORECASE
+)
 _LABELLED_NUMBER = re.compile(
     rf"\b(?:aged?|age of|top|bar|page|move|mate in|step|room|chapter|question|scene|grade|day|year|level|number|no\.?|am|is now)"
     rf"\s+(?:of\s+)?{_ONE}(?!\s*(?:points?|pts?))\b",
@@ -77,7 +84,9 @@ def without_units(marked: str) -> str:
 def without_remarks(marked: str) -> str:
     """Return the text without sentences and brackets that tell of other answers than the writer's own."""
     marked = re.sub(
-        r"\([^()]{0,400}\)", lambda match: " " if _is_remark(match[0][1:-1]) and re.search(r"\d", match[0]) else match[0], marked
+        r"\([^()]{0,400}\)",
+        lambda match: " " if _is_remark(match[0][1:-1]) and re.search(r"\d", match[0]) else match[0],
+        marked,
     )
     kept, at = [], 0
     for match in [*_SENTENCE.finditer(marked), None]:

@@ -15,7 +15,9 @@ _CELL = re.compile(r"\s*[+]?(\d{1,6}(?:\.\d{1,6})?)\s*(?:points?|pts?|分|/\s*10
 
 def read_table(marked: str, n: int, total: float) -> tuple[float, ...] | None:
     """Return the points of a table whose rows have several numbers; an empty tuple where no one column can be told."""
-    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in marked.splitlines() if "|" in line]
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")] for line in marked.splitlines() if "|" in line
+    ]
     by_name = [(marked_index(names[0]), row) for row in rows if len(names := re.findall(MARK, "|".join(row[:2]))) == 1]
     width = min((len(row) for _, row in by_name), default=0)
     if len(by_name) != n or len({name for name, _ in by_name}) != n:

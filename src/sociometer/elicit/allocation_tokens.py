@@ -12,7 +12,8 @@ from sociometer.elicit.numbers import NUMBER, Amount, amount
 __all__ = ["read_sentences"]
 
 _TOKEN = re.compile(
-    rf"(?P<names>{MARK}(?:(?:\s*[,、&/]\s*(?:and\s+)?|\s+and\s+|\s*[和与及]\s*){MARK})*)|(?P<number>{NUMBER})", re.IGNORECASE
+    rf"(?P<names>{MARK}(?:(?:\s*[,、&/]\s*(?:and\s+)?|\s+and\s+|\s*[和与及]\s*){MARK})*)|(?P<number>{NUMBER})",
+    re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[^\d])[.!?](?=\s|$)|(?<=\d)\.(?=\s+\D)|[。!?\n;]")
 _EACH = re.compile(r"\b(?:each|both|apiece)\b|各|均|都", re.IGNORECASE)

@@ -134,7 +134,9 @@ class Fitter:
             raise Misfit(f"{name or 'the answer'} is {shown(value)}, an object is needed")
         if not properties:
             inner = schema.get("additionalProperties", True)
-            return {key: self.fit(key, part, inner if isinstance(inner, Mapping) else {}) for key, part in value.items()}
+            return {
+                key: self.fit(key, part, inner if isinstance(inner, Mapping) else {}) for key, part in value.items()
+            }
         matched = self._matched(value, properties, required)
         found = {}
         for key, inner in properties.items():
@@ -236,7 +238,10 @@ class Fitter:
     def _split(self, name: str, text: str, items: Any) -> list[Any]:
         """The entries of a list that was written as one string: 'R2 > R4', '3, 4, 5'."""
         items = self.resolved(items) if isinstance(items, Mapping) else {}
-        parts = [re.sub(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+", "", part) for part in _LIST_MARKS.split(text.strip().strip("[]［］"))]
+        parts = [
+            re.sub(r"^\s*(?:\d{1,2}[.)]|[-*•])\s+", "", part)
+            for part in _LIST_MARKS.split(text.strip().strip("[]［］"))
+        ]
         parts = [part.strip().strip("\"'“”") for part in parts if part.strip()]
         if "enum" in items and self._fits(name, text, items):
             return [text]

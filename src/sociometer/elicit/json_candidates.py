@@ -20,7 +20,9 @@ _FINAL = re.compile(
     r"so here|second thought|wait|scratch that|should be|rather)\b|最终|最后|更正|修正|改为|改成|修改|应为|应该是|答案|重新",
     re.IGNORECASE,
 )
-_DRAFT = re.compile(r"\b(?:draft|first (?:try|attempt|version|thought)|initial\w*)\b|初稿|草稿|起初|一开始", re.IGNORECASE)
+_DRAFT = re.compile(
+    r"\b(?:draft|first (?:try|attempt|version|thought)|initial\w*)\b|初稿|草稿|起初|一开始", re.IGNORECASE
+)
 _EXAMPLE = re.compile(
     r"\b(?:examples?|for instance|e\.g|sample|template|instructions?|schema|the prompt|format is|you gave|not like)\b"
     r"|例如|比如|示例|例子|举例|模板|格式(?:是|为|如)",
@@ -30,7 +32,8 @@ _HYPOTHETICAL = re.compile(
     r"\bif\b[^.\n]{0,80}\b(?:i'd|would|could|might)\b|\bwould have\b|如果|假如|要是", re.IGNORECASE
 )
 _OTHER = re.compile(
-    r"\b(?:or|alternativ\w*|another|other|option \d|version \d|either|could also)\b|或者|另一|也可以|方案|备选", re.IGNORECASE
+    r"\b(?:or|alternativ\w*|another|other|option \d|version \d|either|could also)\b|或者|另一|也可以|方案|备选",
+    re.IGNORECASE,
 )
 _BACK = re.compile(
     r"\b(?:the first (?:one|version|object)|the former|keep my first|stick with|example|the original)\b"

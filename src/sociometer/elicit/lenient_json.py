@@ -28,9 +28,12 @@ _AFTER_VALUE = re.compile(
     rf"\s*(?:$|```|</|[}}｝\]］]|[,，;；]?\s*(?:{_COMMENT}|{_QUOTED_KEY})|[,，;；]\s*(?:$|[}}｝\]］]))", re.IGNORECASE
 )
 _AFTER_VALUE_BARE = re.compile(
-    rf"\s*(?:$|```|</|[}}｝\]］]|[,，]?\s*(?:{_COMMENT})|[,，\n]\s*(?:$|[}}｝\]］]|\w[\w\-]{{0,40}}\s*[:：]))", re.IGNORECASE
+    rf"\s*(?:$|```|</|[}}｝\]］]|[,，]?\s*(?:{_COMMENT})|[,，\n]\s*(?:$|[}}｝\]］]|\w[\w\-]{{0,40}}\s*[:：]))",
+    re.IGNORECASE,
 )
-_AFTER_ITEM = re.compile(rf"\s*(?:$|[}}｝\]］]|[,，、]?\s*(?:{_COMMENT})|[,，、]\s*(?:$|[\]］}}]|{_VALUE_START}))", re.IGNORECASE)
+_AFTER_ITEM = re.compile(
+    rf"\s*(?:$|[}}｝\]］]|[,，、]?\s*(?:{_COMMENT})|[,，、]\s*(?:$|[\]］}}]|{_VALUE_START}))", re.IGNORECASE
+)
 _AFTER_KEY = re.compile(r"\s*[:：]|\s*=\s")
 _STRICT_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _DEEPEST = 40

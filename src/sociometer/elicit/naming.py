@@ -73,7 +73,12 @@ def _one_letter_apart(first: str, second: str) -> bool:
     if at is None:
         return True
     left, right = first[at:], second[at:]
-    return left[1:] == right or left == right[1:] or left[1:] == right[1:] or (left[:2] == right[1::-1] and left[2:] == right[2:])
+    return (
+        left[1:] == right
+        or left == right[1:]
+        or left[1:] == right[1:]
+        or (left[:2] == right[1::-1] and left[2:] == right[2:])
+    )
 
 
 def _group_words(groups: Sequence[frozenset[str]], folded: Sequence[str], taken: set[str]) -> dict[str, int]:
