@@ -37,7 +37,8 @@ _NEXT_QUESTION = re.compile(
     r"<end>|<\|[a-z_]+\|>|\n\s*(?:Q|Question|Story|Item \d+|User|Human|问题|题目|故事)\s*[:：]", re.IGNORECASE
 )
 _RANKING = re.compile(
-    r"\b(?:rank\w*|(?:strongest|highest|most) to (?:the )?(?:weakest|lowest|least)|(?:in )?order of (?:strength|intensity|importance))\b"
+    r"\b(?:rank\w*|(?:strongest|highest|most) to (?:the )?(?:weakest|lowest|least)|(?:in )?order of (?:strength"
+    r"|intensity|importance))\b"
     r"|排名|排第|排序|由强到弱|从强到弱|从高到低|从大到小",
     re.IGNORECASE,
 )

@@ -18,14 +18,17 @@ _LIST = re.compile(rf"(?<![\w.%/+\-]){NUMBER}(?:\s*[,、;/|]\s*{NUMBER}){{1,20}}
 _ROW = re.compile(rf"{MARK}[\s:=,|]{{0,6}}$")
 _LATER = re.compile(
     r"\b(?:final\w*|so my|therefore|revised?|revising|correct(?:ed|ion|ing)|adjust\w*|chang\w*|actually|instead|wait|"
-    r"reconsider\w*|on reflection|second thought|let me (?:change|fix|redo|recount|try)|too (?:many|few|much)|scratch that|"
+    r"reconsider\w*|on reflection|second thought|let me (?:change|fix|redo|recount|try)|too (?:many|few|much)"
+    r"|scratch that|"
     r"sorry|oops|answer|in (?:your|the given|that) order|restated|to sum up|in short|in summary|overall|that makes|"
     r"that's|which is|sums? to|adds? up|after (?:it|the|that|all|\w+ing)|but now|now)\b|"
-    r"\bno[,:;.]|最终|最后|综上|因此|所以|修正|更正|调整|改为|改成|应改|不对|重新|答案|即|也就是|总之|按(?:题目)?顺序|超出|多了|少了|合计",
+    r"\bno[,:;.]|最终|最后|综上|因此|所以|修正|更正|调整|改为|改成|应改|不对|重新|答案|即|也就是|总之"
+    r"|按(?:题目)?顺序|超出|多了|少了|合计",
     re.IGNORECASE,
 )
 _EITHER = re.compile(
-    r"\b(?:both (?:are|work|seem|would)|either (?:is|one|works)|it depends|depends on|up to you|can't decide|cannot decide|"
+    r"\b(?:both (?:are|work|seem|would)|either (?:is|one|works)|it depends|depends on|up to you|can't decide"
+    r"|cannot decide|"
     r"option \d|version \d|reading \d|scenario \d|alternatively|or else|choose (?:one|between|whichever))\b|"
     r"两种|都合理|都可以|自行选择|取决于|方案[一二12]|版本[一二12]|任选",
     re.IGNORECASE,
@@ -33,13 +36,16 @@ _EITHER = re.compile(
 _SWAP = re.compile(r"\b(?:swap|switch|exchange|reverse|trade)\b|互换|对调|交换|调换", re.IGNORECASE)
 
 _CHANGE = re.compile(
-    rf"{MARK}[^.\n]{{0,20}}\b(?:becomes?|is now|goes? (?:down|up)|drops?|rises?)\b|\b(?:make|reduce|lower|raise|increase|bump|"
-    rf"drop|cut|change|move|shift|take)\b[^.\n]{{0,40}}(?:\d|\b(?:one|two|a point)\b)|\b(?:subtract|add)\b[^.\n]{{0,20}}\d|"
+    rf"{MARK}[^.\n]{{0,20}}\b(?:becomes?|is now|goes? (?:down|up)|drops?|rises?)\b|\b(?:make|reduce|lower|raise"
+    rf"|increase|bump|"
+    rf"drop|cut|change|move|shift|take)\b[^.\n]{{0,40}}(?:\d|\b(?:one|two|a point)\b)|\b(?:subtract"
+    rf"|add)\b[^.\n]{{0,20}}\d|"
     rf"{MARK}[^。\n]{{0,6}}(?:改为|改成|变为|降[为到]|升[为到]|调[为到]|减|加)\s*[\d一两二三]",
     re.IGNORECASE,
 )
 _NEW = re.compile(
-    rf"(?P<name>{MARK})\s*(?:points?\s*)?(?:becomes?|is now|(?:goes )?(?:down|up) to|to|a|应?改为|应?改成|变为|[降升调][为到])?\s*"
+    rf"(?P<name>{MARK})\s*(?:points?\s*)?(?:becomes?|is now|(?:goes )?(?:down|up) to|to|a|应?改为|应?改成|变为"
+    rf"|[降升调][为到])?\s*"
     rf"(?P<number>{NUMBER})",
     re.IGNORECASE,
 )
@@ -61,7 +67,7 @@ def final_word(text: str) -> bool:
 
 def whole_answers(marked: str, n: int, total: float) -> list[Answer]:
     """Return every run of pairs that gives each option points once, and every list of as many numbers, in order."""
-    pairs = [match for match in _PAIR.finditer(marked)]
+    pairs = list(_PAIR.finditer(marked))
     found: list[Answer] = []
     at = len(pairs) - n
     while at >= 0:

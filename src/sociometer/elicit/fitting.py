@@ -1,4 +1,4 @@
-"""Parsed JSON made to fit a JSON schema: keys matched, values read as their type, everything else named as a problem."""
+"""Parsed JSON made to fit a JSON schema: keys matched, values read as their type, misfits named."""
 
 from __future__ import annotations
 

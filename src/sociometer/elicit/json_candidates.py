@@ -16,8 +16,10 @@ from sociometer.elicit.lenient_json import Budget, Parsed, parse_all
 __all__ = ["Choice", "choose"]
 
 _FINAL = re.compile(
-    r"\b(?:final\w*|corrected|correction|revised|revision|updated|instead|fixed|actual(?:ly)?|better|answer|on reflection|"
-    r"so here|second thought|wait|scratch that|should be|rather)\b|最终|最后|更正|修正|改为|改成|修改|应为|应该是|答案|重新",
+    r"\b(?:final\w*|corrected|correction|revised|revision|updated|instead|fixed|actual(?:ly)?|better|answer"
+    r"|on reflection|"
+    r"so here|second thought|wait|scratch that|should be|rather)\b|最终|最后|更正|修正|改为|改成|修改|应为"
+    r"|应该是|答案|重新",
     re.IGNORECASE,
 )
 _DRAFT = re.compile(
@@ -42,7 +44,8 @@ _BACK = re.compile(
 )
 
 _TAKEN_BACK = re.compile(
-    r"\b(?:wait|actually|correction|scratch that|on second thought|i meant|i mean to|my mistake)\b|\bshould (?:be|have been) [-+\d\"'“]"
+    r"\b(?:wait|actually|correction|scratch that|on second thought|i meant|i mean to|my mistake)\b"
+    r"|\bshould (?:be|have been) [-+\d\"'“]"
     r"|更正|不对|应改|应为|写错",
     re.IGNORECASE,
 )

@@ -12,8 +12,8 @@ __all__ = ["Misfit", "folded", "label_of", "read_boolean", "read_number", "shown
 
 Schema = Mapping[str, Any]
 
-_WORDS = "zero one two three four five six seven eight nine ten".split()
-_HAN = dict(zip("零一二三四五六七八九十两", [*range(11), 2], strict=True))
+_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_HAN: dict[str, int] = dict(zip("零一二三四五六七八九十两", [*range(11), 2], strict=True))
 _REMARK = r"(?:\s*[(（\[][^)）\]]{0,300}[)）\]]|\s*(?:[-–—:：,，;；]|//|#)\s*[^\d]{1,300})"
 _UNIT = r"(?:\s*(?:points?|pts?|coins?|years?|years old|euros?|dollars?|分|点|岁|枚|个|元|块|颗|本))"
 _NUMBER = re.compile(
@@ -22,12 +22,12 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
-    r"\b(?:or|maybe|perhaps|possibly|partly|partially|about|approx\w*|between|not sure|unsure|unclear|sometimes|to|both)\b"
-    r"|或|可能|也许|大概|左右|部分|不确定|之间|都",
+    r"\b(?:or|maybe|perhaps|possibly|partly|partially|about|approx\w*|between|not sure|unsure|unclear|"
+    r"sometimes|to|both)\b|或|可能|也许|大概|左右|部分|不确定|之间|都",
     re.IGNORECASE,
 )
-_TRUE = frozenset("true yes y t 是 有 对 真 是的 有的 对的 √ ✓ ✔".split())
-_FALSE = frozenset("false no n f 否 无 不 没有 假 不是 不对 × ✗ ✘ 没".split())
+_TRUE = frozenset(["true", "yes", "y", "t", "是", "有", "对", "真", "是的", "有的", "对的", "√", "✓", "✔"])
+_FALSE = frozenset(["false", "no", "n", "f", "否", "无", "不", "没有", "假", "不是", "不对", "×", "✗", "✘", "没"])
 _BEFORE_LABEL = re.compile(
     r"^(?:the\s+)?(?:reply|response|option|answer|label|code|category|strategy|cause|emotion|winner|assistant|model"
     r"|选项|回复|回答|答案|标签|策略|类别|情绪)\s*(?:is\s*)?[:：#\-]?\s*",

@@ -215,8 +215,9 @@ class _Parser:
                 return found
 
     def _string(self, after: re.Pattern[str]) -> str:
-        """A string up to the first mark after which the object or list goes on; marks before it belong to the string."""
-        marks, pieces = _QUOTES[self.text[self.at]], []
+        """A string up to the first mark after which the object or list goes on; marks before it belong to it."""
+        marks = _QUOTES[self.text[self.at]]
+        pieces: list[str] = []
         stop = _stop(marks)
         at = begun = self.at + 1
         while True:

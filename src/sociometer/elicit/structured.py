@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
@@ -41,7 +41,7 @@ def read_json(
 
     A schema adds limits that the type does not have. With `partial`, labels that are not allowed are left out of lists.
     """
-    found = read_schema(text, schema if schema is not None else _schema_of(type), partial=partial)
+    found = read_schema(text, _schema_of(cast(Any, type)) if schema is None else schema, partial=partial)
     if found.value is None:
         return StructuredReading(None, found.rule, found.problem)
     try:
@@ -70,7 +70,7 @@ def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) 
 
 def read_each(text: str, type: type[T]) -> list[T]:
     """Return every value of this type that the text holds, in order."""
-    fitter = Fitter(_schema_of(type))
+    fitter = Fitter(_schema_of(cast(Any, type)))
     found = []
     for value in choose(text[-_LONGEST:], fitter, Budget(_STEPS)).all_fitting:
         try:
