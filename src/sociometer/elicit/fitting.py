@@ -8,54 +8,13 @@ from itertools import permutations
 from typing import Any
 
 from sociometer.elicit.json_values import Misfit, folded, label_of, read_boolean, read_number, shown
+from sociometer.elicit.key_words import TRANSLATIONS
 from sociometer.elicit.lenient_json import Bare, Twice
 
 __all__ = ["Fitter", "key_of"]
 
 Schema = Mapping[str, Any]
 
-_TRANSLATED = {
-    "analysis": "分析",
-    "change": "变化 情绪变化 改变",
-    "activity": "活动 行动 心理活动 接下来",
-    "reason": "理由 原因 依据",
-    "why": "理由 原因 为什么",
-    "strategy": "策略",
-    "label": "标签 类别",
-    "cause": "原因",
-    "empathy": "共情 同理心",
-    "respect": "尊重",
-    "clarity": "清晰 清晰度",
-    "helpfulness": "有用 有用性 帮助",
-    "prediction": "预测 预期",
-    "choice": "选择",
-    "message": "消息 留言 信息",
-    "amount": "金额 数量",
-    "title": "标题 题目",
-    "name": "姓名 名字 名称",
-    "age": "年龄",
-    "role": "角色 身份",
-    "feeling": "感受 情绪",
-    "emotion": "情绪 情感",
-    "intensity": "强度",
-    "target": "对象 目标",
-    "goal": "目标",
-    "secret": "秘密",
-    "winner": "胜者 获胜者",
-    "confidence": "置信度 信心",
-    "notes": "备注 说明",
-    "place": "地点",
-    "time": "时间",
-    "conflict": "冲突",
-    "resolved": "已解决 是否解决",
-    "characters": "人物 角色",
-    "people": "人物",
-    "answers": "答案",
-    "ranking": "排名 排序",
-    "words": "话 原话",
-    "tone": "语气",
-    "content": "内容",
-}
 _PLACEHOLDER = re.compile(r"\s*(?:\.{3}|…|<[^<>]{0,60}>|string|integer|number)\s*", re.IGNORECASE)
 _LIST_MARKS = re.compile(r"\s*(?:[,，、;；>|\n]|\band\b|\bthen\b|和|→)\s*", re.IGNORECASE)
 _MISSING = object()
@@ -92,6 +51,9 @@ class Fitter:
         kinds = schema.get("type")
         if isinstance(kinds, list | tuple):
             return self._any(name, value, [{**schema, "type": kind} for kind in kinds])
+        scalar = "enum" in schema or kinds in ("integer", "number", "boolean")
+        if scalar and isinstance(value, list) and len(value) == 1:
+            value = value[0]
         if "const" in schema or "enum" in schema:
             return label_of(name, value, [schema["const"]] if "const" in schema else schema["enum"])
         match kinds:
@@ -157,7 +119,7 @@ class Fitter:
             key = key_of(written, properties)
             if key is None:
                 unknown[written] = part
-            elif key in matched and written != key:
+            elif key in matched:
                 matched[key] = matched[key] if matched[key] == part else Twice
             else:
                 matched[key] = part
@@ -280,7 +242,7 @@ def _without(prefix: str, key: str) -> str:
 
 
 def _translates(written: str, name: str) -> bool:
-    return written in _TRANSLATED.get(name, "").split() or name in _TRANSLATED.get(written, "").split()
+    return written in TRANSLATIONS.get(name, "").split() or name in TRANSLATIONS.get(written, "").split()
 
 
 def _allows_null(schema: Schema) -> bool:

@@ -225,7 +225,7 @@ def _choose_lines(text: str, fitter: Fitter) -> Choice:
     properties: Mapping[str, Any] = fitter.schema.get("properties", {})
     labelled = read_labelled(text, lambda key: key_of(key, properties) or fitter.translated(key))
     required = fitter.schema.get("required", ())
-    if labelled and required and set(required) <= set(labelled):
+    if len(labelled) > 1 and required and set(required) <= set(labelled):
         try:
             fitter.fit("", labelled, fitter.schema)
         except Misfit as error:
