@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -153,6 +154,57 @@ def test_no_text_crashes_the_reading(reply: str) -> None:
 )
 def test_a_long_hostile_reply_is_read_in_reasonable_time(piece: str) -> None:
     assert read_allocation(piece * 3_000, ENGLISH, 10).rule
+
+
+@pytest.mark.parametrize("piece", ["7", "3,", "1. 3\n", "-", "[", '"', "a", "Joyful 3 ", "一", "3 or "])
+def test_a_megabyte_is_read_in_bounded_time(piece: str) -> None:
+    began = time.process_time()
+    assert read_allocation((piece * 1_000_000)[:1_000_000], ENGLISH, 10).rule
+    assert time.process_time() - began < 5  # about 1 s or less on an idle machine
+
+
+P = ["proud", "nervous", "relieved", "guilty"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "values"),
+    [
+        ("4, 3, 2, 1. Note: another reader might say 2, 5, 2, 1", (4, 3, 2, 1)),
+        ("Proud: 4\nNervous: 3\nRelieved: 2\nGuilty: 2\n\n(That's 11, so guilty becomes 1.)", (4, 3, 2, 1)),
+        ("Proud: 4 → 3\nNervous: 3\nRelieved: 2\nGuilty: 2", (3, 3, 2, 2)),
+        ("proud: 4, nervous: 3, relieved: 2, guilty: 1 (I nearly gave proud 5 and guilty 0.)", (4, 3, 2, 1)),
+        ("Nervous: 4\nGuilty: 3\nProud: 2\nRelieved: 1\n\n4 + 3 + 2 + 1 = 10", (2, 4, 1, 3)),
+        ("Nervous 4, Guilty 3, Proud 2, Relieved 1 → 4/3/2/1", (2, 4, 1, 3)),
+        (
+            "| Emotion | Intensity | Points |\n|---|---|---|\n| Proud | 8 | 4 |\n| Nervous | 6 | 3 |\n"
+            "| Relieved | 4 | 2 |\n| Guilty | 2 | 1 |",
+            (4, 3, 2, 1),
+        ),
+        ("I'd put 5 on pride, 2 each on nerves and relief, leaving 1 for guilt.", (5, 2, 2, 1)),
+    ],
+)
+def test_the_answer_is_told_from_other_numbers(reply: str, values: tuple[float, ...]) -> None:
+    assert read_allocation(reply, P).values == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Ranking: proud 1, nervous 2, relieved 3, guilty 4",
+        "Either 4, 3, 2, 1 or 3, 4, 2, 1.",
+        "Sam: proud 4, nervous 3, relieved 2, guilty 1\nMia: proud 7, nervous 1, relieved 1, guilty 1",
+        "Proud 4-5, nervous 3, relieved 1, guilty 1",
+        "She is 100% proud.",
+        "Proud 4, nervous 3, relieved 2, guilty 1. Actually, swap the first two.",
+    ],
+)
+def test_no_answer_is_made_up(reply: str) -> None:
+    assert read_allocation(reply, P).values is None
+
+
+def test_a_shortened_name_that_two_options_share_names_neither() -> None:
+    options = ["disappointed", "disgusted", "calm", "sad"]
+    assert read_allocation("dis 3, sad 4, calm 2, dis 1", options).values is None
 
 
 def test_an_allocation_needs_two_options_and_points_to_share() -> None:

@@ -4,7 +4,7 @@ from sociometer.elicit.allocation import AllocationReading, Repaired, read_alloc
 from sociometer.elicit.choice import ChoiceReading, read_choice, render_options
 from sociometer.elicit.item_files import read_items, read_lines
 from sociometer.elicit.order import arrange, balanced, original_index, shuffled, undo, unshuffled
-from sociometer.elicit.structured import StructuredReading, find_json, read_json
+from sociometer.elicit.structured import StructuredReading, find_json, read_each, read_json, read_schema
 from sociometer.elicit.vote import (
     ChoiceAnswer,
     Vote,
@@ -34,9 +34,11 @@ __all__ = [
     "original_index",
     "read_allocation",
     "read_choice",
+    "read_each",
     "read_items",
     "read_json",
     "read_lines",
+    "read_schema",
     "render_options",
     "repair",
     "score_choice",

@@ -8,9 +8,13 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sociometer.elicit.allocation_answers import Answer, final_answer
+from sociometer.elicit.allocation_cleaning import without_arithmetic, without_remarks, without_totals, without_units
 from sociometer.elicit.allocation_json import read_json_allocation
 from sociometer.elicit.allocation_spelling import respelled, without_ranges
+from sociometer.elicit.allocation_tables import read_table
 from sociometer.elicit.allocation_text import read_text_allocation, read_whole_total
+from sociometer.elicit.allocation_tokens import read_sentences
 from sociometer.elicit.naming import Names
 from sociometer.elicit.normal import plain
 from sociometer.elicit.numbers import NUMBER
@@ -32,7 +36,14 @@ _FINAL = re.compile(
 _NEXT_QUESTION = re.compile(
     r"<end>|<\|[a-z_]+\|>|\n\s*(?:Q|Question|Story|Item \d+|User|Human|问题|题目|故事)\s*[:：]", re.IGNORECASE
 )
-_LONGEST = 20_000  # an answer stands near the end; what a model rambled before need not be searched
+_RANKING = re.compile(
+    r"\b(?:rank\w*|(?:strongest|highest|most) to (?:the )?(?:weakest|lowest|least)|(?:in )?order of (?:strength"
+    r"|intensity|importance))\b"
+    r"|排名|排第|排序|由强到弱|从强到弱|从高到低|从大到小",
+    re.IGNORECASE,
+)
+_LONG_DIGITS = re.compile(r"\d{13,}")
+_LONGEST = 12_000  # an answer stands near the end; what a model rambled before need not be searched
 
 
 class AllocationReading(msgspec.Struct, frozen=True):
@@ -72,7 +83,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
         raise ValueError(
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
-    text = plain(text[-_LONGEST:])
+    text = _LONG_DIGITS.sub("#", plain(_behind_thinking(text)[-_LONGEST:]))
     cut = _NEXT_QUESTION.search(text, 1)
     if cut and re.search(NUMBER, text[: cut.start()]):
         text = text[: cut.start()]
@@ -81,14 +92,63 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     names = Names(options)
     in_json = read_json_allocation(text, names, total)
     if in_json is not None:
-        return AllocationReading(in_json, "json")
-    marked = names.mark(text)
+        return AllocationReading(in_json or None, "json" if in_json else "several")
+    glued = re.fullmatch(rf"\d{{{names.count}}}", text.strip(" .\n"))
+    if glued and sum(map(int, glued[0])) == total:
+        return AllocationReading(tuple(map(float, glued[0])), "glued")
+    return _read_words(names.mark(text), names.count, total) or AllocationReading(
+        None, "refusal" if _REFUSAL.search(text) else "none"
+    )
+
+
+def _read_words(marked: str, n: int, total: float) -> AllocationReading | None:
+    """Read the answer in words, first without what tells of other answers and other numbers."""
+    table = read_table(marked, n, total)
+    if table is not None:
+        return AllocationReading(table or None, "table" if table else "several")
+    cleaned = without_units(without_arithmetic(without_remarks(marked)))
+    settled, answer = final_answer(without_ranges(cleaned), n, total)
+    if settled == "two":
+        return AllocationReading(None, "several")
+    found = _read_spelled(cleaned, n, total)
+    if found is not None and _RANKING.search(marked) and sorted(found.values or ()) == list(range(1, n + 1)):
+        return AllocationReading(None, "ranking")
+    if found is None or found.rule == "named, rest zero":
+        points = read_sentences(without_ranges(without_totals(cleaned)), n, total)
+        found = found if points is None else AllocationReading(points, "sentences")
+    if answer is None or found is None or found.values is None or _agree(found.values, answer.points):
+        return found
+    return _settled(found, answer, total)
+
+
+def _settled(found: AllocationReading, answer: Answer, total: float) -> AllocationReading:
+    """Of the points read by rule and the last whole allocation, the one that makes up the total."""
+    values = found.values or ()
+    sums = [math.isclose(math.fsum(points), total, abs_tol=1e-9) for points in (values, answer.points)]
+    if sums == [True, False] or _agree([abs(value) for value in values], [abs(value) for value in answer.points]):
+        return found
+    if sums == [False, True] or (answer.written and _agree(values, answer.written)):
+        return AllocationReading(answer.points, "last")
+    return AllocationReading(None, "several")
+
+
+def _read_spelled(marked: str, n: int, total: float) -> AllocationReading | None:
     # Commas that part a list are no decimal commas: these are looked for only where the plain reading misses the total.
-    plainly = _read_marked(without_ranges(marked), names.count, total)
+    plainly = _read_marked(without_ranges(marked), n, total)
     if plainly is not None and math.isclose(math.fsum(plainly.values or ()), total, rel_tol=0, abs_tol=1e-9):
         return plainly
-    found = _read_marked(respelled(marked, names.count), names.count, total) or plainly
-    return found or AllocationReading(None, "refusal" if _REFUSAL.search(text) else "none")
+    return _read_marked(respelled(marked, n), n, total) or plainly
+
+
+def _agree(first: Sequence[float], second: Sequence[float]) -> bool:
+    return all(math.isclose(left, right, abs_tol=1e-6) for left, right in zip(first, second, strict=True))
+
+
+def _behind_thinking(text: str) -> str:
+    """The text behind the last closing tag of reasoning, if any number stands there."""
+    at = max(text.rfind("</think>"), text.rfind("</thinking>"))
+    behind = text[at:].partition(">")[2] if at >= 0 else text
+    return behind if behind.strip() else text
 
 
 def _read_marked(marked: str, n: int, total: float) -> AllocationReading | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from sociometer.elicit.allocation_answers import final_word
 from sociometer.elicit.allocation_spelling import decimal_point
 from sociometer.elicit.naming import Names
 from sociometer.elicit.numbers import NUMBER, Amount, amount, total_points
@@ -19,12 +20,15 @@ _TOTAL_KEY = re.compile(r"total|sum|总", re.IGNORECASE)
 
 
 def read_json_allocation(text: str, names: Names, total: float) -> tuple[float, ...] | None:
-    """Return the points of the last object or list that gives every option some; named ones come first."""
+    """Return the points of the last object or list that gives every option some; named ones come first.
+
+    Nothing (an empty tuple) is read where objects differ and the reply does not say which one counts.
+    """
     parts = list(find_json(text)) or list(find_json(re.sub(r",\s*([}\]])", r"\1", text.replace("'", '"'))))
     decoded = [msgspec.json.decode(part.encode()) for part in parts]
     named = [found for value in decoded if (found := _by_name(value, names, total)) is not None]
     if named:
-        return named[-1]
+        return named[-1] if len(set(named)) == 1 or final_word(text) else ()
     placed = [found for value in decoded if (found := _by_place(value, names.count, total)) is not None]
     if placed:
         return placed[-1]

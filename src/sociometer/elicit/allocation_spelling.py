@@ -13,7 +13,10 @@ RANGE = "\ue200"
 
 _COMMA = re.compile(r"(?<![\d.,])(?<!\d, )(\d{1,9}),(\d{1,3})(?!\d|\.\d|\s*(?:,|、|&|\band\b|和)\s*-?\.?\d)")
 _ONE = r"\d{1,9}(?:\.\d{1,9})?(?:\s*%)?"
-_RANGE = re.compile(rf"(?<![\d.\-–—~/]){_ONE}(?:[-–—~]|\s+to\s+){_ONE}(?!\.?\d|\s*[-–—~/]\s*\d)", re.IGNORECASE)
+_RANGE = re.compile(
+    rf"(?<![\d.\-–—~/]){_ONE}(?:\s*[分点])?(?:[-–—~]|\s+(?:to|or)\s+|\s*[到至或]\s*){_ONE}(?!\.?\d|\s*[-–—~/]\s*\d)",
+    re.IGNORECASE,
+)
 _SPACED_RANGE = re.compile(
     rf"({MARK}[\s:=(|\"']*){_ONE}\s+[-–—~]\s+{_ONE}(?=\s*(?:points?|pts?|分|点)?\s*(?:$|[\n,;)|]))",
     re.IGNORECASE,

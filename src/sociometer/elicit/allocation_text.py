@@ -71,6 +71,8 @@ def read_whole_total(text: str, n: int, total: float) -> Points | None:
         return None
     for pattern in (_NAMED, _BEFORE):
         amounts = _pairs(text, pattern)
+        if len(amounts) == 1 and any(found.is_percent for found in amounts.values()):
+            continue  # '100% proud' is a manner of speaking
         given = math.fsum(found.points(total) for found in amounts.values())
         if amounts and math.isclose(given, total, abs_tol=1e-9):
             return tuple(amounts[at].points(total) if at in amounts else 0.0 for at in range(n))
@@ -183,9 +185,10 @@ def _in_order(part: str, n: int, total: float) -> dict[int, Amount]:
     ]
     pairs = [pair for pair in pairs if not _TOTAL.fullmatch(pair[0])]
     known = [marked_index(word) if re.fullmatch(MARK, word) else place for place, (word, _) in enumerate(pairs)]
-    if known != list(range(n)):
+    if known != list(range(n)) or any(len(word) < 3 and word.isascii() for word, _ in pairs):
         return {}
-    return {place: amount(number) for place, (_, number) in enumerate(pairs)}
+    found = {place: amount(number) for place, (_, number) in enumerate(pairs)}
+    return found if math.isclose(math.fsum(each.points(total) for each in found.values()), total) else {}
 
 
 def _listed(part: str, n: int, total: float) -> dict[int, Amount]:

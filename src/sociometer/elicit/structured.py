@@ -1,102 +1,110 @@
-"""JSON replies: the one object in a reply, decoded strictly into a typed record."""
+"""JSON replies: the one object that a reply gives, read leniently and validated by a type or a schema."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
-__all__ = ["StructuredReading", "find_json", "read_json"]
+from sociometer.elicit.fitting import Fitter
+from sociometer.elicit.json_candidates import Choice, choose
+from sociometer.elicit.json_values import Misfit
+from sociometer.elicit.lenient_json import Budget, parse_strictly
+
+__all__ = ["StructuredReading", "find_json", "read_each", "read_json", "read_schema"]
 
 T = TypeVar("T")
-_FENCE = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)```", re.DOTALL)
-_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_CLOSING = {"{": "}", "[": "]"}
-_MOST_STARTS = 200  # a hostile reply of opening brackets alone must not cost quadratic time
+_THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_LONGEST = 100_000
+_STEPS = 60_000
 
 
 class StructuredReading(msgspec.Struct, Generic[T], frozen=True):
-    """The record a reply held, or None; and the rule that read it, or the reason that none could."""
+    """The record a reply held, or None; the rule that read it, or the reason that none could.
+
+    `problem` is what was wrong in one short sentence, to be shown to the model; `dropped` counts list entries left out.
+    """
 
     value: T | None
     rule: str
+    problem: str = ""
+    dropped: int = 0
 
 
-def read_json(text: str, type: type[T]) -> StructuredReading[T]:
-    """Return the reply's JSON object as this type; none, a misfit or several different ones are unreadable."""
-    text = _THINK.sub("\n", text).strip()
-    if not text:
-        return StructuredReading(None, "empty")
+def read_json(
+    text: str, type: type[T], schema: Mapping[str, Any] | None = None, *, partial: bool = False
+) -> StructuredReading[T]:
+    """Return the reply's JSON object as this type; none, a misfit or several different ones are unreadable.
+
+    A schema adds limits that the type does not have. With `partial`, labels that are not allowed are left out of lists.
+    """
+    found = read_schema(text, _schema_of(cast(Any, type)) if schema is None else schema, partial=partial)
+    if found.value is None:
+        return StructuredReading(None, found.rule, found.problem)
     try:
-        return StructuredReading(msgspec.json.decode(text.encode(), type=type), "whole")
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        pass
-    fenced = [part for block in _FENCE.findall(text) for part in find_json(block)]
-    parts = fenced or list(find_json(text))
-    if not parts:
-        return StructuredReading(None, "none")
-    values: list[T] = []
-    reason = "misfit"
-    for part in parts:
+        value = msgspec.convert(found.value, type)
+    except (msgspec.ValidationError, RecursionError) as error:
+        return StructuredReading(None, f"misfit: {error}", f"The object does not fit: {error}.")
+    return StructuredReading(value, found.rule, "", found.dropped)
+
+
+def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) -> StructuredReading[Any]:
+    """Return the reply's JSON value in the types of a JSON schema, with unknown keys left out."""
+    text = without_thinking(text[-_LONGEST:]).strip()
+    if not text:
+        return StructuredReading(None, "empty", "The reply is empty.")
+    fitter = Fitter(schema, partial=partial)
+    chosen = choose(text, fitter, Budget(_STEPS))
+    if chosen.value is None:
+        return StructuredReading(None, chosen.rule, _sentence(chosen))
+    try:
+        fitter.dropped = 0
+        value = fitter.fit("", chosen.value, fitter.schema)
+    except Misfit as error:
+        return StructuredReading(None, f"misfit: {error}", f"{error}.")
+    return StructuredReading(value, chosen.rule, "", fitter.dropped)
+
+
+def read_each(text: str, type: type[T]) -> list[T]:
+    """Return every value of this type that the text holds, in order."""
+    fitter = Fitter(_schema_of(cast(Any, type)))
+    found = []
+    for value in choose(text[-_LONGEST:], fitter, Budget(_STEPS)).all_fitting:
         try:
-            value = msgspec.json.decode(part.encode(), type=type)
-        except (msgspec.ValidationError, RecursionError) as error:
-            reason = f"misfit: {error}"
+            found.append(msgspec.convert(value, type))
+        except (msgspec.ValidationError, RecursionError):
             continue
-        if value not in values:
-            values.append(value)
-    if len(values) > 1:
-        return StructuredReading(None, "several")
-    return (
-        StructuredReading(values[0], "fence" if fenced else "embedded") if values else StructuredReading(None, reason)
-    )
+    return found
 
 
 def find_json(text: str) -> Iterator[str]:
     """Yield each outermost JSON object or list that stands in the text, in order."""
-    at = starts = 0
-    while at < len(text) and starts < _MOST_STARTS:
-        if text[at] not in _CLOSING:
-            at += 1
-            continue
-        starts += 1
-        end = _balanced_end(text, at)
-        if end is not None and _decodes(text[at:end]):
-            yield text[at:end]
-            at = end
-        else:
-            at += 1
+    for parsed in parse_strictly(text[-_LONGEST:]):
+        yield text[-_LONGEST:][parsed.start : parsed.end]
 
 
-def _balanced_end(text: str, start: int) -> int | None:
-    stack: list[str] = []
-    in_string = False
-    at = start
-    while at < len(text):
-        mark = text[at]
-        if in_string:
-            if mark == "\\":
-                at += 1
-            elif mark == '"':
-                in_string = False
-        elif mark == '"':
-            in_string = True
-        elif mark in _CLOSING:
-            stack.append(_CLOSING[mark])
-        elif mark in "}]":
-            if stack.pop() != mark:
-                return None
-            if not stack:
-                return at + 1
-        at += 1
-    return None
+def without_thinking(text: str) -> str:
+    """Return the text without what stands in reasoning tags; a tag that is never closed reaches to the end."""
+    kept: list[str] = []
+    at, inside = 0, False
+    for match in _THINK.finditer(text):
+        if match[1] and not inside:
+            kept.clear()  # the opening tag was cut off or never written
+        elif not inside:
+            kept.append(text[at : match.start()])
+        inside = not match[1]
+        at = match.end()
+    return "\n".join([*kept, "" if inside else text[at:]])
 
 
-def _decodes(part: str) -> bool:
-    try:
-        decoded: Any = msgspec.json.decode(part.encode())
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return False
-    return isinstance(decoded, dict | list)
+def _sentence(chosen: Choice) -> str:
+    words = chosen.problem[:1].upper() + chosen.problem[1:] if chosen.problem.startswith("the ") else chosen.problem
+    return f"{words}."
+
+
+@lru_cache(maxsize=256)
+def _schema_of(type: Any) -> Mapping[str, Any]:
+    return msgspec.json.schema(type)

@@ -9,7 +9,7 @@ from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Message, Sampling, system, user
 from sociometer.core.prompts import Prompts
 from sociometer.core.task import Session
-from sociometer.elicit import find_json, read_json
+from sociometer.elicit import read_each
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.emotion import Protocol, band
@@ -168,4 +168,4 @@ async def _ask(
 
 def _echoes(value: ReplyT, reply: str, kind: type[ReplyT]) -> bool:
     """Whether the simulator only handed back an answer that the subject had put into its mouth."""
-    return any(read_json(part, kind).value == value for part in find_json(reply))
+    return value in read_each(reply, kind)

@@ -68,7 +68,7 @@ def test_the_inventory_is_judged_from_thoughts_alone(rehearse):
     assert "I hear you." in talk and "thought 0" not in talk
 
 
-@pytest.mark.parametrize("ratings", [[7] * 12, [0] * 12, [3] * 11, [3] * 13, ["3"] * 12])
+@pytest.mark.parametrize("ratings", [[7] * 12, [0] * 12, [3] * 11, [3] * 13, ["3 or 4"] * 12])
 def test_a_rating_off_the_scale_is_unreadable(rehearse, ratings):
     judge = Judge(relationship={"ratings": ratings}, utterances={"flow": 3, "attentiveness": 3, "depth": 3})
     episode = play(rehearse({"passes": 1}, judge=judge), "relationship", stored(SCENARIOS[0], 5))

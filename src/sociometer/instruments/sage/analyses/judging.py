@@ -29,6 +29,7 @@ async def ask_judge(
     *,
     sampling: Sampling = SAMPLING,
     lacks: Callable[[ReplyT], str] = lambda value: "",
+    partial: bool = False,
 ) -> ReplyT:
     """The judge's answer; one that stays unreadable is an error of the machinery, never a guess."""
     form = Schema(schema, view.task)
@@ -42,6 +43,7 @@ async def ask_judge(
         sampling=sampling,
         view=view,
         problem=lacks,
+        partial=partial,
         task=view.task,
     )
     return value

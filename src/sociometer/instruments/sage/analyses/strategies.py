@@ -56,11 +56,8 @@ async def _label(item: StoredDialogue, turn: int, session: Session) -> Labels:
     talk = (*item.dialogue.said(turn)[-1:], ("subject", reply))
     mark = quote_mark(item.scenario, talk)
     prompt = session.prompts.render("strategies", language, mark=mark, talk=rendered(talk, mark, session, language))
-
-    def lacks(labels: Labels) -> str:
-        return "; ".join(f"unknown code {code}" for code in labels.strategies if code not in STRATEGIES)
-
-    return await ask_judge(session, prompt, SCHEMA, Labels, JudgeView("strategies", language, (reply,)), lacks=lacks)
+    view = JudgeView("strategies", language, (reply,))
+    return await ask_judge(session, prompt, SCHEMA, Labels, view, partial=True)
 
 
 def labelled_replies(item: StoredDialogue, outcome: LabelledDialogue) -> list[LabelledReply]:

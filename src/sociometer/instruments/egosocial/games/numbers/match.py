@@ -174,7 +174,7 @@ _ROUND = re.compile(r"\bround\s*(?:number\s*|#)?\d+", re.IGNORECASE)
 def read_guess(text: str) -> Read[Guess]:
     """Return both numbers in a reply; one outside 1 to 100 is illegal, one that is missing or two-fold unreadable."""
     reading = read_json(text, _Answer)
-    if reading.value is not None:
+    if reading.value is not None and reading.rule != "lines":
         pair = (_number(reading.value.prediction), _number(reading.value.choice))
     else:
         pair = _labelled(text[:4000])

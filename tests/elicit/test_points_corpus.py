@@ -1,0 +1,50 @@
+"""The readers of allocations and of JSON on labelled replies, written and labelled by people who had not seen them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from sociometer.elicit import read_allocation, read_schema
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (CORPUS / name).read_text(encoding="utf-8").splitlines()]
+
+
+def verdict(found: object, label: object, same: bool) -> str:
+    """A label that is a word (two, none, cut) asks for no value."""
+    if isinstance(label, str):
+        return "right" if found is None else "wrong"
+    return "unread" if found is None else "right" if same else "wrong"
+
+
+def same_points(found: tuple[float, ...] | None, label: Any) -> bool:
+    """Percentages are labelled as written and read in points."""
+    if found is None or isinstance(label, str):
+        return False
+    times = 10 if sum(label) > 50 and sum(found) < 20 else 1
+    return len(found) == len(label) and all(abs(a * times - b) < 1e-6 for a, b in zip(found, label, strict=True))
+
+
+def test_allocations_are_read_as_people_read_them() -> None:
+    counts: Counter[str] = Counter()
+    for row in rows("allocation-1.jsonl"):
+        found = read_allocation(row["reply"], row["options"], row["total"]).values
+        counts[verdict(found, row["label"], same_points(found, row["label"]))] += 1
+    assert counts["wrong"] == 0
+    assert counts["right"] >= 147
+
+
+def test_json_is_read_as_people_read_it() -> None:
+    counts: Counter[str] = Counter()
+    for row in rows("json-1.jsonl"):
+        reading = read_schema(row["reply"], row["schema"])
+        counts[verdict(reading.value, row["label"], reading.value == row["label"])] += 1
+        assert (reading.value is None) == bool(reading.problem)
+    assert counts["wrong"] == 0
+    assert counts["right"] >= 148
