@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from installed_package import install_quiz
-from sociometer.instruments import cards, load
+from sociometer.instruments import load
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
@@ -125,8 +125,6 @@ def test_an_entry_point_that_names_no_instrument_is_said_by_name(package, sociom
 def test_a_run_of_the_first_version_opens_and_rescores_to_the_same_numbers(old_store, run):
     expected = EXPECTED["runs"][run]
     name = expected["instrument"]
-    if name not in cards() or load(name).card.version != expected["instrument_version"]:
-        pytest.skip(f"{name} is at another version than {expected['instrument_version']}: its numbers may differ")
     with Store(old_store) as store:
         stored = StoredRun(store, store.runs.get(run), load(name))
         assert (stored.subject, stored.status) == (expected["subject"], expected["status"])
