@@ -22,7 +22,10 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 _OF_ALL = re.compile(r"\s+(?:out )?of (?:the|all|my|your|those|a total of)\s+\d{1,3}(?:\s+points)?\b", re.IGNORECASE)
-_REST = re.compile(rf"剩(?:下|余)的?\s*{_ONE}\s*分(?=由|平|均)")
+_REST = re.compile(
+    rf"\(\s*{_ONE}\s*(?:points?\s*)?(?:left|remaining|remain|to go)[^()\n]{{0,20}}\)|"
+    rf"剩(?:下|余)的?\s*{_ONE}\s*分(?=由|平|均)"
+)
 _NO_POINTS = re.compile(
     r"(?:一|1|半)分(?:也|都)(?:没有?|不给|不得)|不给分|不得分|没有分|不加分|不分配|gets? no points?|no points"
     r"|not a single point|not at all",
@@ -56,7 +59,7 @@ _SCALE = re.compile(
 _HYPOTHETICAL = re.compile(
     r"\b(?:had (?:the|she|he|they|it|i)\b.{0,80}\b(?:would|might|could)|would have (?:said|been|given|put)|i'd have|"
     r"(?:another|other|some|different) (?:readers?|people|person|raters?|annotators?)|someone else|one (?:could|might)|"
-    r"others? (?:might|could|would|may)|might (?:say|give|be)|could also|if (?:she|he|it|they|the|you|we|this|that)\b|"
+    r"others? (?:might|could|would|may)|(?:might|may) also|could also|if (?:she|he|it|they|the|you|we|this|that)\b|"
     r"alternatively|(?:an )?alternative (?:is|would|could)|before the|for comparison|for example|e\.g|"
     r"nearly (?:gave|said|put)|almost (?:gave|said|put)|considered|(?:was|am|were) tempted|thought about"
     r"|instead of|rather than|my second choice|not (?:\d|the))|"

@@ -184,16 +184,18 @@ class Fitter:
         if not isinstance(value, list):
             raise Misfit(f"{name or 'the answer'} is {shown(value)}, a list is needed")
         found = []
+        problem: Misfit | None = None
         for place, part in enumerate(value):
             inner = places[place] if places and place < len(places) else items
             try:
                 found.append(self.fit(f"{name}[{place}]", part, inner if isinstance(inner, Mapping) else {}))
-            except Misfit:
+            except Misfit as error:
+                problem = problem or error
                 if not (self._partial and isinstance(inner, Mapping) and "enum" in self.resolved(inner)):
                     raise
                 self.dropped += 1
-        if self._partial and value and not found:
-            raise Misfit(f"{name} has no allowed value")
+        if problem is not None and not found:
+            raise problem
         _check_length(name, found, schema)
         return found
 

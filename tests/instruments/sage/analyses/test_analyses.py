@@ -114,6 +114,13 @@ def test_an_unknown_strategy_is_unreadable(rehearse):
     assert episode.failure.kind == "unreadable judge" and "Z-9" in episode.failure.message
 
 
+def test_an_unknown_strategy_does_not_discard_the_others(rehearse):
+    judge = Says('{"strategies": ["Z-9", "d2 (asks)"]}')
+    episode = play(rehearse(judge=judge), "strategies", stored(SCENARIOS[0], 1))
+    assert set(episode.outcome.replies) == {("D-2",)}
+    assert len(judge.asked) == len(episode.outcome.replies)
+
+
 def test_the_cue_judge_labels_and_places_but_has_no_opinion_on_relationships(rehearse, sage):
     item = stored(SCENARIOS[0], 1, reply="I'm listening, take your time.")
     show = rehearse(judge=sage.players["cues"]())
