@@ -277,6 +277,8 @@ class _Reader:
             if sentence.question:
                 continue
             match = (_ENDING if last else _COLON_END).search(sentence.text[-200:])
+            if match and "," in match[0][:1] and len(re.findall(ANY, sentence.text)) > len(indexes_of(match[1])):
+                continue
             if match and not HYPOTHETICAL.search(sentence.text):
                 alone = last and self.has_words and _ALONE.match(sentence.text[-200:]) and not self.is_list
                 start = sentence.start + max(0, len(sentence.text) - 200) + match.start(1)
@@ -403,7 +405,7 @@ class _Reader:
         if len(found) != 1 or None in found or any(stance.barred or stance.rejected for stance in self.stances):
             return None
         said = [sentence.text for sentence in self.sentences if re.search(ANY, sentence.text)]
-        if len(said) == 1 and _DECIDES.search(said[0]):
+        if len(said) == 1 and _DECIDES.search(said[0]) and re.search(rf"{ANY}\W*$", said[0]):
             return ChoiceReading(next(at for at in found if at is not None), "mention")
         return None
 
