@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 
 from sociometer.elicit import read_choice
@@ -532,7 +534,8 @@ CHOOSES = [
     ("Tom says C. Answer: B", 1),
     ("Option C says to ask the manager. That is not what I'd do. I'd go with B.", 1),
     (
-        "Let's consider each option.\n\nA: This is too public.\nB: This is considerate.\nC: This goes behind her back.\nD: This avoids the issue.\n\nThe best answer is B.",
+        "Let's consider each option.\n\nA: This is too public.\nB: This is considerate.\n"
+        "C: This goes behind her back.\nD: This avoids the issue.\n\nThe best answer is B.",
         1,
     ),
     ("A) Too public.\nB) Considerate and private.\nC) Indirect.\nD) Avoidant.", None),
@@ -614,8 +617,6 @@ def test_contrasts_and_corrections_are_read(reply: str, index: int | None) -> No
 
 @pytest.mark.parametrize("piece", ["7", "x", "(", "—", "A ", "A, ", "Say nothing ", '"A', "A > B > ", "①", "<think>"])
 def test_a_megabyte_is_read_in_a_second_or_so(piece: str) -> None:
-    from time import perf_counter
-
     begin = perf_counter()
     assert read_choice(piece * (1_000_000 // len(piece)), OPTIONS, LABELS, finish="length").rule
     assert perf_counter() - begin < 5  # a second on a quiet machine
