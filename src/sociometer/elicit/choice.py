@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 
 import msgspec
 
 from sociometer.core.answer_format import Choice
+from sociometer.elicit.evidence import Evidence
 from sociometer.elicit.formatted import formatted
-from sociometer.elicit.mentions import ANY, CLASH, index_of, marker
+from sociometer.elicit.mentions import ANY, CLASH, index_of
 from sociometer.elicit.normal import plain, squeeze
 from sociometer.elicit.paraphrase import wordings
-from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, TAKEN_BACK
-from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim, Sentence, Stance, indexes_of, judge, sentences
+from sociometer.elicit.phrases import CORRECTION
+from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim
 from sociometer.elicit.verdicts import read_list, read_ranking, read_ticks
 
 __all__ = ["ChoiceReading", "read_choice", "render_options"]
@@ -31,40 +31,9 @@ _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
 _THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _HALF = 10_000  # an answer appears near the beginning or the end; the middle of a longer reply is not read
-_FIRST, _LAST = 80, 120  # mentions that are judged at either end
 _SHORT = 300  # in a longer reply, an option's words turn up without being meant
 _LABELLED = "[\ue100-\ue13f\ue160]"
-_MARKED_ANSWER = re.compile(
-    r"(?<!second )(?<!third )(?<!next )(?<!wrong )(?<!worst )(?:\b(?:answer|choice|final|selection|pick|response|"
-    r"réponse|verdict|decision)\b(?:\s+is)?\s*[\"')\]]*\s*[:=]+|"
-    r"(?<=final)\s+|(?:答案|结论|結論|选择|選擇)\s*(?:是|为|為)?\s*(?:[\])]\s*:?|:)|"
-    r"(?:final answer|最终答案|最终选择)\s*(?:is|是|为)?)\s*[\"'(\[#>\s-]{0,6}"
-    rf"(?P<marks>{GROUP})",
-    re.IGNORECASE,
-)
-_ALONE = re.compile(rf"^[\s\W_]*?({GROUP})[^\w\ue100-\ue160]*(?:it is|then|选项|for me)?\W*$")
-_OPENING = re.compile(
-    rf"^[^\w\ue100-\ue160]*({GROUP})(?!\s*:\s*{ANY}\W*$)"
-    r"(?=[\"')\]]*\s*(?:[.:,;)!。—–-]|\n|$|(?:because|since|as|i think|i guess|for sure|obviously|definitely)\b|"
-    r"[\U0001f000-\U0001ffff]|[吧啦呀咯]|因为|因為))",
-    re.IGNORECASE,
-)
-_ENDING = re.compile(
-    rf"(?:^|[^\w\s,()\"'\ue100-\ue160]|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|"
-    rf"全选)?[\W_]*$",
-    re.IGNORECASE,
-)
-_COLON_END = re.compile(rf"[:→]\s*({GROUP})\W*$")
-_CONTRAST = re.compile(
-    r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE
-)
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
-_BRACKETED = re.compile(r"[^\w]*\w{1,4}[)\]]")
-_OPENING_BRACKET = re.compile(
-    r"^[^\w\ue100-\ue160]*([\ue100-\ue11f])(?=\s+(?!(?:is|are|was|would|could|may|might|can|and|or|[a-z]+s|"
-    r"[a-z]+n't)\b)\S)"
-)
-_CONCLUDES = re.compile(r"\W*(?:(?:so|therefore|thus|hence|that's why)\b|所以|因此|故|因而)", re.IGNORECASE)
 _NEXT_QUESTION = re.compile(
     r"\n\s*(?:#+ *)?(?:question|user|human|q)\s*\d*\s*:|\n\s*(?:问题|題目|题目)\s*[:：]", re.IGNORECASE
 )
@@ -136,51 +105,14 @@ def _spoken(text: str) -> str:
     return text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
 
 
-def _ends(marked: str) -> str:
-    """The marked reply without the middle where options are mentioned more often than anyone would."""
-    places = [match.start() for match in re.finditer(ANY, marked)]
-    if len(places) <= _FIRST + _LAST:
-        return marked
-    return marked[: places[_FIRST]] + "\n\n" + marked[places[-_LAST] :]
-
-
-class _Reader:
+class _Reader(Evidence):
     """Applies the reading rules, strongest first, to one reply."""
-
-    def __init__(self, text: str, options: tuple[str, ...], labels: tuple[str, ...], cut: bool) -> None:
-        self.text = text
-        self.options = options
-        self.count = len(options)
-        self.marker = marker(options, labels)
-        self.cut = cut
-
-    @cached_property
-    def marked(self) -> str:
-        """The reply with every mention of an option as one mark; a repeated list of all options is left out."""
-        marked = _ends(self.marker.mark(self.text))
-        lines = marked.split("\n")
-        alone = [
-            index_of(line.strip(" .*-")) if re.fullmatch(r"[\s*-]*[\ue100-\ue11f\ue140-\ue15f][\s.]*", line) else None
-            for line in lines
-        ]
-        if {at for at in alone if at is not None} == set(range(self.count)) and self.count > 2:
-            listed = [at for at, index in enumerate(alone) if index is not None][: self.count]
-            marked = "\n".join(line for at, line in enumerate(lines) if at not in listed)
-        return marked
-
-    @cached_property
-    def sentences(self) -> list[Sentence]:
-        """The sentences of the marked reply."""
-        return list(sentences(self.marked))
-
-    @cached_property
-    def findings(self) -> list[Claim | Stance]:
-        """What each sentence says about the options that it mentions."""
-        return [found for sentence in self.sentences for found in judge(sentence)]
 
     def read(self) -> ChoiceReading:
         if not squeeze(self.text):
             return ChoiceReading(None, "empty")
+        if not self.sentences:
+            return ChoiceReading(None, "no answer")  # the options were repeated, and nothing else
         for rule in (self.whole, self.in_format, self.ticked, self.ranked, self.claimed, self.listed):
             found = rule()
             if found is not None:
@@ -243,85 +175,6 @@ class _Reader:
         rule = "marked" if strength == MARKED else "verdict" if by_label else "option text"
         return ChoiceReading(next(at for at in indexes if at is not None), rule)
 
-    def takes_back(self, start: int, indexes: frozenset[int | None]) -> bool:
-        """Whether second thoughts behind the last claim end at another option, with no clear claim of it."""
-        doubt = TAKEN_BACK.search(self.marked, start)
-        if doubt is None:
-            return False
-        later = [found for found in self.stances if found.start > doubt.start() and not found.rejected]
-        return any(not found.indexes <= indexes for found in later)
-
-    def claims(self) -> list[Claim]:
-        """All claims in their order: marked answers, the opening, the ending, verdict sentences."""
-        found = {claim.start: claim for claim in self.findings if isinstance(claim, Claim)}
-        for claim in (*self.at_the_ends(), *self.marked_answers()):
-            if claim.start not in found or found[claim.start].strength < claim.strength:
-                found[claim.start] = claim
-        return [found[start] for start in sorted(found)]
-
-    def marked_answers(self) -> Iterator[Claim]:
-        for match in _MARKED_ANSWER.finditer(self.marked):
-            yield Claim(indexes_of(match["marks"]), MARKED, match.start("marks"))
-
-    def at_the_ends(self) -> Iterator[Claim]:
-        opening = _OPENING.match(self.marked)
-        if opening is None and _BRACKETED.match(self.text):
-            opening = _OPENING_BRACKET.match(self.marked)
-        if opening and not self.is_list:
-            yield Claim(indexes_of(opening[1]), VERDICT, opening.start(1))
-        concluded = self.concluded()
-        if concluded is not None:
-            yield concluded
-        for at, sentence in enumerate(self.sentences):
-            last = at == len(self.sentences) - 1
-            if sentence.question:
-                continue
-            match = (_ENDING if last else _COLON_END).search(sentence.text[-200:])
-            if match and not HYPOTHETICAL.search(sentence.text):
-                alone = last and self.has_words and _ALONE.match(sentence.text[-200:]) and not self.is_list
-                start = sentence.start + max(0, len(sentence.text) - 200) + match.start(1)
-                yield Claim(indexes_of(match[1]), MARKED if alone and at else FINAL if last else VERDICT, start)
-
-    def concluded(self) -> Claim | None:
-        """The only option in a last sentence that draws a conclusion ("So she will look on the shelf")."""
-        last = self.sentences[-1]
-        found = list(re.finditer(ANY, last.text))
-        if last.question or len(found) != 1 or not _CONCLUDES.match(last.text) or HYPOTHETICAL.search(last.text):
-            return None
-        if any(stance.start == last.start + found[0].start() and stance.rejected for stance in self.stances):
-            return None
-        return Claim(indexes_of(found[0][0]), FINAL, last.start + found[0].start())
-
-    @cached_property
-    def has_words(self) -> bool:
-        """Whether the reply says anything besides labels."""
-        return re.search(r"[^\W\ue100-\ue160]", self.marked) is not None
-
-    @cached_property
-    def is_list(self) -> bool:
-        """Whether lines of the reply begin with different options."""
-        heads = re.findall(r"^[ \t>#|*•\[\]xX-]*([\ue100-\ue15f])\s*[.):|–—\s-]", self.marked, re.MULTILINE)
-        inline = re.findall(r"(?:^|[.。;!?]\s*)([\ue100-\ue15f])\s*:", self.marked)
-        return len(set(heads)) > 1 or len(set(inline)) > 1
-
-    def settle(self, claims: Sequence[Claim]) -> tuple[frozenset[int | None], int] | None:
-        """What the claims come to; options together are two answers."""
-        if not claims:
-            return None
-        now, strength, at = claims[0].indexes, claims[0].strength, claims[0].start
-        for claim in claims[1:]:
-            between = self.marked[at : claim.start]
-            if claim.indexes == now:
-                strength = max(strength, claim.strength)
-            elif _replaces(claim, now, strength, between):
-                now, strength = claim.indexes, claim.strength
-            elif strength == MARKED and claim.strength < FINAL:
-                continue
-            else:
-                now, strength = now | claim.indexes, claim.strength
-            at = claim.start
-        return now, strength
-
     def listed(self) -> ChoiceReading | None:
         """A list or table with a verdict on each option, or a ranking."""
         if self.cut:
@@ -349,15 +202,6 @@ class _Reader:
             if index not in self.rejected():
                 return ChoiceReading(index, "verdict")
         return ChoiceReading(None, "two answers") if len(good) > 1 else None
-
-    @cached_property
-    def stances(self) -> list[Stance]:
-        """Mentions without a claim."""
-        return [found for found in self.findings if isinstance(found, Stance)]
-
-    def rejected(self, least: int = 1) -> set[int | None]:
-        """The options rejected at least this plainly."""
-        return {at for found in self.stances if found.rejected >= least for at in found.indexes}
 
     def excluded(self) -> ChoiceReading | None:
         """The one option left when all others are rejected."""
@@ -403,7 +247,7 @@ class _Reader:
         if len(found) != 1 or None in found or any(stance.barred or stance.rejected for stance in self.stances):
             return None
         said = [sentence.text for sentence in self.sentences if re.search(ANY, sentence.text)]
-        if len(said) == 1 and _DECIDES.search(said[0]):
+        if len(said) == 1 and _DECIDES.search(said[0]) and re.search(rf"{ANY}\W*$", said[0]):
             return ChoiceReading(next(at for at in found if at is not None), "mention")
         return None
 
@@ -416,14 +260,3 @@ class _Reader:
         first = self.sentences[0]
         after = self.marked[first.start + len(first.text) :]
         return re.search(ANY, first.text) is not None and not (CORRECTION.search(after) or _BUT.search(after))
-
-
-def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: str) -> bool:
-    """Whether a claim takes the place of an earlier one: it narrows or widens it, corrects it, or concludes."""
-    return (
-        claim.indexes < now
-        or now < claim.indexes
-        or CORRECTION.search(between) is not None
-        or (claim.strength == MARKED and strength < MARKED)
-        or (claim.strength == FINAL and _CONTRAST.search(between) is not None)
-    )

@@ -54,6 +54,7 @@ _LEAD = (
 _FUNCTION_WORDS = (
     r"(?:(?:in|on|at|under|to|by|with|for|from|because|that|the|an?|he|she|they|it|is|are|his|her|their|of|feels?)\s+)+"
 )
+_ANSWER_SHORT = re.compile(r"(?m)(^|[?] ?)A ?: ?(?=\(?[A-Z]\)?\W*$)")
 _QUOTED = re.compile(r"\"([^\"\n\ue100-\ue160]{4,160})\"")
 _CONTRACTED = ((" have ", " ve "), (" is ", " s "), (" are ", " re "), (" will ", " ll "), (" would ", " d "))
 _ONLY_AT_HEAD = {"yes", "no", "both", "neither", "nothing", "none", "nobody", "maybe", "true", "false", "now", "never"}
@@ -78,7 +79,7 @@ class Marker:
 
     def mark(self, text: str) -> str:
         """Return the text with one mark for each mention."""
-        text = self._mark_words(text)
+        text = self._mark_words(_ANSWER_SHORT.sub(r"\1Answer: ", text))
         text = self._mark_places(text)
         for pattern in self._labels:
             text = pattern.sub(self._label_mark, text)

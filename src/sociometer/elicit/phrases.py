@@ -68,7 +68,8 @@ _ENGLISH_BEFORE = (
     rf"\b{_CHOICE}(?:\s+(?:here|to this question|to the question|for me|is therefore))?(?:{_BE}|\s*[:=—–-]+>?)*\s*|"
     rf"\b(?:i|we|i'd|i'll|i'm|we'd|we'll|i've|let's|let me|you|one|should|would|must|he|she|gonna|going to)\b"
     rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,4}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
-    rf"\b(?:gonna|got to) say\s+|\b(?:go|going) with\s+|"
+    rf"\b(?:gonna|got to) say\s+|\b(?:go|going|went|gone) with\s+|"
+    rf"\b(?:settled on|opted for|ended up with)\s+|"
     rf"\bi (?:think|believe|guess|suspect|feel|say)\b[^,.;:]{{0,60}}\b(?:is|be)\s+|"
     rf"(?:^|[,.;:—–-]\s*|\b(?:so|then|just|therefore|hence|thus) )(?:choose|pick|select|go with|go for|go|take|"
     rf"choosing|"
@@ -106,7 +107,8 @@ _HAN_BEFORE = (
 )
 CLAIM_BEFORE = re.compile(rf"(?:{_ENGLISH_BEFORE}|(?:{_HAN_BEFORE})\s*)[\"'(]*{_ADVERBS}[\"'(]*$", re.IGNORECASE)
 SO_BEFORE = re.compile(
-    r"(?:\b(?:so|therefore|thus|hence|ergo|then|ok|okay|fine|overall|ultimately|in (?:conclusion|summary|short)|"
+    r"(?:\b(?:so|therefore|thus|hence|ergo|(?<!and )then|ok|okay|fine|overall|ultimately|in (?:conclusion|summary|"
+    r"short)|"
     r"on balance|given (?:all )?this|all things considered|to summari[sz]e|here|by (?:process of )?elimination)|"
     r"所以|因此|那么|那就|故|总之|總之)[,:]?\s*$",
     re.IGNORECASE,
@@ -213,7 +215,8 @@ OTHERS = re.compile(
     r"no one|nobody|nearly|almost|i thought|was going to|was about to|second (?:choice|pick|best|place)|runner-up|"
     r"close second|expected|tempt\w*|not far (?:off|behind)|would have (?:said|been|chosen)|i'd have (?:said|chosen|"
     r"gone)|"
-    r"(?:mother|father|ex|friend|stranger|examiner|boss) would|according to|from [\w' ]{1,30} point of view|by our)\b|"
+    r"(?:mother|father|ex|friend|stranger|examiner|boss) would|\ba \w+ would|according to|"
+    r"from [\w' ]{1,30} point of view|by our)\b|"
     r"有人|一般人|很多人|多数人|大家|习惯|容易误|其次|有些人|有的人",
     re.IGNORECASE,
 )
@@ -231,6 +234,7 @@ CONCEDED_BEHIND = re.compile(
     r"textbook|"
     r"runner-up|(?:close |distant )?second|close\b|popular|what (?!i\b|we\b))|"
     r"(?:虽然|雖然|固然|也|看似|听起来|聽起來|看起来|看起來|乍看|其次))|"
+    r"^[^.;]{0,40}\bat first\b|^\s*(?:seems|looks|sounds|feels|may|might)\b[^.;]{0,60}\b(?:but|yet)\b|"
     r"^,\s*(?:(?:though|although)\s+\w|however|despite|while|which)\b",
     re.IGNORECASE,
 )

@@ -106,7 +106,7 @@ def _is_barred(left: str, right: str) -> bool:
         _is_hypothetical(left, right)
         or phrases.OTHERS.search(segment) is not None
         or phrases.AT_FIRST.search(near) is not None
-        or phrases.CONCEDED.match(segment) is not None
+        or (phrases.CONCEDED.match(segment) is not None and (segment == near or not segment.isascii()))
         or phrases.CONCEDED_BEHIND.match(right) is not None
     )
 
