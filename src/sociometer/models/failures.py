@@ -18,13 +18,15 @@ from sociometer.models.key_traces import without_key
 
 _LONGEST_DETAIL = 300
 _LONGEST_READ = 10_000
+_LONGEST_SEARCHED = 4_000
 _LONGEST_WAIT_SECONDS = 3600.0
 _SECRETS = re.compile(
-    r"\b(?:sk|pk|rk|gsk|xai|tgp|hf|r8|nvapi|key|org|proj)[-_][A-Za-z0-9_\-*.]{6,}"
-    r"|\bAIza[A-Za-z0-9_\-]{10,}|\bya29\.[A-Za-z0-9_\-]{10,}"
-    r"|(?i:\b(?:bearer|basic)\s+)[A-Za-z0-9_\-.+/=*]{4,}"
-    r"|(?i:\b(?:api[-_ ]?key|token|secret|password)\b[\"']?\s*(?:provided)?\s*[:=]\s*[\"']?)[^\s\"',;}]{4,}"
-    r"|\b(?=[A-Za-z0-9_\-]*\d)(?=[A-Za-z0-9_\-]*[A-Za-z])[A-Za-z0-9_\-]{28,}\b"
+    r"\b(?:(?:sk|pk|rk|gsk|xai|tgp|hf|r8|nvapi|key|org|proj)[-_][A-Za-z0-9_\-*.]{6,}"
+    r"|AIza[A-Za-z0-9_\-]{10,}|ya29\.[A-Za-z0-9_\-]{10,}"
+    r"|(?i:(?:bearer|basic)\s++)[A-Za-z0-9_\-.+/=*]{4,}"
+    r"|(?i:(?:api[-_ ]?key|token|secret|password)\b[\"']?\s*+(?:provided\s*+)?[:=]\s*+[\"']?)[^\s\"',;}]{4,}"
+    # A digit and a letter are looked for in the first 64 characters only: a key has both there.
+    r"|(?=[A-Za-z_\-]{0,64}+\d)(?=[0-9_\-]{0,64}+[A-Za-z])[A-Za-z0-9_\-]{28,}\b)"
 )
 _USERINFO = re.compile(r"//[^/\s@]{1,500}@")
 _TOO_LONG = re.compile(
@@ -91,9 +93,18 @@ def without_passwords(text: str) -> str:
 
 
 def shortened(text: str, key: str = "") -> str:
-    """One line of the text, without secrets and not too long."""
-    clean = " ".join(without_secrets(text, key).split())
-    return clean if len(clean) <= _LONGEST_DETAIL else clean[: _LONGEST_DETAIL - 1] + "…"
+    """One line of the text, without secrets and not too long.
+
+    Only the first 4,000 characters are searched for secrets and shown; a word that is cut off there is left out, since
+    it could be a part of a secret.
+    """
+    line = " ".join((text.replace(key, "[key]") if key else text).split())
+    begun = line[:_LONGEST_SEARCHED]
+    if len(line) > _LONGEST_SEARCHED:
+        begun = begun[: max(begun.rfind(mark) for mark in " \"',;") + 1] or begun
+    clean = without_secrets(begun, key)
+    whole = len(line) <= _LONGEST_SEARCHED and len(clean) <= _LONGEST_DETAIL
+    return clean if whole else clean[: _LONGEST_DETAIL - 1] + "…"
 
 
 def speaks_html(body: bytes) -> bool:

@@ -10,9 +10,11 @@ from msgspec import Struct
 DATA = Path(__file__).parent / "data" / "appraisal"
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)、])\s+", re.MULTILINE)
+_BULLET = re.compile(r"^[^\S\n]*+(?:[-*•]|\d+[.)、])\s+", re.MULTILINE)
 _QUESTION = re.compile(r"[?？]")
 AGREEMENT = "agreement"
+LONGEST_HEARD = 10_000
+"""Of a longer text, the rules hear the first so many characters."""
 
 
 class FoundCues(Struct, frozen=True):
@@ -36,7 +38,7 @@ class _Lexicon(Struct, frozen=True):
 
 def language_of(text: str, default: str = "en") -> str:
     """Chinese where a fifth of the words are Chinese characters; the default where there is nothing to go by."""
-    tokens = _TOKEN.findall(text)
+    tokens = _TOKEN.findall(text[:LONGEST_HEARD])
     if not tokens:
         return default
     return "zh" if sum(bool(_HAN.match(token)) for token in tokens) * 5 >= len(tokens) else "en"
@@ -44,13 +46,13 @@ def language_of(text: str, default: str = "en") -> str:
 
 def tokens(text: str) -> list[str]:
     """Lower-case words, and Chinese text character by character."""
-    return [token.lower() for token in _TOKEN.findall(text)]
+    return [token.lower() for token in _TOKEN.findall(text[:LONGEST_HEARD])]
 
 
 def find_cues(text: str, language: str = "en") -> FoundCues:
     """The strategies, slights and other marks of a reply, in the language it is written in."""
     lexicon = _lexicon(language_of(text, language))
-    plain = text.replace("’", "'")
+    plain = text[:LONGEST_HEARD].replace("’", "'")
     places = {code: match.start() for code, cue in lexicon.strategies.items() if (match := cue.search(plain))}
     return FoundCues(
         strategies=tuple(sorted(places, key=lambda code: (places[code], code))),

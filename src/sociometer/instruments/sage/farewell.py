@@ -6,6 +6,7 @@ _WORD = re.compile(r"\b(?:good[- ]?bye|bye(?:[- ]bye)?|farewell)\b|再见|拜拜
 _SENTENCE = re.compile(r"[^.!?。！？…~～\n]+[.!?。！？…~～\n]*")
 _CLAUSE = re.compile(r"[,;:，；：、—–]")
 _CLOSING_SENTENCES = 2
+_LONGEST_CLOSING = 4_000
 
 # A thing that was had or given: "a long goodbye", "my brother's farewell", "his farewell speech".
 _A_THING = re.compile(
@@ -18,7 +19,7 @@ _OF_A_THING = re.compile(
     r"^\s+(?:evening|party|dinner|lunch|drinks|card|letter|note|speech|song|concert|cake|gift|present|hug|kiss|wave)\b",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"\S.*[\"“‘「『]\s*$", re.DOTALL)
+_OPENING_QUOTES = ('"', "“", "‘", "「", "『")
 # Something that was said or done, or is not: "he said goodbye", "never got to say goodbye", "没说再见".
 _DEED = re.compile(
     r"\b(?:say|says|said|saying|wave[ds]?|waving|kiss(?:ed)?"
@@ -47,8 +48,11 @@ _ELSEWHERE = re.compile(
 
 
 def says_farewell(words: str) -> bool:
-    """Whether the person takes leave: a word of farewell in the closing sentences that is not only told of."""
-    sentences = [sentence for sentence in _SENTENCE.findall(words) if sentence.strip()]
+    """Whether the person takes leave: a word of farewell in the closing sentences that is not only told of.
+
+    Of longer sentences the last 4,000 characters are searched.
+    """
+    sentences = [sentence for sentence in _SENTENCE.findall(words[-_LONGEST_CLOSING:]) if sentence.strip()]
     return any(_takes_leave(sentence) for sentence in sentences[-_CLOSING_SENTENCES:])
 
 
@@ -59,9 +63,15 @@ def _takes_leave(sentence: str) -> bool:
 def _told_of(before: str, after: str) -> bool:
     """Whether a word of farewell, by what stands before and after it, only tells of one."""
     clause = _CLAUSE.split(before)[-1]
-    if _A_THING.search(clause) or _OF_A_THING.search(after) or _QUOTED.search(before):
+    if _A_THING.search(clause) or _OF_A_THING.search(after) or _is_quoted(before):
         return True
     if not _DEED.search(clause):
         return False
     here_and_now = _NOW.search(clause) and not _UNDER_A_CONDITION.search(clause) and not _ELSEWHERE.search(after)
     return not here_and_now
+
+
+def _is_quoted(before: str) -> bool:
+    """Whether words end with an opening quotation mark that is not their first character."""
+    said = before.strip()
+    return len(said) > 1 and said.endswith(_OPENING_QUOTES)

@@ -16,7 +16,7 @@ from sociometer.instruments.sage.intentions import INTENTIONS, intention_of_task
 BUNDLED = Path(__file__).parent / "data" / "scenarios"
 PROFILES = "sage/profiles/simulator_profile_withfirsttalk.jsonl"
 _HIDDEN_THEME = re.compile(r"\n#+\s*隐藏主题.*\Z", re.DOTALL)
-_AGE = re.compile(r"年龄\**\s*[:：]\**\s*(\d+)")
+_AGE = re.compile(r"年龄\**\s*[:：]\**\s*(\d{1,9})")
 _OFFICIAL_GOAL = "把这件事跟对方聊一聊。"
 
 

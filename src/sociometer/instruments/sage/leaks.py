@@ -31,6 +31,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _WORDS_IN_A_ROW = 5
 _CHARACTERS_IN_A_ROW = 8
+_LONGEST_UTTERANCE = 10_000
 
 
 def find_leak(words: str, hidden: str, intention: str) -> str:
@@ -38,7 +39,9 @@ def find_leak(words: str, hidden: str, intention: str) -> str:
 
     `machinery`: the person speaks of their own script. `wording`: they quote the hidden intention. `plea`: they ask
     outright for what they were to keep to themselves, which people do, and which makes the subject's work easier.
+    Of a longer utterance the first 10,000 characters are searched.
     """
+    words = words[:_LONGEST_UTTERANCE]
     if _MACHINERY.search(words):
         return "machinery"
     if _quotes(words, hidden):

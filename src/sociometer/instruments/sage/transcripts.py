@@ -16,7 +16,7 @@ from sociometer.instruments.sage.items import Profile, Scenario, from_profile
 from sociometer.instruments.sage.leaks import find_leak
 
 PROTOCOL = Protocol()
-_HEADING = re.compile(r"\A\s*\[?\s*[^\n\]]{0,24}\]\s*")
+_HEADING = re.compile(r"\A\s*+\[?\s*+[^\n\]]{0,24}\]\s*")
 _SUBJECT = re.compile(r"(.+)_result\.jsonl\Z")
 _SIMULATOR = re.compile(r"(.+)_based_simulator|transcripts-judge-(.+)")
 _USUAL_FOLDER, _USUAL_SIMULATOR = "transcripts", "deepseek-v3"

@@ -14,8 +14,8 @@ FILES = {"en": "seceu/SECEU_40items_English.docx", "zh": "seceu/SECEU_40items_Ch
 NORM_FILE = "seceu/SECEU_norm.docx"
 COUNT, OPTIONS = 40, 4
 IDS = tuple(f"seceu-{number:02}" for number in range(1, COUNT + 1))
-_ENGLISH_HEAD = re.compile(r"Item\s+(\d+)\s*")
-_CHINESE_HEAD = re.compile(r"第([一二三四五六七八九十]+)题\s*")
+_ENGLISH_HEAD = re.compile(r"Item\s+(\d{1,9})\s*")
+_CHINESE_HEAD = re.compile(r"第([一二三四五六七八九十]{1,3})题\s*")
 _MARK = re.compile(r"\(\d\)\s*")
 _DIGITS = {mark: value for value, mark in enumerate("零一二三四五六七八九")}
 

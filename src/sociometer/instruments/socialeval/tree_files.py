@@ -26,6 +26,8 @@ from sociometer.instruments.socialeval.worldtree import (
 NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narration", "旁白", "描述", "场景"})
 """What the released files write in place of a speaker when nobody speaks."""
 
+MOST_NODES = 500
+"""A tree with more nodes is refused: the largest released one has 41."""
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
 _FORK = re.compile(r"^fork-join\s*[:：]\s*(\S+)$")
 _MARK = re.compile(r"^\s*#question#\s*")
@@ -50,8 +52,10 @@ def read_json(path: Path) -> Any:
     """The document in a JSON file; what is not JSON is refused with the file's name."""
     try:
         return msgspec.json.decode(path.read_bytes())
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"not JSON ({error}); give a SocialEval .json file", path) from None
+    except RecursionError:
+        raise DataError("the JSON is nested too deeply; give a SocialEval .json file", path) from None
 
 
 def is_tree_file(document: Any) -> bool:
@@ -90,6 +94,8 @@ def tree_from(document: Any, *, source: str, twin: str, language: Language) -> T
     orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
     if orientation is None:
         raise DataError(f"the protagonist's orientation {raw!r} is none of the seven, such as [1, -1]", source)
+    if len(document["interactive_plot"]) > MOST_NODES:
+        raise DataError(f"{len(document['interactive_plot'])} nodes; a tree may have {MOST_NODES}", source)
     nodes = tuple(_node(raw_node, source, i) for i, raw_node in enumerate(document["interactive_plot"]))
     nodes = tuple(sorted(nodes, key=lambda node: node.kind != "beginning"))
     return Tree(
@@ -199,7 +205,8 @@ def text_of(content: Any) -> str:
 def whole_numbers(raw: Any) -> list[int]:
     """The whole numbers in a released vector, some of which were written as strings holding two."""
     parts = raw if isinstance(raw, list) else []
-    return [int(number) for part in parts for number in re.findall(r"-?\d+", str(part))]
+    # The first twenty characters of a part hold both of its numbers; Python converts no text of thousands of digits.
+    return [int(number) for part in parts for number in re.findall(r"-?\d+", str(part)[:20])]
 
 
 def guess_language(document: Any) -> Language:

@@ -12,6 +12,8 @@ from sociometer.instruments.egosocial.stories.world import Enter, Event, Move, P
 
 SPLITS = ("train", "val", "test")
 FOLDER = "tomi_balanced_story_types"
+MOST_SENTENCES = 500
+"""A story with more is refused: the official ones have below 30."""
 LARGEST_MEMBER = 64 * 2**20
 """A larger member is refused: the official ones are below 3 MB."""
 
@@ -66,6 +68,8 @@ def read_questions(text: str, trace: str, where: str) -> Iterator[TomiQuestion]:
             if event is None:
                 raise DataError(f"sentence of no known form: {body[:80]!r}", where, line_number)
             events.append(event)
+            if len(events) > MOST_SENTENCES:
+                raise DataError(f"the story has more than {MOST_SENTENCES} sentences", where, line_number)
             continue
         stories += events != told
         told = events

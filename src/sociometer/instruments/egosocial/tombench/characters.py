@@ -58,12 +58,9 @@ def _english_names(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for match in _ENGLISH_NAME.finditer(text):
         words = match[0].split()
-        while words and words[0] in _not_names("en"):
-            words = words[1:]
-        while words and words[-1] in _not_names("en"):
-            words = words[:-1]
-        if words:
-            found.setdefault(" ".join(words))
+        names = [place for place, word in enumerate(words) if word not in _not_names("en")]
+        if names:
+            found.setdefault(" ".join(words[names[0] : names[-1] + 1]))
     first_spelling: dict[str, str] = {}
     for name in found:
         first_spelling.setdefault(name.replace(" ", "").lower(), name)
@@ -72,12 +69,13 @@ def _english_names(text: str) -> tuple[str, ...]:
 
 def _chinese_names(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
+    times = cache(text.count)
     for match in re.finditer(rf"[{_SURNAMES}](?=([\u4e00-\u9fff]{{1,2}}))", text):
         short, long = match[0] + match[1][0], match[0] + match[1]
         # A third character belongs to the name only if the first two never stand without it.
-        whole = len(long) == 3 and long[2] not in _NO_NAME_ENDS and text.count(long) == text.count(short) > 1
+        whole = len(long) == 3 and long[2] not in _NO_NAME_ENDS and times(long) == times(short) > 1
         name = long if whole else short
-        if text.count(name) > 1 and not {name, short} & _not_names("zh"):
+        if times(name) > 1 and not {name, short} & _not_names("zh"):
             found.setdefault(name)
     return tuple(found)
 

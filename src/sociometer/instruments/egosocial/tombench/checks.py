@@ -20,6 +20,9 @@ def failures(item: Order, first: Wording) -> Iterator[str]:
     if len(first.options) != len(third.options):
         yield "number of options"
         return
+    if _grew(_whole(third), _whole(first)) or any(map(_grew, third.options, first.options)):
+        yield "story shortened or padded"
+        return
     if _count(_whole(first), item.ego, item.language):
         yield "name still there"
     if not _YOU[item.language].search(first.story + first.question):
@@ -43,6 +46,11 @@ def failures(item: Order, first: Wording) -> Iterator[str]:
         yield "numbers changed"
     if not 0.6 <= len(first.story) / len(third.story) <= 1.5:
         yield "story shortened or padded"
+
+
+def _grew(old: str, new: str) -> bool:
+    """Whether a text is so much longer that no other check is made; some take time for the square of its length."""
+    return len(new) > 500 + 3 * len(old)
 
 
 def _whole(words: Wording) -> str:

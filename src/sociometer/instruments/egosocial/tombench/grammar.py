@@ -11,13 +11,14 @@ _ADVERB = r"(?:(?:also|then|still|just|now|always|never|often|even|only|\w+ly)\s
 _NEXT_WORD = re.compile(rf"\s+{_ADVERB}(\w+)")
 _NO_VERBS = ("across", "afterwards", "always", "besides", "perhaps", "plus", "sometimes", "this", "thus", "towards")
 _ASKING = re.compile(r"\b(does|is|was|has|doesn't|isn't|wasn't|hasn't)\s+$", re.IGNORECASE)
+_LONGEST_BEFORE = 200
 _BROKEN = re.compile(r"\b(?:you|I)'s\b")
 
 
 def verbs_left(third: str, first: str, ego: re.Pattern[str]) -> bool:
     """Whether a verb of the name (after it, or before it in a question) is now one of "you" or "I", unchanged."""
     following = {match[1].lower() for named in ego.finditer(third) if (match := _NEXT_WORD.match(third, named.end()))}
-    asking = {match[1].lower() for named in ego.finditer(third) if (match := _ASKING.search(third[: named.start()]))}
+    asking = {match[1].lower() for named in ego.finditer(third) if (match := _ASKING.search(_before(third, named)))}
     verbs = {word for word in following if word in ("is", "was", "has", "does") or _third_person(word)}
     return (
         _BROKEN.search(first) is not None
@@ -25,6 +26,10 @@ def verbs_left(third: str, first: str, ego: re.Pattern[str]) -> bool:
         or any(re.search(rf"\bI\s+{_ADVERB}{verb}\b", first) for verb in verbs - {"was"})
         or any(re.search(rf"\b{verb}\s+you\b", first, re.IGNORECASE) for verb in asking)
     )
+
+
+def _before(text: str, named: re.Match[str]) -> str:
+    return text[max(0, named.start() - _LONGEST_BEFORE) : named.start()]
 
 
 def _third_person(word: str) -> bool:

@@ -23,7 +23,7 @@ from sociometer.instruments.sesi.second_person.words import (
     SECOND_PERSON,
 )
 
-Why = Literal["nobody", "whom", "case", "verb", "speaker", "noun", "open"]
+Why = Literal["nobody", "whom", "case", "verb", "speaker", "noun", "open", "long"]
 _ASKS: dict[Why, str] = {
     "nobody": "no central person is named",
     "whom": "whom does '{}' mean?",
@@ -32,7 +32,9 @@ _ASKS: dict[Why, str] = {
     "speaker": "who says '{}'?",
     "noun": "does '{}' mean the central person?",
     "open": "whom '{}' means is open to readers as well",
+    "long": "the text has more than 5,000 characters and is not converted",
 }
+_LONGEST_TEXT = 5_000
 OPEN = "?"
 """What a reader writes who cannot tell either."""
 _QUOTED = re.compile(r"(?<!\d)[\"“][^\"”]*[\"”]")
@@ -69,8 +71,10 @@ def to_second_person(texts: Sequence[str], read: Mapping[tuple[int, int], str] |
     """Situation, question and options (in this order) with the central person addressed as "you".
 
     `read` says for a text and the place of a word in it what stands there in the second person, as somebody who read
-    the item found; it goes before every rule.
+    the item found; it goes before every rule. A text of more than 5,000 characters is not converted.
     """
+    if too_long := [number for number, text in enumerate(texts) if len(text) > _LONGEST_TEXT]:
+        return Conversion(doubts=(Doubt(too_long[0], 0, "", "long"),))
     read = read or {}
     people = read_people(texts)
     written: list[str] = []

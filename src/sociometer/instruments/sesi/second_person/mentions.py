@@ -25,7 +25,9 @@ from sociometer.instruments.sesi.second_person.words import (
 Kind = Literal["person", "one", "many", "both"]
 
 TOKEN = re.compile(r"\d+(?:-[a-z]+)+|[A-Za-zÀ-ž]+(?:[-'’](?!s\b)[A-Za-zÀ-ž]+)*(?:['’]s\b)?|\d+|[^\sA-Za-zÀ-ž\d]")
-_AGE_MARK = re.compile(r"\s*,?\s*\(?\b(?:\d{1,2}\s*(?:yo|y/o)?\s*/?\s*([MmFf])|([MmFf])\s*/?\s*\d{1,2})\b")
+_AGE_MARK = re.compile(
+    r"\s*+(?:,\s*+)?\(?\b(?:\d{1,2}\s*+(?:(?:yo|y/o)\s*+)?(?:/\s*+)?([MmFf])|([MmFf])\s*+(?:/\s*+)?\d{1,2})\b"
+)
 _BARE_MARK = re.compile(r"\s*\(\s*([MmFf])\s*\)")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _END = r"(?:['’]s)?(?![\w-])"

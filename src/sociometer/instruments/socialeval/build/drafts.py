@@ -39,6 +39,7 @@ MOST_RANDOM = 0.30
 EPISODES = (5, 8)
 CHOICES = (2, 3)
 DISTRACTORS = 3
+_MOST_NODES = 100
 _CHINESE = re.compile(r"[一-鿿]")
 
 
@@ -307,6 +308,9 @@ def _translated(part: Translated, originals: tuple[str, ...], brief: Brief) -> I
 
 
 def _skeleton(part: Skeleton, brief: Brief) -> Iterator[str]:
+    if len(part.nodes) > _MOST_NODES:
+        yield f"there are {len(part.nodes)} nodes; {EPISODES[0]} to {EPISODES[1]} episodes and their endings are needed"
+        return
     ids = [node.id for node in part.nodes]
     if len(set(ids)) != len(ids) or 0 not in ids:
         yield "every node needs a number of its own, and the story begins at node 0"

@@ -7,7 +7,7 @@ from sociometer.instruments.egosocial.games.blackjack.claim import CARD_POINTS, 
 from sociometer.instruments.egosocial.games.blackjack.rules import DEALER_STANDS_ON
 
 _OPEN = re.compile(
-    r"(?:show\w*|open card|up[- ]?card|face[- ]?up(?: card)?|visible card|upcard|revealed card)[^.;,\d]{0,25}?\b"
+    r"(?:show\w*+|open card|up[- ]?card|face[- ]?up(?: card)?|visible card|upcard|revealed card)[^.;,\d]{0,25}?\b"
     rf"({RANK})\b(?!\s*(?:to|-)\s*\d)",
     re.IGNORECASE,
 )
@@ -41,7 +41,7 @@ _STANDS = re.compile(r"\b(?:stand|stands|stop|stops|stay|stays|standing)\b", re.
 _UNTIL = re.compile(
     r"(?P<how>\b(?:until|to|reach\w*|below|under|less than|fewer than|before|at least|on|at|with|all|any|from|once|"
     r"when)\b)?"
-    r"\s*(?:\b(?:it|they|he|she|has|have|reach\w*|is|a|total|of|at|least|every|any|all|anything|from|hard|soft)\s+)*"
+    r"\s*+(?:\b(?:it|they|he|she|has|have|reach\w*|is|a|total|of|at|least|every|any|all|anything|from|hard|soft)\s++)*+"
     r"(?P<number>1[2-9]|2[01])(?:s|\b)"
     r"(?P<after>\s*(?:or (?:less|lower|below|under|fewer)|and (?:below|under|lower|less)))?",
     re.IGNORECASE,

@@ -12,6 +12,8 @@ from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.cards import Card
 
 NAME = "egosocialarena/blackjack.jsonl"
+LONGEST_MESSAGES = 20_000
+"""More characters are refused in the two messages of a line: the official ones have a few hundred."""
 
 
 class OfficialLine(msgspec.Struct, frozen=True):
@@ -33,16 +35,17 @@ _SUIT = r"(?P<{0}>spades?|hearts?|diamonds?|clubs?)"
 _CARD = re.compile(
     r"\b(?:"
     r"(?P<short>[SHDC](?:10|[2-9TJQKA])|(?:10|[2-9TJQKA])[SHDC])\b|"
-    rf"(?P<rank1>ace|king|queen|jack|ten|10|[2-9TJQKA])\s*of\s*{_SUIT.format('suit1')}|"
-    rf"{_SUIT.format('suit2')}\s*[-_ ]?\s*(?P<rank2>ace|king|queen|jack|ten|10|[2-9TJQKA])\b|"
+    rf"(?P<rank1>ace|king|queen|jack|ten|10|[2-9TJQKA])\s*+of\s*+{_SUIT.format('suit1')}|"
+    rf"{_SUIT.format('suit2')}\s*+(?:[-_]\s*+)?(?P<rank2>ace|king|queen|jack|ten|10|[2-9TJQKA])\b|"
     r"(?P<bare>ace|king|queen|jack|10|[2-9]|[TJQKA])\b"
     r")",
     re.IGNORECASE,
 )
 _DEALER = re.compile(
-    r"dealer[^.;\n]*?(?:face[- ]?up|open|up|visible|current|show\w*)[^.;\n]*?(?:card)?\b(?:\s*is|\s*:|,|\s*a\b)?", re.I
+    r"dealer[^.;\n]{0,300}?(?:face[- ]?up|open|up|visible|current|show\w*)[^.;\n]*?(?:card)?\b(?:\s*is|\s*:|,|\s*a\b)?",
+    re.IGNORECASE,
 )
-_PLAYER = re.compile(r"\b(?:your|player'?s?|my)\b[^.;\n]*?(?:cards?|hand)\b(?:\s*(?:is|are|:))?", re.IGNORECASE)
+_PLAYER = re.compile(r"\b(?:your|player'?s?|my)\b[^.;\n]{0,300}?(?:cards?|hand)\b(?:\s*(?:is|are|:))?", re.IGNORECASE)
 
 
 def read(path: Path) -> Iterator[OfficialLine]:
@@ -52,6 +55,8 @@ def read(path: Path) -> Iterator[OfficialLine]:
 
 
 def _cards_of(line: _Line, path: Path, number: int) -> OfficialLine:
+    if (length := len(line.system) + len(line.user)) > LONGEST_MESSAGES:
+        raise DataError(f"the messages have {length:,} characters; at most {LONGEST_MESSAGES:,} are read", path, number)
     text = line.user if _PLAYER.search(line.user) and _DEALER.search(line.user) else f"{line.system}\n{line.user}"
     dealer, player = _DEALER.search(text), _PLAYER.search(text)
     if dealer is None or player is None:

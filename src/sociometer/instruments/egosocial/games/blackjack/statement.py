@@ -42,8 +42,8 @@ class _Loose(msgspec.Struct, frozen=True):
 
 
 _LABEL = re.compile(
-    r"[\"'*_#\s{,-]*\b(self[-_ ]?beliefs?|external[-_ ]?beliefs?|(?:my |final )?(?:action|move|decision))\b"
-    r"[\"'*_]*\s*[:=-]+\s*[\"'*_]*",
+    r"[\"'*_#\s{,-]*+\b(self[-_ ]?beliefs?|external[-_ ]?beliefs?|(?:my |final )?(?:action|move|decision))\b"
+    r"[\"'*_]*+\s*+[:=-]++\s*+[\"'*_]*+",
     re.IGNORECASE,
 )
 _WORDS = ("hit", "stand", "stay", "draw", "double", "split", "surrender", "fold", "call", "raise", "check")
