@@ -1,4 +1,4 @@
-"""Phrases that choose, reject or only mention an option; each was written before the reader met it."""
+"""Phrases that choose, reject or only mention an option; the reader was adjusted to them."""
 
 from __future__ import annotations
 
