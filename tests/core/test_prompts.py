@@ -49,3 +49,14 @@ def test_an_override_that_replaces_nothing_is_refused(folder, tmp_path_factory):
     (override / "en" / "gret.md").write_text("x", encoding="utf-8")
     with pytest.raises(DataError, match=r"en/gret\.md replaces no prompt; known: .*en/greet\.md"):
         Prompts(folder, override)
+
+
+def test_a_link_out_of_the_folder_of_prompts_is_refused(tmp_path):
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    for folder in (ours, theirs):
+        (folder / "en").mkdir(parents=True)
+    (ours / "en" / "ask.md").write_text("Ask.", encoding="utf-8")
+    (tmp_path / "secret.md").write_text("my secret", encoding="utf-8")
+    (theirs / "en" / "ask.md").symlink_to(tmp_path / "secret.md")
+    with pytest.raises(DataError, match="link to a file outside"):
+        Prompts(ours, theirs).render("ask")

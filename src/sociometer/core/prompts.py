@@ -71,6 +71,9 @@ def _read_folder(folder: Path) -> dict[tuple[str, str], str]:
     texts: dict[tuple[str, str], str] = {}
     for path in sorted(folder.glob("*/**/*.md")):
         language, _, name = path.relative_to(folder).with_suffix("").as_posix().partition("/")
+        # A link could bring any file of this machine into what is sent to a model.
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise DataError("is a link to a file outside its folder of prompts", path)
         try:
             texts[language, name] = path.read_text(encoding="utf-8").strip()
         except UnicodeDecodeError:
