@@ -21,7 +21,7 @@ from sociometer.engine.roles import resolve_player
 from sociometer.instruments import load
 from sociometer.store.records import Manifest
 from sociometer.store.store import Store
-from sociometer.store.texts import pack, unpack
+from sociometer.store.texts import seal, unseal
 
 SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
 OTHER_SECRET = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY"
@@ -61,9 +61,11 @@ def tamper(store, **changes):
     """Rewrites the stored configuration, as whoever hands the store over could."""
     with sqlite3.connect(store) as connection:
         for run, packed in connection.execute("SELECT id, manifest FROM run").fetchall():
-            manifest = msgspec.json.decode(unpack(packed), type=Manifest)
+            manifest = msgspec.json.decode(unseal(packed, run), type=Manifest)
             manifest = structs.replace(manifest, config=structs.replace(manifest.config, **changes))
-            connection.execute("UPDATE run SET manifest = ? WHERE id = ?", (pack(msgspec.json.encode(manifest)), run))
+            connection.execute(
+                "UPDATE run SET manifest = ? WHERE id = ?", (seal(msgspec.json.encode(manifest), run), run)
+            )
     connection.close()
 
 

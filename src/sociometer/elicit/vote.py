@@ -68,7 +68,7 @@ async def ask_choice(
     order = unshuffled(len(options)) if order is None else tuple(order)
     choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
     reply = await session.ask(role, messages(choice), choice, sampling=sampling)
-    reading = read_choice(reply.text, choice.options, choice.labels)
+    reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish)
     session.note("read", **noted, rule=reading.rule)
     return Vote(order, original_index(reading.index, order), reading.rule)
 

@@ -40,16 +40,22 @@ def connect(path: Path, *, writable: bool = True) -> sqlite3.Connection:
 
 
 def _open(path: Path, writable: bool) -> sqlite3.Connection:
-    if writable:
-        return sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    # In a folder that cannot be written, SQLite can keep no notes beside the file, so nobody can be writing it either.
-    apart = not _writable(path.parent) and not path.with_name(path.name + "-wal").exists()
-    place = f"{path.absolute().as_uri()}?{'immutable=1' if apart else 'mode=ro'}"
-    return sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    here = path.absolute().as_uri()
+    if writable or (_writable(path) and _writable(path.parent)):
+        # A reader may write beside the file too: after a kill somebody must bring the write-ahead log in order.
+        place = f"{here}?mode=rwc"
+    else:
+        # Where SQLite can keep no notes beside the file, nobody can be writing it either.
+        apart = not _writable(path.parent) and not path.with_name(path.name + "-wal").exists()
+        place = f"{here}?{'immutable=1' if apart else 'mode=ro'}"
+    connection = sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    if not writable:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
 
 
-def _writable(folder: Path) -> bool:
-    return os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+def _writable(place: Path) -> bool:
+    return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def is_current(path: Path) -> bool:
