@@ -33,7 +33,7 @@ def test_pieces_of_eight_characters_are_taken_out_of_a_servers_words(said, left)
 def test_any_stretch_of_the_key_is_found_with_anything_between(start, end, between):
     piece = KEY[start:end]
     long_enough = sum(letter.isalnum() for letter in piece) >= 8
-    assert ("[key]" in without_key(f"so: {between.join(piece)} :so", KEY)) == long_enough
+    assert ("[key]" in without_key(f"== {between.join(piece)} ==", KEY)) == long_enough
 
 
 def test_an_answer_changes_only_where_it_holds_the_key():

@@ -2,11 +2,14 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -122,18 +125,17 @@ def test_a_backup_is_whole_also_while_a_run_is_played(tmp_path, capsys):
 
 @pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="needs another user to be refused")
 def test_a_store_that_cannot_be_written_is_read(path, capsys):
-    for folder in (path.parent, *path.parent.parents):
-        folder.chmod(folder.stat().st_mode | 0o055)
-    path.chmod(0o444)
-    path.parent.chmod(0o555)
+    folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
+    copy = Path(shutil.copy(path, folder / "s.db"))
+    copy.chmod(0o444)
+    folder.chmod(0o555)
     os.seteuid(65534)
     try:
-        for words in (["runs"], ["show", "sesi"], ["compare", "all"], ["verify"]):
-            assert run_command([*words, "--store", str(path)]) in (0, 1, 2), capsys.readouterr().err
-            assert "cannot be opened" not in capsys.readouterr().err
-        assert run_command(["runs", "--store", str(path)]) == 0
+        for words in (["runs"], ["show", "sesi"], ["verify", "sesi"]):
+            assert run_command([*words, "--store", str(copy)]) == 0, capsys.readouterr().err
         assert "sesi" in capsys.readouterr().out
-        assert run_command(["rescore", "sesi", "--store", str(path)]) == 5
+        assert run_command(["rescore", "sesi", "--store", str(copy)]) == 5
     finally:
         os.seteuid(0)
-        path.parent.chmod(0o755)
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
