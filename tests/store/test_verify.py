@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import sociometer
 from servers.faults import Fault
 from servers.openai import OpenAIServer
 from servers.paid import Server, config, engine_with
@@ -131,6 +132,8 @@ def test_a_store_that_cannot_be_written_is_read(path, capsys):
     folder.chmod(0o555)
     os.seteuid(65534)
     try:
+        if not os.access(sociometer.__file__, os.R_OK, effective_ids=True):
+            pytest.skip("another user cannot read the source here")
         for words in (["runs"], ["show", "sesi"], ["verify", "sesi"]):
             assert run_command([*words, "--store", str(copy)]) == 0, capsys.readouterr().err
         assert "sesi" in capsys.readouterr().out
