@@ -1,7 +1,7 @@
 """Clusters of observations: their numbers, their sums, and the cluster-robust variance of a mean."""
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ Labels = Sequence[Hashable] | NDArray[Any]
 
 
 def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
-    """Number clusters 0, 1, … in order of first appearance.
+    """Number clusters 0, 1, … in order of first appearance; labels are names, or whole numbers in an array.
 
     Without labels, or with an empty label, an observation is its own cluster.
     """
@@ -20,10 +20,24 @@ def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
         return np.arange(size, dtype=np.int64), size
     if len(labels) != size:
         raise ValueError(f"{len(labels)} cluster labels for {size} observations; give one label each")
+    if _are_numbers(labels):
+        return _renumbered(labels)
     numbers: dict[Hashable, int] = {}
     named = [("", place) if label == "" else label for place, label in enumerate(labels)]
     codes = np.fromiter([numbers.setdefault(label, len(numbers)) for label in named], np.int64, size)
     return codes, len(numbers)
+
+
+def _are_numbers(labels: Labels | None) -> TypeGuard[Integers]:
+    return isinstance(labels, np.ndarray) and labels.dtype == np.int64
+
+
+def _renumbered(labels: Integers) -> tuple[Integers, int]:
+    """Numbers 0, 1, … in order of first appearance, without a Python object for each observation."""
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    place = np.empty(first.size, dtype=np.int64)
+    place[np.argsort(first)] = np.arange(first.size)
+    return place[codes], first.size
 
 
 def is_binary(values: Floats) -> bool:
@@ -31,7 +45,7 @@ def is_binary(values: Floats) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-def item_means(values: Floats, clusters: Labels | None, items: Labels | None) -> tuple[Floats, list[Hashable] | None]:
+def item_means(values: Floats, clusters: Labels | None, items: Labels | None) -> tuple[Floats, Labels | None]:
     """The mean of each item over its repeats, and the cluster label of each item.
 
     Raises ValueError if repeats of one item have different cluster labels.
@@ -43,12 +57,18 @@ def item_means(values: Floats, clusters: Labels | None, items: Labels | None) ->
     if clusters is not None and len(clusters) != values.size:
         raise ValueError(f"{len(clusters)} cluster labels for {values.size} values; give one label each")
     if items is None:
-        return values, None if clusters is None else list(clusters)
+        return values, clusters
     codes, count = cluster_codes(items, values.size)
     sizes = np.bincount(codes, minlength=count)
     means = np.bincount(codes, weights=values, minlength=count) / sizes
     if clusters is None:
         return means, None
+    if _are_numbers(clusters):
+        _, first = np.unique(codes, return_index=True)
+        if (wrong := clusters != clusters[first][codes]).any():
+            at = int(np.argmax(wrong))
+            raise ValueError(f"an item stands in two clusters, {clusters[first][codes[at]]} and {clusters[at]}")
+        return means, clusters[first]
     owner: dict[int, Hashable] = {}
     for code, cluster in zip(codes.tolist(), clusters, strict=True):
         if owner.setdefault(code, cluster) != cluster:

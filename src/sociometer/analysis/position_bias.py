@@ -28,7 +28,7 @@ def position_bias(picks: Sequence[int], keys: Sequence[int], options: Sequence[i
     """
     if len(picks) != len(keys) or not picks:
         raise ValueError(f"picks and keys must match and not be empty: {len(picks)} and {len(keys)}")
-    offered = np.full(len(picks), options) if isinstance(options, int) else np.asarray(options)
+    offered = np.full(len(picks), options) if isinstance(options, int) else np.asarray(options, dtype=np.int64)
     width = int(offered.max())
     expected = np.array([(1 / offered[offered > place]).sum() for place in range(width)])
     picked = np.bincount(np.asarray(picks), minlength=width).astype(np.float64)

@@ -1,5 +1,6 @@
 """Outcome -> score -> summary; pure."""
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -31,69 +32,89 @@ def _kind(item: Question, outcome: ChoiceAnswer) -> str:
 def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
     """Accuracy overall, by ability and by category, with position bias and what no understanding earns here."""
     measures = grouped_measures(run, "correct", "accuracy", by=["ability", "category"])
-    scored = list(run.scored())
-    items = {item.id: item for item, _, _ in scored}
-    tables = [
-        table
-        for table in (
-            _positions(scored),
-            _baselines(list(items.values())),
-            _kinds([score for _, _, score in scored]),
-        )
-        if table is not None
-    ]
-    notes = _notes(run, list(items.values())) + _ties([answer for _, answer, _ in scored])
-    return Summary(measures, tuple(tables), tuple(notes))
+    seen = _Seen()
+    for item, answer, given in run.scored():
+        seen.add(item, answer, given)
+    tables = (_positions(seen), _baselines(seen), _kinds(seen))
+    notes = _notes(run, seen) + _ties(seen)
+    return Summary(measures, tuple(table for table in tables if table is not None), tuple(notes))
+
+
+class _Seen:
+    """What the tables count, gathered episode by episode: a run may be larger than memory."""
+
+    def __init__(self) -> None:
+        self.picked, self.keyed = array("b"), array("b")
+        self.kinds: Counter[str] = Counter()
+        self.answers = self.tied = 0
+        self.longest = self.shortest = 0
+        self.bundled = False
+        self._items: set[str] = set()
+
+    @property
+    def items(self) -> int:
+        """The number of distinct items."""
+        return len(self._items)
+
+    def add(self, item: Question, answer: ChoiceAnswer, given: Score) -> None:
+        self.answers += 1
+        self.tied += answer.tied
+        if "picked" in given.facets:
+            self.kinds[given.facets["picked"]] += 1
+        for vote in answer.votes:
+            if vote.position is not None:
+                self.picked.append(vote.position)
+                self.keyed.append(vote.order.index(item.answer))
+        if item.id not in self._items:
+            self._items.add(item.id)
+            self.longest += is_right_by_length(item, max)
+            self.shortest += is_right_by_length(item, min)
+            self.bundled |= bool(item.kinds)
+
+
+def is_right_by_length(item: Question, pick: Callable[[Sequence[int]], int]) -> bool:
+    """Whether the longest (max) or shortest (min) option by characters is right; ties: the first."""
+    lengths = [len(option) for option in item.options]
+    return lengths.index(pick(lengths)) == item.answer
 
 
 def length_baseline(items: Sequence[Question], pick: Callable[[Sequence[int]], int]) -> float:
     """The share of items in which the longest (max) or shortest (min) option by characters is right; ties: first."""
-    hits = 0
-    for item in items:
-        lengths = [len(option) for option in item.options]
-        hits += lengths.index(pick(lengths)) == item.answer
-    return hits / len(items)
+    return sum(is_right_by_length(item, pick) for item in items) / len(items)
 
 
-def _positions(scored: Sequence[tuple[Question, ChoiceAnswer, Score]]) -> Table | None:
-    picks = [
-        (vote.position, vote.order.index(item.answer))
-        for item, answer, _ in scored
-        for vote in answer.votes
-        if vote.position is not None
-    ]
-    if not picks:
+def _positions(seen: _Seen) -> Table | None:
+    if not seen.picked:
         return None
-    bias = position_bias([pick for pick, _ in picks], [key for _, key in picks], 4)
+    bias = position_bias(seen.picked, seen.keyed, 4)
     rows = tuple((label, bias.picked[place], bias.keyed[place]) for place, label in enumerate("ABCD"))
     note = f"Picks spread evenly over the four positions: p = {bias.p_value:.3g} (chi-square)."
     return Table("positions", "Position bias", ("position", "picked", "right"), rows, note)
 
 
-def _baselines(items: Sequence[Question]) -> Table | None:
-    if not items:
+def _baselines(seen: _Seen) -> Table | None:
+    if not seen.items:
         return None
     rows = (
         ("any option", 0.25),
-        ("the longest option", length_baseline(items, max)),
-        ("the shortest option", length_baseline(items, min)),
+        ("the longest option", seen.longest / seen.items),
+        ("the shortest option", seen.shortest / seen.items),
     )
     return Table("baselines", "What no understanding earns on these items", ("rule", "accuracy"), rows)
 
 
-def _kinds(scores: Sequence[Score]) -> Table | None:
-    counts = Counter(score.facets["picked"] for score in scores if "picked" in score.facets)
-    if not counts:
+def _kinds(seen: _Seen) -> Table | None:
+    if not seen.kinds:
         return None
-    kinds = ("right", "switched", "reversed", *([TIE] if counts[TIE] else []), "unreadable")
-    rows = tuple((kind, counts[kind]) for kind in kinds)
+    kinds = ("right", "switched", "reversed", *([TIE] if seen.kinds[TIE] else []), "unreadable")
+    rows = tuple((kind, seen.kinds[kind]) for kind in kinds)
     note = "Switched: right for another ability's question. Reversed: another standpoint."
     return Table("kinds", "Kinds of option picked", ("kind", "answers"), rows, note)
 
 
-def _notes(run: RunView[Question, ChoiceAnswer], items: Sequence[Question]) -> list[str]:
+def _notes(run: RunView[Question, ChoiceAnswer], seen: _Seen) -> list[str]:
     notes = []
-    if any(item.kinds for item in items):
+    if seen.bundled:
         notes.append("Bundled items of this project, not the paper's: not comparable with published figures.")
     condition = run.settings.text("condition")
     if condition != CONTROL:
@@ -103,10 +124,9 @@ def _notes(run: RunView[Question, ChoiceAnswer], items: Sequence[Question]) -> l
     return notes
 
 
-def _ties(answers: Sequence[ChoiceAnswer]) -> list[str]:
-    tied = sum(answer.tied for answer in answers)
+def _ties(seen: _Seen) -> list[str]:
     return (
-        [f"{tied} of {len(answers)} votes ended in a tie between options: wrong, though not unreadable."]
-        if tied
+        [f"{seen.tied} of {seen.answers} votes ended in a tie between options: wrong, though not unreadable."]
+        if seen.tied
         else []
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
+from sociometer.analysis.measures import Observations, grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
@@ -172,12 +173,13 @@ def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
     by_ability, by_dimension = _ability_rows(run)
     for dimension in (*DIMENSIONS, *sorted(by_dimension.keys() - DIMENSIONS.keys())):
         for language in ("", "en", "zh"):
-            rows = [row for row in by_dimension.get(dimension, []) if language in ("", row.facets["language"])]
+            rows = by_dimension.get(dimension)
             group = {"dimension": dimension} | ({"language": language} if language else {})
-            if rows:
-                measures.append(mean_measure("accuracy", rows, group))
+            places = rows.levels(["language"]).get((language,)) if rows and language else None
+            if rows and (places is not None or not language):
+                measures.append(rows.measure("accuracy", group, places=places))
     measures += (
-        mean_measure("accuracy", by_ability[ability], {"ability": ability})
+        by_ability[ability].measure("accuracy", {"ability": ability})
         for ability in (*ABILITIES, *sorted(by_ability.keys() - set(ABILITIES)))
         if ability in by_ability
     )
@@ -192,36 +194,37 @@ def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
 
 def _ability_rows(
     run: RunView[AbilityQuestion, ChoiceAnswer],
-) -> tuple[dict[str, list[Observation]], dict[str, list[Observation]]]:
+) -> tuple[dict[str, Observations], dict[str, Observations]]:
     """Rows by ability and by dimension; a question that names several abilities counts for each."""
-    by_ability: dict[str, list[Observation]] = {}
-    by_dimension: dict[str, list[Observation]] = {}
+    by_ability: dict[str, Observations] = {}
+    by_dimension: dict[str, Observations] = {}
     for item, _, score in run.scored():
-        row = Observation(item.id, item.cluster or item.id, score.values["correct"], score.facets, score.unreadable)
+        row = (item.id, item.cluster or item.id, score.values["correct"], score.facets, score.unreadable)
         for ability in item.abilities:
-            by_ability.setdefault(ability, []).append(row)
+            by_ability.setdefault(ability, Observations()).add(*row)
         for dimension in {dimension_of(name) if name in ABILITIES else name for name in item.abilities}:
-            by_dimension.setdefault(dimension, []).append(row)
+            by_dimension.setdefault(dimension, Observations()).add(*row)
     return by_ability, by_dimension
 
 
 def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
     """Picks and keys by position, with the test of even choice; and a note where picks follow position."""
-    read = [vote for vote in votes if vote.picked is not None]
+    picks, keys, options = array("b"), array("b"), array("b")
+    for vote in votes:
+        if vote.position is not None:
+            picks.append(vote.position)
+            keys.append(vote.order.index(0))
+            options.append(len(vote.order))
     columns = ("position", "picked", "right option there", "expected if even")
     title = "Position bias: where the picked options stood"
-    if not read:
+    if not picks:
         return Table("position", title, columns, ()), "no answer could be read."
-    bias = position_bias(
-        [vote.order.index(vote.picked) for vote in read if vote.picked is not None],
-        [vote.order.index(0) for vote in read],
-        [len(vote.order) for vote in read],
-    )
+    bias = position_bias(picks, keys, options)
     rows = tuple(
         (chr(65 + place), bias.picked[place], bias.keyed[place], round(bias.expected[place], 1))
         for place in range(len(bias.picked))
     )
-    share = bias.picked[bias.most] / len(read)
+    share = bias.picked[bias.most] / len(picks)
     note = ""
     if bias.p_value < 0.001 and share > 0.5:
         note = f"position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one stands."
