@@ -10,7 +10,9 @@ import msgspec
 
 from sociometer.elicit.allocation_answers import Answer, final_answer
 from sociometer.elicit.allocation_cleaning import without_arithmetic, without_remarks, without_totals, without_units
+from sociometer.elicit.allocation_corrections import corrected_lines
 from sociometer.elicit.allocation_json import read_json_allocation
+from sociometer.elicit.allocation_labels import learned_names
 from sociometer.elicit.allocation_spelling import respelled, without_ranges
 from sociometer.elicit.allocation_tables import read_table
 from sociometer.elicit.allocation_text import read_text_allocation, read_whole_total
@@ -90,6 +92,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     if not text.strip():
         return AllocationReading(None, "empty")
     names = Names(options)
+    names.learn(learned_names(text, names))
     in_json = read_json_allocation(text, names, total)
     if in_json is not None:
         return AllocationReading(in_json or None, "json" if in_json else "several")
@@ -106,10 +109,14 @@ def _read_words(marked: str, n: int, total: float) -> AllocationReading | None:
     table = read_table(marked, n, total)
     if table is not None:
         return AllocationReading(table or None, "table" if table else "several")
-    cleaned = without_units(without_arithmetic(without_remarks(marked)))
+    cleaned = corrected_lines(without_units(without_arithmetic(without_remarks(marked))), total)
     settled, answer = final_answer(without_ranges(cleaned), n, total)
     if settled == "two":
         return AllocationReading(None, "several")
+    if answer is not None and answer.changed:
+        return AllocationReading(answer.points, "changed")
+    if answer is not None and settled == "replaced" and math.isclose(math.fsum(answer.points), total):
+        return AllocationReading(answer.points, "last")
     found = _read_spelled(cleaned, n, total)
     if found is not None and _RANKING.search(marked) and sorted(found.values or ()) == list(range(1, n + 1)):
         return AllocationReading(None, "ranking")

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
+from sociometer.elicit.allocation_cleaning import gives_rest_nothing
 from sociometer.elicit.allocation_spelling import RANGE
+from sociometer.elicit.feeling_words import is_known_feeling
 from sociometer.elicit.naming import MARK, marked_index
 from sociometer.elicit.numbers import NUMBER, Amount, amount, total_points
 
@@ -69,12 +71,12 @@ def read_whole_total(text: str, n: int, total: float) -> Points | None:
     """Return the points where some options got the whole total between them, so that the others got nothing."""
     if _RANGED.search(text):
         return None
-    for pattern in (_NAMED, _BEFORE):
+    for pattern in (_NAMED, _BEFORE, _NAMED_COMMA):
         amounts = _pairs(text, pattern)
         if len(amounts) == 1 and any(found.is_percent for found in amounts.values()):
             continue  # '100% proud' is a manner of speaking
         given = math.fsum(found.points(total) for found in amounts.values())
-        if amounts and math.isclose(given, total, abs_tol=1e-9):
+        if amounts and math.isclose(given, total, abs_tol=1e-9) and gives_rest_nothing(text, amounts, n):
             return tuple(amounts[at].points(total) if at in amounts else 0.0 for at in range(n))
     return None
 
@@ -185,6 +187,8 @@ def _in_order(part: str, n: int, total: float) -> dict[int, Amount]:
     ]
     pairs = [pair for pair in pairs if not _TOTAL.fullmatch(pair[0])]
     known = [marked_index(word) if re.fullmatch(MARK, word) else place for place, (word, _) in enumerate(pairs)]
+    if any(is_known_feeling(word.casefold()) for word, _ in pairs):
+        return {}  # each such word would have been read as its option
     if known != list(range(n)) or any(len(word) < 3 and word.isascii() for word, _ in pairs):
         return {}
     found = {place: amount(number) for place, (_, number) in enumerate(pairs)}
