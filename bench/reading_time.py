@@ -189,8 +189,11 @@ _STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
 _CHOICE = (
     "choice", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity", "verdicts",
 )  # fmt: skip
-_ALLOCATION = ("_answers", "_cleaning", "_json", "_spelling", "_tables", "_text", "_tokens")
-_JSON = ("fitting", "json_candidates", "json_values", "key_words", "labelled_lines", "lenient_json", "structured")
+_ALLOCATION = ("_answers", "_cleaning", "_corrections", "_json", "_labels", "_spelling", "_tables", "_text", "_tokens")
+_JSON = (
+    "fitting", "json_candidates", "json_values", "key_words", "labelled_lines", "lenient_json", "nested_values",
+    "structured",
+)  # fmt: skip
 
 
 def _readers() -> dict[str, Reader]:

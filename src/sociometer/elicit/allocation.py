@@ -9,7 +9,13 @@ from collections.abc import Sequence
 import msgspec
 
 from sociometer.elicit.allocation_answers import Answer, final_answer
-from sociometer.elicit.allocation_cleaning import without_arithmetic, without_remarks, without_totals, without_units
+from sociometer.elicit.allocation_cleaning import (
+    without_arithmetic,
+    without_blanks,
+    without_remarks,
+    without_totals,
+    without_units,
+)
 from sociometer.elicit.allocation_corrections import corrected_lines
 from sociometer.elicit.allocation_json import read_json_allocation
 from sociometer.elicit.allocation_labels import learned_names
@@ -85,7 +91,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
         raise ValueError(
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
-    text = _LONG_DIGITS.sub("#", plain(_behind_thinking(text)[-_LONGEST:]))
+    text = without_blanks(_LONG_DIGITS.sub("#", plain(_behind_thinking(text)[-_LONGEST:])[-_LONGEST:]))
     cut = _NEXT_QUESTION.search(text, 1)
     if cut and re.search(NUMBER, text[: cut.start()]):
         text = text[: cut.start()]

@@ -65,7 +65,8 @@ def whole_answers(marked: str, n: int, total: float) -> list[Answer]:
         points = {marked_index(match["name"]): amount(match["number"]).points(total) for match in window}
         if len(points) == n:
             listed = tuple(points[place] for place in range(n))
-            found.append(Answer(window[0].start(), window[-1].end(), listed, tuple(points.values()), tuple(points)))
+            start, end = window[0].start(), window[-1].end()
+            found.append(Answer(start, end, listed, tuple(points.values()), tuple(points)))
             at -= n
         else:
             at -= 1
@@ -77,7 +78,7 @@ def whole_answers(marked: str, n: int, total: float) -> list[Answer]:
 
 
 def final_answer(marked: str, n: int, total: float) -> tuple[str, Answer | None]:
-    """Return "one", "replaced", "two" or "open" and the answer that the reply settles on, where it gives whole ones at all."""
+    """Return "one", "replaced", "two" or "open" and the answer that the reply settles on, if any."""
     answers = whole_answers(marked, n, total)
     own_order = {answer.written for answer in answers if answer.written}
     answers = [answer for answer in answers if answer.written or answer.points not in own_order] or answers

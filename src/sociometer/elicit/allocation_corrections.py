@@ -31,7 +31,8 @@ _SWAP_PLACES = re.compile(
 )
 
 _CHANGE = re.compile(
-    rf"{MARK}[^.\n]{{0,20}}\b(?:becomes?|is now|goes? (?:down|up)|drops?|rises?|should be)\b|\b(?:mak(?:e|es|ing)(?= (?:it|that|this|(?:the )?{MARK})\b)"
+    rf"{MARK}[^.\n]{{0,20}}\b(?:becomes?|is now|goes? (?:down|up)|drops?|rises?|should be)\b"
+    rf"|\b(?:mak(?:e|es|ing)(?= (?:it|that|this|(?:the )?{MARK})\b)"
     rf"|reduc(?:e|ing)|lower(?:ing)?|rais(?:e|ing)|increas(?:e|ing)|bump(?:ing)?|drop(?:ping)?|cut(?:ting)?"
     rf"|chang(?:e|ing)|mov(?:e|ing)|shift(?:ing)?|tak(?:e|ing)|adjust(?:ing)?|set(?:ting)?)\b[^.;\n]{{0,40}}"
     rf"(?:\d|\b(?:one|two|a point)\b)|\b(?:subtract|add|deduct)(?:ing)?\b[^.\n]{{0,20}}(?:\d|\b(?:one|two|a point)\b)|"
@@ -86,7 +87,7 @@ def corrected_lines(marked: str, total: float) -> str:
     def new(match: re.Match[str]) -> str:
         return match["head"] + match["new"] if abs(amount(match["new"]).points(total)) <= total else match[0]
 
-    marked = _STRUCK.sub(" ", marked)
+    marked = _STRUCK.sub("", marked)
     for _ in range(3):
         marked = _IN_LINE.sub(new, marked)
     return marked
@@ -94,13 +95,13 @@ def corrected_lines(marked: str, total: float) -> str:
 
 def says_change(tail: str) -> bool:
     """Return whether the text behind a list changes the points of an option."""
-    tail = _UNCHANGED.sub(" ", tail)
+    tail = _UNCHANGED.sub(";", tail)
     return _CHANGE.search(tail) is not None and re.search(MARK, tail) is not None
 
 
 def says_swap(tail: str) -> bool:
     """Return whether the text behind a list swaps the points of options."""
-    return _SWAP.search(_UNCHANGED.sub(" ", tail)) is not None
+    return _SWAP.search(_UNCHANGED.sub(";", tail)) is not None
 
 
 def swapped(tail: str, points: Sequence[float], order: Sequence[int]) -> tuple[float, ...] | None:
@@ -127,7 +128,7 @@ def with_changes(tail: str, points: Sequence[float], total: float) -> tuple[floa
         for match in pattern.finditer(rest):
             for place, more in _steps(match):
                 changed[place] += more
-        rest = pattern.sub(" ", rest)
+        rest = pattern.sub("; ", rest)
     for match in _NEW.finditer(rest):
         changed[marked_index(match["name"])] = amount(match["number"]).points(total)
     for match in _MADE.finditer(tail):

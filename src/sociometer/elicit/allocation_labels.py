@@ -25,10 +25,11 @@ _NO_NAME = re.compile(
     r"|others?|allocation)\s*){1,5}|.*(?:总[分计和共]|合计|共计|答案|得分|分数|情绪|选项|步骤|剩余|其余|其他).*",
     re.IGNORECASE,
 )
-_SMALL_WORDS = frozenset(
-    "a an the of for with to by at in on and or very quite rather somewhat feeling feels felt being is be "
-    "slightly bit little deeply not".split()
-)
+_SMALL = """
+a an the of for with to by at in on and or very quite rather somewhat feeling feels felt being is be slightly bit
+little deeply not
+"""
+_SMALL_WORDS = frozenset(_SMALL.split())
 _MOST_OPTIONS = 6
 
 

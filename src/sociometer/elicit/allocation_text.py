@@ -25,7 +25,7 @@ _SCORE_WORD = (
     r"it|i|i'd|i'll|will|to|then|only|just|also|percent|percentage|share|all|whole|entire|full|each|both|"
     r"得分|得到|得|给出|给予|给|为|是|打分|打|分配|分值|分数|评分|评为|占比|占|大约|约|的|强度|程度|可以|应该|应|我|情绪|值|记|计|各"
 )
-_GAP = rf"\([^()\d\n]{{0,120}}\)|[\s:=|>\-–—~→\"'()\[\]{{}}]|(?:{_SCORE_WORD})(?![A-Za-z])"
+_GAP = rf"(?>\([^()\d\n]{{0,120}}\)|[\s:=|>\-–—~→\"'()\[\]{{}}]|(?:{_SCORE_WORD})(?![A-Za-z]))"
 _TO = r"to|for|on|of|in|towards?|goes|go|the|emotion|option|feeling|是|给|分给|分配给|归|的|\(?\d\)"
 _NAMED = re.compile(rf"(?P<name>{MARK})(?P<gap>(?:{_GAP}){{0,40}}?)(?P<number>{NUMBER})", re.IGNORECASE)
 _NAMED_COMMA = re.compile(rf"(?P<name>{MARK})(?P<gap>(?:{_GAP}|,){{0,40}}?)(?P<number>{NUMBER})", re.IGNORECASE)
