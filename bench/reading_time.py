@@ -200,7 +200,8 @@ def _readers() -> dict[str, Reader]:
     scenario = next(bundled("en"))
     chinese = next(bundled("zh"))
     cues = tuple(p for tongue in ("en", "zh") for p in _cue_patterns(tongue))
-    allocation = tuple(f"elicit.allocation{name}" for name in ("", *_ALLOCATION)) + ("elicit.numbers", "elicit.normal")
+    allocation = tuple(f"elicit.allocation{name}" for name in ("", *_ALLOCATION))
+    allocation = (*allocation, "elicit.numbers", "elicit.normal")
     choice = tuple(f"elicit.{name}" for name in _CHOICE)
     structured = tuple(f"elicit.{name}" for name in _JSON)
     blackjack = "instruments.egosocial.games.blackjack"
