@@ -182,10 +182,7 @@ NOT_READ = None
         ('{"flow": {"rating": 5, "max": 6}, "attentiveness": {"rating": 4, "max": 6}, "depth": 3}', 5),
         ('{"flow": {"value": 5, "confidence": 3}, "attentiveness": 4, "depth": 3}', 5),
         ('{"流畅度": 5, "专注度": 4, "深度": 3}', 5),
-        (
         ('{"flow": 2, "attentiveness": 4, "depth": 3} Let me revise. {"flow": 5, "attentiveness": 4, "depth": 3}', 5),
-            5,
-        ),
         ('{"flow": {"before": 5, "after": 3}, "attentiveness": 4, "depth": 3}', NOT_READ),
         ('{"flow": {"max": 6}, "attentiveness": 4, "depth": 3}', NOT_READ),
         ('{"flow": {"score": 7}, "attentiveness": 4, "depth": 3}', NOT_READ),

@@ -98,6 +98,7 @@ _ABSENT = (
     r"[^.。\n\d]{0,60}(?:[-–—/×✗](?=\s|[),;]|$)"
     r"|\b(?:no|not|none|nothing|nil|n/a|don't|doesn't|isn't|aren't|absent)\b|没|无|不|未)"
 )
+_NO = r"(?:\b(?:no|not|nor|without|don't|doesn't|can't|isn't)\b|没有?|[无不]|看不[出到])[^.。\n\d]{0,40}"
 _SENTENCE = re.compile(r"(?<=[^\d\s][.!?])\s+|(?<=\d[.!?])\s+(?=[A-Z\"'(])|(?<=[。!?])|\n+")
 
 
@@ -134,7 +135,7 @@ def gives_rest_nothing(marked: str, named: Collection[int], n: int) -> bool:
     if len(named) == 1 or len(named) == n or _REST_NOTHING.search(marked):
         return True
     rest = (option_mark(place) for place in range(n) if place not in named)
-    return all(re.search(mark + _ABSENT, marked, re.IGNORECASE) for mark in rest)
+    return all(re.search(rf"{mark}{_ABSENT}|{_NO}{mark}", marked, re.IGNORECASE) for mark in rest)
 
 
 def without_remarks(marked: str) -> str:

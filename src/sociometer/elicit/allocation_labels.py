@@ -7,7 +7,7 @@ from functools import partial
 from itertools import permutations
 
 from sociometer.elicit.feeling_words import FAMILIES, SYNONYMS, is_known_feeling
-from sociometer.elicit.naming import Names, stem_of
+from sociometer.elicit.naming import Names, option_mark, stem_of
 
 __all__ = ["learned_names"]
 
@@ -19,7 +19,7 @@ _TO_NUMBER = (
     r"|[零一二两三四五六七八九十](?:[分点]|\s*(?:[\n,;、/]|$)))"
 )
 _AT_LINE = re.compile(rf"^{_BULLET}{_LABEL}{_TO_NUMBER}", re.MULTILINE | re.IGNORECASE)
-_ANYWHERE = re.compile(rf"(?:^|[\n,;、/|{{。.]){_BULLET}{_LABEL}{_TO_NUMBER}", re.IGNORECASE)
+_ANYWHERE = re.compile(rf"(?:^|[\n,;、/|{{。.]|\band\b){_BULLET}{_LABEL}{_TO_NUMBER}", re.IGNORECASE)
 _NO_NAME = re.compile(
     r"(?:(?:the|my|grand|total|sum|story|item|points?|scores?|emotions?|feelings?|answer|step|option|final|remaining|rest"
     r"|others?|allocation)\s*){1,5}|.*(?:总[分计和共]|合计|共计|答案|得分|分数|情绪|选项|步骤|剩余|其余|其他).*",
@@ -27,7 +27,7 @@ _NO_NAME = re.compile(
 )
 _SMALL = """
 a an the of for with to by at in on and or very quite rather somewhat feeling feels felt being is be slightly bit
-little deeply not
+little deeply not just only then about another leaving gets get got followed most least
 """
 _SMALL_WORDS = frozenset(_SMALL.split())
 _MOST_OPTIONS = 6
@@ -41,29 +41,31 @@ def learned_names(text: str, names: Names) -> dict[str, int]:
         found: dict[str, str] = {}
         for match in pattern.finditer(text):
             label = match["label"].strip().casefold()
-            if not _NO_NAME.fullmatch(label) and len(label.split()) <= 4:
+            if not _NO_NAME.fullmatch(label) and len(label.split()) <= 4 and (_words(label) or not label.isascii()):
                 found.setdefault(label, f"{label} ({match['gloss'].casefold()})" if match["gloss"] else label)
         if len(found) == names.count:
-            return _matched(found, names)
+            return _matched(found, names, text)
     return {}
 
 
-def _matched(labels: dict[str, str], names: Names) -> dict[str, int]:
+def _matched(labels: dict[str, str], names: Names, text: str) -> dict[str, int]:
     """Those labels that are no plain name themselves, each with its option; nothing where two ways are possible."""
     sure = _plainly_named(labels, names)
     open_labels = [label for label in labels if label not in sure]
     open_options = [at for at in range(names.count) if at not in sure.values()]
     if not open_labels:
         return {}
-    ways = [
-        dict(zip(open_labels, order, strict=True))
-        for order in permutations(open_options)
-        if all(_related(label, names.options[at]) for label, at in zip(open_labels, order, strict=True))
-    ]
-    if len(ways) == 1:
-        return ways[0]
-    if not ways and len(open_labels) == 1 and not _unlike(open_labels[0], names.options[open_options[0]]):
-        return {open_labels[0]: open_options[0]}
+    ways = [dict(zip(open_labels, order, strict=True)) for order in permutations(open_options)]
+    akin = {(label, at) for label in open_labels for at in open_options if _related(label, names.options[at])}
+    strange = [[pair for pair in way.items() if pair not in akin] for way in ways]
+    for most in (0, 1):  # one label in quite other words can only be the option that is left
+        found = [way for way, pairs in zip(ways, strange, strict=True) if len(pairs) <= most]
+        if found:
+            left = [pair for way, pairs in zip(ways, strange, strict=True) if way == found[0] for pair in pairs]
+            marked = names.mark(text) if left else ""
+            doubtful = [at for label, at in left if option_mark(at) in marked or _unlike(label, names.options[at])]
+            clear = len(found) == 1 and not doubtful
+            return found[0] if clear else {}
     return {}
 
 
@@ -106,9 +108,8 @@ def _words(text: str) -> list[str]:
 
 
 def _within(short: str, long: str) -> bool:
-    """Whether all characters of the shorter text stand in the longer one in the same order."""
-    rest = iter(long)
-    return len(short) > 1 and all(mark in rest for mark in short)
+    """Whether the longer text has all characters of the shorter one."""
+    return len(short) > 1 and set(short) <= set(long)
 
 
 def _unlike(label: str, option: str) -> bool:
