@@ -51,6 +51,7 @@ _RANKING = re.compile(
     re.IGNORECASE,
 )
 _LONG_DIGITS = re.compile(r"\d{13,}")
+_LEADERS = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])[.·]{2,}(?=\s?\d)")
 _LONGEST = 12_000  # an answer stands near the end; what a model rambled before need not be searched
 
 
@@ -92,6 +93,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
     text = without_blanks(_LONG_DIGITS.sub("#", plain(_behind_thinking(text)[-_LONGEST:])[-_LONGEST:]))
+    text = _LEADERS.sub(": ", text)
     cut = _NEXT_QUESTION.search(text, 1)
     if cut and re.search(NUMBER, text[: cut.start()]):
         text = text[: cut.start()]

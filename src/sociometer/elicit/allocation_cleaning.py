@@ -72,7 +72,7 @@ _HYPOTHETICAL = re.compile(
     r"alternatively|(?:an )?alternative (?:is|would|could)|before the|for comparison|for example|e\.g|"
     r"nearly (?:gave|said|put)|almost (?:gave|said|put)|considered|(?:was|am|were) tempted|thought about"
     r"|instead of|rather than|my second choice|not the)|"
-    r"如果|假如|要是|倘若|换(?:个|成|作|做)|若(?:是|他|她)|也可能|可能是|别人|其他人|有人(?:会|可能)|例如|比如"
+    r"如果(?![是让要由]我)|假如|要是|倘若|换(?:个|成|作|做)|若(?:是|他|她)|也可能|可能是|别人|其他人|有人(?:会|可能)|例如|比如"
     r"|也可以|而不是|换一个",
     re.IGNORECASE,
 )

@@ -36,7 +36,7 @@ _CHANGE = re.compile(
     rf"|reduc(?:e|ing)|lower(?:ing)?|rais(?:e|ing)|increas(?:e|ing)|bump(?:ing)?|drop(?:ping)?|cut(?:ting)?"
     rf"|chang(?:e|ing)|mov(?:e|ing)|shift(?:ing)?|tak(?:e|ing)|adjust(?:ing)?|set(?:ting)?)\b[^.;\n]{{0,40}}"
     rf"(?:\d|\b(?:one|two|a point)\b)|\b(?:subtract|add|deduct)(?:ing)?\b[^.\n]{{0,20}}(?:\d|\b(?:one|two|a point)\b)|"
-    rf"{MARK}[^。\n]{{0,6}}(?:应?改[为成]|[变降升调][为到成]|应[为是]|减|加|扣|少|多)\s*[\d一两二三]|"
+    rf"{MARK}[^。\n]{{0,6}}(?:应?改[为成]|[变降升调][为到成]|应[为是]|[减加扣少多][去掉少给上]?)\s*[\d一两二三]|"
     rf"[从把将]{MARK}[^。\n]{{0,10}}[\d一两二三]",
     re.IGNORECASE,
 )
@@ -59,12 +59,12 @@ _SOME = rf"(?P<some>{NUMBER}|it|that|a|an extra)(?:\s*(?:points?|分|more|away|o
 _LESS = re.compile(
     rf"\b(?:tak|subtract|remov|deduct|drop|cut|shav|knock|trim)(?:e|ed|ing|es)?\s+{_SOME}\s*(?:from|off|of|for)"
     rf"\s+(?:the )?(?P<name>{MARK})|从(?P<name2>{MARK})[里中那]?(?:扣|减|拿|挪|去|移)[掉去走出]?\s*(?P<some2>{NUMBER})|"
-    rf"(?P<name3>{MARK})(?:减|扣|少|降低?)[去掉少]?\s*(?P<some3>{NUMBER})",
+    rf"(?P<name3>{MARK})(?:减|扣|少|降低?)[去掉少给]?\s*(?P<some3>{NUMBER})",
     re.IGNORECASE,
 )
 _MORE = re.compile(
     rf"\badd(?:ing)?\s+{_SOME}\s*(?:to|for|on)\s+(?:the )?(?P<name>{MARK})|"
-    rf"(?P<name2>{MARK})(?:加|多|增加?|补)[上加]?\s*(?P<some2>{NUMBER})",
+    rf"(?P<name2>{MARK})(?:加|多|增加?|补)[上加给]?\s*(?P<some2>{NUMBER})",
     re.IGNORECASE,
 )
 _BY = re.compile(
