@@ -27,7 +27,7 @@ def store_option() -> click.Option:
         type=click.Path(path_type=Path, dir_okay=False),
         envvar="SOCIOMETER_STORE",
         default=None,
-        help="The store's file (default: in the user's data folder; SOCIOMETER_STORE).",
+        help="The store's file (default: SOCIOMETER_STORE, the one of sociometer.toml, or in the user's data folder).",
     )
 
 
@@ -172,11 +172,12 @@ def _variable(name: str) -> str:
 def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, Any]) -> RunConfig:
     """The configuration that the options of `run` describe."""
     # here, since every command has options and only those that play need to know the models
+    from sociometer.cli.project import from_project
     from sociometer.run_options import RunOptions, make_config
 
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
-    config = make_config(card.name, subject, **{**options, "roles": _roles(values["roles"]), "settings": settings})
-    return structs.replace(config, command=("sociometer", *sys.argv[1:]))
+    config = make_config(card.name, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
+    return structs.replace(config, command=("sociometer", *sys.argv[1:]), **from_project(card, subject, values))
 
 
 def caps(values: Mapping[str, Any]) -> Caps:
@@ -184,7 +185,8 @@ def caps(values: Mapping[str, Any]) -> Caps:
     return Caps(values["max_cost"], values["max_requests"], values["max_tokens"])
 
 
-def _roles(given: tuple[str, ...]) -> dict[str, str]:
+def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
+    """The models of roles, from ROLE=MODEL."""
     roles: dict[str, str] = {}
     for text in given:
         role, equals, model = text.partition("=")

@@ -16,6 +16,7 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import harmless, print_json, print_table
 from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.summaries import headline_table, played_json
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
@@ -60,6 +61,7 @@ def _fixed_parameters() -> list[click.Parameter]:
         click.Option(["--dry-run"], is_flag=True, help="Show the plan: items, calls, tokens, cost; send nothing."),
         click.Option(["--quiet"], is_flag=True, help="Show no progress."),
         store_option(),
+        project_option(),
         json_option(),
     ]
 
@@ -183,7 +185,7 @@ def _show_plan(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
 
 command = RunCommand(
     "run",
-    callback=_play,
+    callback=with_defaults(_play),
     params=_fixed_parameters(),
     help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice.",
 )

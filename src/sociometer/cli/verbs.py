@@ -20,6 +20,7 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import print_result
 from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
@@ -85,7 +86,7 @@ def _instrument_command(card: Card, command: CommandCard) -> click.Command:
     shared = run_options()
     if not command.plays:
         shared = [option for option in shared if option.name in ("official", "data", "prompts", "seed")]
-    shared += [_figures_option(), store_option(), json_option()]
+    shared += [_figures_option(), store_option(), project_option(), json_option()]
     shared += [click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
@@ -94,7 +95,7 @@ def _instrument_command(card: Card, command: CommandCard) -> click.Command:
     def call(as_json: bool, quiet: bool, figures: Path | None = None, **values: Any) -> int:
         return _call(card, command, settings, as_json, quiet, figures, values)
 
-    return click.Command(command.verb, callback=call, params=params, help=command.help)
+    return click.Command(command.verb, callback=with_defaults(call, card.name), params=params, help=command.help)
 
 
 def _figures_option() -> click.Option:
