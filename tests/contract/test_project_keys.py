@@ -37,6 +37,8 @@ def project(tmp_path, monkeypatch):
     """Writes a project file into the working folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("SOCIOMETER_STORE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
 
     def write(text):
         (tmp_path / "sociometer.toml").write_text(f'store = "s.db"\n{text}', encoding="utf-8")

@@ -22,6 +22,7 @@ COMMANDS = {
     "list": "The instruments, or all about one",
     "models": "What may stand after --model; `models pull` fetches the embedded one",
     "doctor": "What is missing on this machine",
+    "completion": "Print the completion script of a shell",
     "init": "Write sociometer.toml, a project's defaults",
     "data": "Fetch official data",
     "compare": "Compare runs by pairs of items, with a verdict",
@@ -75,7 +76,9 @@ def sociometer_command() -> None:
 def main() -> None:
     """Runs the command line; the exit code says how it went."""
     if "_SOCIOMETER_COMPLETE" in os.environ:
-        sociometer_command.main(prog_name="sociometer")
+        from sociometer.cli.completing import answer
+
+        sys.exit(answer())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

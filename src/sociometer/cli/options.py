@@ -12,7 +12,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
-from sociometer.store.store import default_path
+from sociometer.store.place import default_path
 
 
 def json_option() -> click.Option:

@@ -1,6 +1,6 @@
 """`sociometer run`: plays instruments on models."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,9 +23,11 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
-from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.instruments import card_of, cards
 from sociometer.store.records import RunStatus
+
+if TYPE_CHECKING:
+    from sociometer.engine.engine import Engine, PlayedRun
 
 _PLAN_COLUMNS = (
     "instrument",
@@ -46,11 +48,15 @@ class RunCommand(click.Command):
     """Takes the settings of the instruments that are named as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and not args[0].startswith("-") and args[0] != "all":
+        if args and not args[0].startswith("-") and args[0] != "all" and not ctx.resilient_parsing:
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
         self.params = [*_fixed_parameters(), *setting_options(_merged(chosen))]
+        if ctx.resilient_parsing:
+            from sociometer.cli.completing import offer
+
+            offer(self.params)
         return super().parse_args(ctx, args)
 
 
@@ -117,7 +123,7 @@ def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: boo
         return _play_all(engine, configs, as_json)
 
 
-def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
+def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int:
     played: list[PlayedRun] = []
     silent: list[str] = []
     for config in configs:
@@ -140,7 +146,7 @@ def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def exit_code(played: list[PlayedRun]) -> int:
+def exit_code(played: "list[PlayedRun]") -> int:
     """Stopped before failed before finished."""
     if any(one.ending.status is RunStatus.STOPPED for one in played):
         interrupted = any(one.ending.cause is StopCause.INTERRUPTED for one in played)
@@ -150,7 +156,7 @@ def exit_code(played: list[PlayedRun]) -> int:
     return int(ExitCode.OK)
 
 
-def _show_plan(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
+def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int:
     from sociometer.engine.estimate import estimate
 
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]

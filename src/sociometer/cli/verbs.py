@@ -25,7 +25,6 @@ from sociometer.core.card import Card, CommandCard
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments import cards, load, load_command
 
 
@@ -44,7 +43,7 @@ def verb_command(verb: str) -> click.Command:
 
     def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
         name, rest = _find_instrument(verb, list(words))
-        inner = _instrument_command(cards()[name], verbs()[verb][name])
+        inner = instrument_command(cards()[name], verbs()[verb][name])
         with inner.make_context(f"sociometer {verb} {name}", rest) as context:
             return inner.invoke(context)
 
@@ -80,7 +79,8 @@ def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
     return name, rest
 
 
-def _instrument_command(card: Card, command: CommandCard) -> click.Command:
+def instrument_command(card: Card, command: CommandCard) -> click.Command:
+    """The command of one instrument, with its own options and those of `run` where it plays."""
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
     shared = run_options()
@@ -132,6 +132,8 @@ def _call(
     config = msgspec.structs.replace(
         config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
     )
+    from sociometer.engine.command_context import CommandContext  # here, since help and completion need no engine
+
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
         context = CommandContext(engine, load(card.name), config, tuple(dict.fromkeys(given["models"])))
