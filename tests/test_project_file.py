@@ -67,6 +67,7 @@ def test_an_empty_file_has_no_defaults(empty):
         (f"[caps]\nmax-tokens = {'9' * 1000}", "max-tokens"),
         (f"[caps]\nmax-cost = {'9' * 1000}", "max-cost"),
         ('models = [""]', "empty"),
+        ('store = "a\\u0000b"', "control character"),
         ('models = ["a/b\\u001b[2J"]', "control character"),
         ('[roles]\nsubject = "a/b"', "'models', not by 'roles'"),
         ("models = [", "is not TOML"),
@@ -145,6 +146,8 @@ def test_an_absolute_store_and_one_in_the_home_folder_are_taken_as_they_are(tmp_
     assert find_project(tmp_path).store == Path("/var/s.db")
     (tmp_path / "sociometer.toml").write_text('store = "~/s.db"')
     assert find_project(tmp_path).store == tmp_path / "home" / "s.db"
+    (tmp_path / "sociometer.toml").write_text('store = "~nobody-of-that-name/s.db"')
+    assert find_project(tmp_path).store == tmp_path / "~nobody-of-that-name" / "s.db"
 
 
 names = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp", "Cf", "Cn", "Co")), min_size=1)

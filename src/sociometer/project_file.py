@@ -8,6 +8,7 @@ import hashlib
 import re
 import stat
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,8 +64,10 @@ class ProjectFile(Struct, frozen=True):
     @property
     def store(self) -> Path | None:
         """Where the project's store is, or None where the file names none."""
-        named = self.project.store
-        return self.path.parent / Path(named).expanduser() if named else None
+        named = Path(self.project.store)
+        with suppress(RuntimeError):  # "~name" of nobody is taken as it is
+            named = named.expanduser()
+        return self.path.parent / named if self.project.store else None
 
 
 def find_project(folder: Path) -> ProjectFile | None:
@@ -75,7 +78,7 @@ def find_project(folder: Path) -> ProjectFile | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(kind):
-        raise DataError("is not a file; rename it, or add --no-project", path)
+        raise DataError("is not a file.", path)
     with path.open("rb") as file:
         body = file.read(_MOST_BYTES + 1)
     return ProjectFile(path, hashlib.sha256(body).hexdigest(), parse_project(body, path))
@@ -84,25 +87,25 @@ def find_project(folder: Path) -> ProjectFile | None:
 def parse_project(body: bytes, path: Path) -> Project:
     """The project that a file's content describes; a DataError names what is wrong and what is allowed."""
     if len(body) > _MOST_BYTES:
-        raise DataError(f"has more than {_MOST_BYTES:,} bytes; a project file is short", path)
+        raise DataError(f"has more than {_MOST_BYTES:,} bytes; a project file is short.", path)
     try:
         text = body.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"is not UTF-8 ({error.reason} at byte {error.start})", path) from None
+        raise DataError(f"is not UTF-8 ({error.reason} at byte {error.start}).", path) from None
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > _LONGEST_LINE:
-            raise DataError(f"the line has more than {_LONGEST_LINE:,} characters; break it up", path, number)
+            raise DataError(f"the line has more than {_LONGEST_LINE:,} characters; break it up.", path, number)
     try:
         tables = tomllib.loads(text)
         _refuse_unknown_names(tables)
         project = msgspec.convert(tables, Project)
         _refuse_unsafe_models(project)
     except RecursionError:
-        raise DataError("is nested too deeply", path) from None
+        raise DataError("is nested too deeply.", path) from None
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"is not TOML: {error}", path) from None
+        raise DataError(f"is not TOML: {error}.", path) from None
     except (ValueError, msgspec.ValidationError, UsageError) as error:
-        raise DataError(str(error), path) from None
+        raise DataError(f"{str(error).rstrip('.')}.", path) from None
     return project
 
 
@@ -127,6 +130,8 @@ def _unknown_name(name: str, known: tuple[str, ...] | list[str], table: str = ""
 
 
 def _refuse_unsafe_models(project: Project) -> None:
+    if not project.store.isprintable():
+        raise UsageError("the name of the store has a control character.")
     if SUBJECT in project.roles:
         raise UsageError("the subject is named by 'models', not by 'roles'.")
     for spec in (*project.models, *project.roles.values()):

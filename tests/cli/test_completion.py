@@ -218,6 +218,8 @@ def test_instruments_tasks_and_choices_are_offered(offered):
     assert offered("sociometer data fetch ") == list(cards())
     assert offered("sociometer run socialeval --task ") == [task.name for task in cards()["socialeval"].task]
     assert offered("sociometer run seceu --language ") == ["en", "zh"]
+    assert offered("sociometer run sage --language ") == ["en", "zh", "all"]
+    assert offered("sociometer train egosocial ") == ["holdem"]
     assert offered("sociometer probe ") == ["sesi"]
     assert "--style" in offered("sociometer train --st")
     assert offered("sociometer completion ") == ["bash", "zsh", "fish"]

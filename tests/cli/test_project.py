@@ -117,6 +117,7 @@ def test_no_project_ignores_the_file_even_one_that_is_broken(cli, project, tmp_p
     code, _, err = cli("runs")
     assert code == 2
     assert err.startswith("error: sociometer.toml: is not TOML")
+    assert "--no-project" in err
 
 
 def test_a_file_in_the_folder_above_is_not_used(cli, project, tmp_path, monkeypatch):
@@ -181,6 +182,16 @@ def test_a_store_in_the_folder_above_is_found_where_a_user_expects_it(cli, proje
     assert (tmp_path / "shared.db").exists()
 
 
+@pytest.mark.parametrize("store", [".", "sociometer.toml", "x" * 1000])
+def test_a_store_that_cannot_be_one_is_a_short_error(cli, project, store):
+    project(f'store = "{store}"')
+    for words in (["runs"], [*PLAY, "--model", "baseline/random"]):
+        code, _, err = cli(*words)
+        assert code in (2, 5)
+        assert err.splitlines()[-1].startswith("error: ")
+        assert len(err.splitlines()) <= 2
+
+
 def test_roles_of_the_file_are_taken_where_the_tasks_ask_them(cli, project):
     project('models = ["baseline/random"]\nstore = "s.db"\n[roles]\nsimulator = "baseline/first"')
     (sesi,), err = played(cli)
@@ -208,10 +219,11 @@ def test_a_base_url_replaces_the_address_of_the_files_model(cli, project, openai
     assert openai_server.received
 
 
-def test_what_the_file_says_cannot_move_the_cursor(cli, project):
-    project('store = "a\\u001b[2Jb.db"')
-    _, _, err = cli("runs")
-    assert "\x1b" not in err
+@pytest.mark.parametrize("text", ['store = "a\\u001b[2Jb"', '"a\\u001b[2Jb" = 1', '[roles]\n"a\\u001b[2Jb" = "a/b"'])
+def test_what_the_file_says_cannot_move_the_cursor(cli, project, text):
+    project(text)
+    for words in (["runs"], [*PLAY, "--model", "baseline/random"]):
+        assert "\x1b" not in cli(*words)[2]
 
 
 def test_init_writes_a_file_that_can_be_used_and_asks_nothing_off_a_terminal(cli, tmp_path):

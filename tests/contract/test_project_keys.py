@@ -103,6 +103,15 @@ def test_a_server_that_another_role_names_on_the_command_line_gets_its_key_for_t
     assert simulated == []
 
 
+def test_of_two_servers_of_the_file_only_the_one_named_on_the_command_line_gets_a_key(openai_server, project):
+    with OpenAIServer() as other:
+        project(f'models = ["openai/a@{openai_server.url}", "openai/b@{other.url}"]')
+        assert run_command([*PLAY, "--role", f"builder=openai/c@{other.url}"]) == 0
+        assert openai_server.received
+        assert SECRET not in sent(openai_server)
+        assert SECRET in sent(other)
+
+
 def test_naming_a_server_for_one_provider_lets_the_file_send_no_other_providers_key(
     openai_server, project, monkeypatch
 ):

@@ -22,7 +22,6 @@ from sociometer.cli.offers import known_cards
 
 if TYPE_CHECKING:
     from sociometer.core.card import CommandCard
-    from sociometer.core.settings import Setting
 
 VARIABLE = "_SOCIOMETER_COMPLETE"
 _ASSIGNMENT = re.compile(r"\w+=")
@@ -270,19 +269,7 @@ def offer(params: list[click.Parameter], command: str = "") -> None:
     """Gives parameters the type that offers words for them."""
     for param in params:
         name = (param.name or "").removeprefix("setting_")
-        if choices := _choices(param):
-            param.type = click.Choice(choices)
-        elif name == "name" and command == "pull":
+        if name == "name" and command == "pull":
             param.type = offers.Offered(offers.pullable)
         elif name in _FINDERS and not isinstance(param.type, click.Path | click.Choice):
             param.type = offers.Offered(_FINDERS[name])
-
-
-def _choices(param: click.Parameter) -> tuple[str, ...]:
-    """What a setting of an instrument or an option of its command can be."""
-    if not (param.name or "").startswith("setting_"):
-        return ()
-    wanted = (param.name or "").removeprefix("setting_").replace("_", "-")
-    declared: list[Setting] = [one for card in known_cards().values() for one in card.setting]
-    declared += [one for card in known_cards().values() for command in card.command for one in command.option]
-    return next((one.choices for one in declared if one.name == wanted and one.choices), ())

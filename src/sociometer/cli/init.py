@@ -17,7 +17,7 @@ def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: 
     path = Path(PROJECT_FILE)
     if path.is_symlink() or path.exists():
         raise UsageError(f"{path}: exists already and is not overwritten; edit it, or remove it first.")
-    if not (models or roles or store) and sys.stdin.isatty() and sys.stdout.isatty():
+    if not (models or roles or store or as_json) and sys.stdin.isatty() and sys.stdout.isatty():
         models, store = _ask()
     given = caps(values)
     project = Project(

@@ -1,7 +1,7 @@
 """The options that commands share, and how they become a RunConfig."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,10 @@ def run_options() -> list[click.Parameter]:
     """The options of everything that plays."""
     return [
         click.Option(
-            ["--model", "models"], multiple=True, metavar="MODEL", help="The subject; several are run in turn."
+            ["--model", "models"],
+            multiple=True,
+            metavar="MODEL",
+            help="The subject; several are run in turn.",
         ),
         click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
         click.Option(["--task", "tasks"], multiple=True, metavar="TASK", help="Only these tasks of the instrument."),
@@ -134,6 +137,7 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
                     required=setting.required,
                     nargs=-1 if setting.many else 1,
                     metavar=setting.name.upper() + ("…" if setting.many else ""),
+                    shell_complete=_choices(setting),
                 )
             )
             continue
@@ -150,10 +154,18 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
                 metavar=None if setting.kind == "flag" else _METAVARS[setting.kind],
                 required=setting.required,
                 help=text,
+                shell_complete=_choices(setting),
                 **flag,  # type: ignore[arg-type]
             )
         )
     return made
+
+
+def _choices(setting: Setting) -> Callable[[click.Context, click.Parameter, str], list[str]] | None:
+    """What a shell can offer for a setting."""
+    if not setting.choices:
+        return None
+    return lambda ctx, param, incomplete: [one for one in setting.choices if one.startswith(incomplete)]
 
 
 def chosen_settings(settings: tuple[Setting, ...], values: Mapping[str, Any]) -> dict[str, object]:

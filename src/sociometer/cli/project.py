@@ -11,7 +11,7 @@ from msgspec import structs
 from sociometer.cli.output import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.instruments import card_of, cards
 from sociometer.project_file import PROJECT_FILE, SUBJECT, Project, ProjectFile, find_project
 
@@ -24,7 +24,9 @@ Server = tuple[str, str]
 
 def project_option() -> click.Option:
     """`--no-project`, for commands that read or write runs."""
-    return click.Option(["--no-project"], is_flag=True, help=f"Ignore {PROJECT_FILE} in the working folder.")
+    return click.Option(
+        ["--no-project"], is_flag=True, help=f"Ignore the defaults of {PROJECT_FILE} in the working folder."
+    )
 
 
 def with_project(command: click.Command) -> click.Command:
@@ -40,7 +42,7 @@ def with_defaults(callback: Callback, *instruments: str) -> Callback:
     """The callback with the project's defaults in place of options that were not given; says so in one line."""
 
     def call(no_project: bool, **values: Any) -> Any:
-        found = None if no_project else find_project(Path())
+        found = None if no_project else _find()
         if found is None:
             return callback(**values)
         defaults = _Defaults(found, values, instruments or values.get("instruments", ()))
@@ -49,6 +51,13 @@ def with_defaults(callback: Callback, *instruments: str) -> Callback:
         return callback(**defaults.values)
 
     return call
+
+
+def _find() -> ProjectFile | None:
+    try:
+        return find_project(Path())
+    except DataError as error:
+        raise UsageError(f"{error} Correct the file, or ignore it with --no-project.") from None
 
 
 def from_project(card: Card, subject: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,7 +71,12 @@ def from_project(card: Card, subject: str, values: Mapping[str, Any]) -> dict[st
     used = [name for name in choices.used if not name.startswith("roles.") or name.removeprefix("roles.") in roles]
     if not used and not label:
         return {}
-    choices = structs.replace(choices, used=(*used, *(["labels"] if label else [])))
+    subjects = (SUBJECT,) if not values["project_withheld"].isdisjoint(models) else ()
+    choices = structs.replace(
+        choices,
+        used=(*used, *(["labels"] if label else [])),
+        unconfirmed=(*subjects, *(role for role in choices.unconfirmed if role in roles)),
+    )
     return {"project": choices, **({"label": label} if label else {})}
 
 
@@ -89,16 +103,17 @@ class _Defaults:
         self.told.append(said)
 
     def _take_models(self, project: Project, named: set[Server]) -> None:
-        values, labels = self.values, dict(project.labels)
+        values, labels, withheld = self.values, dict(project.labels), list[str]()
         if project.models and not values["models"]:
             _refuse_key_without_server(values)
             retold = {spec: _retold(spec, values["base_url"], values["revision"]) for spec in project.models}
             labels |= {retold[spec]: label for spec, label in project.labels.items() if spec in retold}
             values["models"] = tuple(retold.values())
             self._use("models", f"models {', '.join(map(_shown, values['models']))}")
-            if not values["base_url"] and not all(_confirmed(spec, named) for spec in values["models"]):
-                self._unconfirmed.append(SUBJECT)
+            if not values["base_url"]:
+                withheld = [spec for spec in values["models"] if not _confirmed(spec, named)]
         values["project_labels"] = labels
+        values["project_withheld"] = frozenset(withheld)
 
     def _take_roles(self, project: Project, named: set[Server], instruments: list[str]) -> None:
         refuse_unknown_roles(project)

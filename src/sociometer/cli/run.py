@@ -193,5 +193,6 @@ command = RunCommand(
     "run",
     callback=with_defaults(_play),
     params=_fixed_parameters(),
-    help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice.",
+    help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice."
+    " Defaults are read from sociometer.toml in the working folder.",
 )
