@@ -61,7 +61,7 @@ def test_a_run_takes_models_labels_caps_and_store_from_the_file(cli, project, tm
     assert (tmp_path / "results" / "my.db").exists()
     (line,) = err.splitlines()
     assert line.startswith("sociometer.toml: ")
-    for part in ("store results/my.db", "models baseline/random, baseline/oracle", "max-requests 50"):
+    for part in ("label dice", "store results/my.db", "models baseline/random, baseline/oracle", "max-requests 50"):
         assert part in line
 
 
@@ -90,8 +90,10 @@ def test_the_command_line_wins_over_the_file(cli, project, tmp_path):
 
 def test_a_label_of_the_file_names_a_model_of_the_command_line_too(cli, project):
     project()
-    (config,), _ = played(cli, "--model", "baseline/random")
+    (config,), err = played(cli, "--model", "baseline/random", "--store", "other.db", "--max-requests", "9")
     assert config["label"] == "dice"
+    assert config["project"]["used"] == ["labels"]
+    assert err == "sociometer.toml: label dice\n"
 
 
 def test_the_environments_store_wins_over_the_file(cli, project, tmp_path, monkeypatch):

@@ -112,6 +112,8 @@ class _Defaults:
             self._use("models", f"models {', '.join(map(_shown, values['models']))}")
             if not values["base_url"]:
                 withheld = [spec for spec in values["models"] if not _confirmed(spec, named)]
+        if not values["label"] and ("instruments" in values or len(values["models"]) == 1):
+            self.told += [f"label {labels[spec]}" for spec in values["models"] if spec in labels]
         values["project_labels"] = labels
         values["project_withheld"] = frozenset(withheld)
 
@@ -131,7 +133,7 @@ class _Defaults:
             if cap is not None and self.values[name] is None:
                 self.values[name] = cap
                 option = name.replace("_", "-")
-                self._use(f"caps.{option}", f"{option} {cap:g}")
+                self._use(f"caps.{option}", f"{option} {cap}")
 
 
 def refuse_unknown_roles(project: Project) -> None:
