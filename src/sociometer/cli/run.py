@@ -17,7 +17,6 @@ from sociometer.cli.options import (
 from sociometer.cli.output import harmless, print_json, print_table
 from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.project import project_option, with_defaults
-from sociometer.cli.summaries import headline_table, played_json
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
@@ -124,6 +123,8 @@ def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: boo
 
 
 def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int:
+    from sociometer.cli.summaries import headline_table, played_json
+
     played: list[PlayedRun] = []
     silent: list[str] = []
     for config in configs:

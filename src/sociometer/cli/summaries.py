@@ -1,18 +1,16 @@
 """A run's summary as a table and as JSON."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sociometer.analysis.stand_ins import TINY, subject_stand_in
 from sociometer.cli.output import MEASURE_COLUMNS, measure_rows
 from sociometer.core.measure import Table
+from sociometer.engine.engine import PlayedRun
 from sociometer.store.records import RunStatus
-
-if TYPE_CHECKING:
-    from sociometer.engine.engine import PlayedRun
-    from sociometer.store.stored_run import StoredRun
+from sociometer.store.stored_run import StoredRun
 
 
-def headline_table(run: "StoredRun") -> Table:
+def headline_table(run: StoredRun) -> Table:
     """The overall measures of all tasks of a run; `show` has the rest."""
     rows = [
         (task, *row[:1], *row[2:])
@@ -28,7 +26,7 @@ def headline_table(run: "StoredRun") -> Table:
     )
 
 
-def _caveats(run: "StoredRun") -> list[str]:
+def _caveats(run: StoredRun) -> list[str]:
     caveats = []
     if run.status is not RunStatus.FINISHED:
         caveats.append(f"This run is {run.state}: the numbers cover only what was played.")
@@ -45,7 +43,7 @@ def _caveats(run: "StoredRun") -> list[str]:
     return caveats
 
 
-def summary_table(run: "StoredRun", task: str) -> Table:
+def summary_table(run: StoredRun, task: str) -> Table:
     """The measures of one task of a run."""
     summary = run.summary(task)
     notes = [*_caveats(run), *summary.notes]
@@ -58,7 +56,7 @@ def summary_table(run: "StoredRun", task: str) -> Table:
     )
 
 
-def run_json(run: "StoredRun") -> dict[str, Any]:
+def run_json(run: StoredRun) -> dict[str, Any]:
     """A run with its summaries."""
     return {
         "run": run.id,
@@ -71,7 +69,7 @@ def run_json(run: "StoredRun") -> dict[str, Any]:
     }
 
 
-def played_json(played: "PlayedRun") -> dict[str, Any]:
+def played_json(played: PlayedRun) -> dict[str, Any]:
     """A run with its summaries and how its playing went."""
     progress, spent = played.progress, played.progress.budget.spent
     return {
