@@ -68,6 +68,9 @@ def test_an_empty_file_has_no_defaults(empty):
         (f"[caps]\nmax-cost = {'9' * 1000}", "max-cost"),
         ('models = [""]', "empty"),
         ('store = "a\\u0000b"', "control character"),
+        ('[labels]\n"a/b" = "x\\nerror: y"', "control character"),
+        ('[roles]\n"x\\ny" = "a/b"', "control character"),
+        ('"x\\ny" = 1', "unknown name 'x?y'"),
         ('models = ["a/b\\u001b[2J"]', "control character"),
         ('[roles]\nsubject = "a/b"', "'models', not by 'roles'"),
         ("models = [", "is not TOML"),
@@ -172,3 +175,17 @@ caps = st.builds(
 )
 def test_what_is_written_is_read_back(project):
     assert parsed(project_text(project)) == project
+
+
+words = st.sampled_from(
+    ["models", "roles", "labels", "caps", "store", "max-cost", "max-tokens", " = ", "[", "]", "{", "}", '"', "'", ",",
+     "\n", ".", "#", "1", "nan", "true", "openai/m", "@http://h/v1", "python/a:b", "\\u0000", "é", "\r", "1e999"]
+)  # fmt: skip
+
+
+@given(st.binary(max_size=200) | st.lists(words, max_size=30).map(lambda parts: "".join(parts).encode()))
+def test_any_content_is_a_project_or_an_error_that_names_the_file(body):
+    try:
+        assert isinstance(parsed(body), Project)
+    except DataError as error:
+        assert str(error).startswith("sociometer.toml")

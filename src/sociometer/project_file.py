@@ -8,6 +8,7 @@ import hashlib
 import re
 import stat
 import tomllib
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -99,7 +100,7 @@ def parse_project(body: bytes, path: Path) -> Project:
         tables = tomllib.loads(text)
         _refuse_unknown_names(tables)
         project = msgspec.convert(tables, Project)
-        _refuse_unsafe_models(project)
+        _refuse_unsafe_values(project)
     except RecursionError:
         raise DataError("is nested too deeply.", path) from None
     except tomllib.TOMLDecodeError as error:
@@ -121,30 +122,38 @@ def _refuse_unknown_names(tables: dict[str, Any]) -> None:
 
 
 def _unknown_name(name: str, known: tuple[str, ...] | list[str], table: str = "") -> UsageError:
+    shown = table + "".join(letter if letter.isprintable() else "?" for letter in name[:80])
     if "key" in name.lower():
         return UsageError(
-            f"'{table}{name[:80]}' is not allowed: a project file holds no key and names no variable of one. Give"
-            " --key-variable on the command line."
+            f"'{shown}' is not allowed: a project file holds no key and names no variable of one. Give --key-variable"
+            " on the command line."
         )
-    return unknown("name", table + name[:80], [table + one for one in known])
+    return unknown("name", shown, [table + one for one in known])
 
 
-def _refuse_unsafe_models(project: Project) -> None:
-    if not project.store.isprintable():
-        raise UsageError("the name of the store has a control character.")
+def _refuse_unsafe_values(project: Project) -> None:
+    texts: dict[str, Iterable[str]] = {
+        "store": [project.store],
+        "role": project.roles,
+        "label": project.labels.values(),
+    }
+    for what, found in texts.items():
+        if not all(text.isprintable() for text in found):
+            raise UsageError(f"the name of a {what} has a control character.")
     if SUBJECT in project.roles:
         raise UsageError("the subject is named by 'models', not by 'roles'.")
     for spec in (*project.models, *project.roles.values()):
-        if not spec.isprintable() or not spec or spec != spec.strip():
-            raise UsageError("a model's name is empty, begins or ends with a space, or has a control character.")
-        name, _, address = spec.partition("@http")
-        if what := _COMMAND_LINE_ONLY.get(name.partition("/")[0]):
-            raise UsageError(
-                f"'{name[:80]}' {what}, which a project file may not ask for; give it on the command line (--model or"
-                " --role)."
-            )
-        if "@" in address:
-            raise UsageError(f"the address of '{name[:80]}' holds a user or a password; leave them out.")
+        _refuse_unsafe_model(spec)
+
+
+def _refuse_unsafe_model(spec: str) -> None:
+    if not spec.isprintable() or not spec or spec != spec.strip():
+        raise UsageError("a model's name is empty, begins or ends with a space, or has a control character.")
+    name, _, address = spec.partition("@http")
+    if what := _COMMAND_LINE_ONLY.get(name.partition("/")[0]):
+        raise UsageError(f"'{name[:80]}' {what}, which a project file may not ask for; give it on the command line.")
+    if "@" in address:
+        raise UsageError(f"the address of '{name[:80]}' holds a user or a password; leave them out.")
 
 
 def project_text(project: Project) -> str:

@@ -292,6 +292,23 @@ def test_a_store_that_is_being_written_is_read_and_not_changed(offered, folder, 
     writing.close()
 
 
+@pytest.mark.parametrize("index", ["with its index", "without its index"])
+def test_the_run_of_a_killed_process_is_offered_and_its_log_is_left_as_it_is(offered, folder, tmp_path, index):
+    shutil.copy(folder / "s.db", tmp_path / "s.db")
+    killed = (
+        "import os, sqlite3, sys\nconnection = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "connection.execute('PRAGMA journal_mode = WAL')\n"
+        "connection.execute(\"UPDATE run SET name = 'killed' WHERE name = 'my-first'\")\nos._exit(9)"
+    )
+    assert subprocess.run([sys.executable, "-c", killed, tmp_path / "s.db"]).returncode == 9
+    if index == "without its index":
+        (tmp_path / "s.db-shm").unlink()
+    before = {name: digest for name, digest in state(tmp_path).items() if not name.endswith("-shm")}
+    assert set(before) == {"s.db", "s.db-wal"}
+    assert "killed" in offered("sociometer show ", SOCIOMETER_STORE=str(tmp_path / "s.db"))
+    assert {name: digest for name, digest in state(tmp_path).items() if not name.endswith("-shm")} == before
+
+
 def test_a_name_that_a_shell_would_run_is_not_offered(offered, folder, tmp_path):
     shutil.copy(folder / "s.db", tmp_path / "s.db")
     hostile = ["$(touch x)", "`x`", "a;b", "a b", "a\nplain,b", "-rf", "a*", "a|b", "~", "!x", "a'b", "\x1b[2J", "*"]

@@ -174,6 +174,17 @@ def test_the_file_can_name_no_key_no_code_and_no_file_to_be_read(line, project, 
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize("line", ['models = ["{}"]', '[roles]\nsimulator = "{}"'])
+def test_a_provider_of_another_package_gets_no_address_from_the_file(line, openai_server, project, capsys):
+    """Such a provider may send a key of its own to whatever address it is given."""
+    project(line.format(f"theirs/m@{openai_server.url}"))
+    assert (
+        run_command(["run", "sage", "--limit", "1", *(["--model", "baseline/random"] if "roles" in line else [])]) == 2
+    )
+    assert "on the command line only" in capsys.readouterr().err
+    assert openai_server.received == []
+
+
 def test_an_address_with_a_password_is_an_error_that_does_not_show_it(project, capsys):
     project('models = ["openai/m@https://me:hunter2@host.example/v1"]')
     assert run_command(PLAY) == 2

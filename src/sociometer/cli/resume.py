@@ -10,12 +10,11 @@ from sociometer.cli.options import cap_options, caps, insecure_http_option, json
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.run import exit_code
+from sociometer.cli.summaries import headline_table, played_json
 from sociometer.engine.roles import SUBJECT
 
 
 def _resume(run: str, in_flight: int | None, quiet: bool, store: Path | None, as_json: bool, **values: Any) -> int:
-    from sociometer.cli.summaries import headline_table, played_json
-
     key_variables = _by_role(values["key_variable"])
     with ProgressDisplay(quiet) as progress, open_stored(store_path(store), progress) as engine:
         played = engine.resume(
