@@ -1,6 +1,7 @@
 """`sociometer.toml` as a file: what it may say, and what is wrong with one that says something else."""
 
 import os
+import re
 import time
 from pathlib import Path
 
@@ -37,6 +38,13 @@ def test_every_name_of_the_file_is_read():
         caps=ProjectCaps(max_cost=5.0, max_requests=10_000),
         store="results/my.db",
     )
+
+
+def test_the_example_of_the_documentation_is_a_project():
+    page = (Path(__file__).parent.parent / "docs" / "project-file.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert parsed(example).caps == ProjectCaps(5.0, 10_000, 5_000_000)
+    assert len(parsed(example).models) == 2
 
 
 @pytest.mark.parametrize("empty", ["", "# nothing\n", "\ufeff", "[caps]\n"])

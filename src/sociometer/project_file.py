@@ -106,7 +106,7 @@ def parse_project(body: bytes, path: Path) -> Project:
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"is not TOML: {error}.", path) from None
     except (ValueError, msgspec.ValidationError, UsageError) as error:
-        raise DataError(f"{str(error).rstrip('.')}.", path) from None
+        raise DataError(str(error) + ("" if str(error).endswith((".", "?")) else "."), path) from None
     return project
 
 
