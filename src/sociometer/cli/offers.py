@@ -103,6 +103,7 @@ def roles(ctx: click.Context, incomplete: str) -> Offers:
     if equals:
         yield from ((f"{role}={model}", what) for model, what in models(ctx, begun))
         return
+    yield "reader=", "reads replies that the rules cannot read"
     named = set(_instruments_named(ctx))
     for card in known_cards().values():
         if card.name in named or not named:

@@ -17,6 +17,7 @@ from sociometer.project_file import PROJECT_FILE, SUBJECT, Project, ProjectFile,
 
 _OPTIONS = {"models", "roles", "label", "base_url", "revision", "key_variable", *Caps.__struct_fields__}
 """The options of a command that plays."""
+_READER = "reader"
 Callback = Callable[..., Any]
 Server = tuple[str, str]
 """A provider and the base URL of its server."""
@@ -67,7 +68,7 @@ def from_project(card: Card, subject: str, values: Mapping[str, Any]) -> dict[st
         return {}
     models = (subject,) if subject else values["models"]
     label = values["project_labels"].get(models[0], "") if len(models) == 1 and not values["label"] else ""
-    roles = {role.name for role in card.role}
+    roles = _roles_of(card)
     used = [name for name in choices.used if not name.startswith("roles.") or name.removeprefix("roles.") in roles]
     if not used and not label:
         return {}
@@ -75,7 +76,7 @@ def from_project(card: Card, subject: str, values: Mapping[str, Any]) -> dict[st
     choices = structs.replace(
         choices,
         used=(*used, *(["labels"] if label else [])),
-        unconfirmed=(*subjects, *(role for role in choices.unconfirmed if role in roles)),
+        unconfirmed=(*subjects, *choices.unconfirmed),
     )
     return {"project": choices, **({"label": label} if label else {})}
 
@@ -138,7 +139,7 @@ class _Defaults:
 
 def refuse_unknown_roles(project: Project) -> None:
     """A role that no instrument has is an error that names the nearest one."""
-    every = {role.name for card in cards().values() for role in card.role} - {SUBJECT}
+    every = {role for card in cards().values() for role in _roles_of(card)} - {SUBJECT}
     for role in project.roles:
         if role not in every:
             raise unknown(f"role in {PROJECT_FILE}", role, every)
@@ -147,9 +148,15 @@ def refuse_unknown_roles(project: Project) -> None:
 def _roles_asked(card: Card, values: Mapping[str, Any]) -> set[str]:
     """The roles that a command asks: those of its tasks, or all where the command is one of the instrument's own."""
     if "instruments" not in values:
-        return {role.name for role in card.role}
+        return _roles_of(card)
     tasks = set(values["tasks"] or card.default_tasks())
-    return {role.name for task in card.task if task.name in tasks for role in card.roles_of(task.name)}
+    asked = {role.name for task in card.task if task.name in tasks for role in card.roles_of(task.name)}
+    return asked | {_READER}
+
+
+def _roles_of(card: Card) -> set[str]:
+    """The roles of an instrument, and the reader that every instrument can have."""
+    return {role.name for role in card.role} | {_READER}
 
 
 def _refuse_key_without_server(values: Mapping[str, Any]) -> None:

@@ -93,7 +93,9 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
         raise UsageError("--name names one subject's runs; give it one --model.")
     if len(models) > 1 and values["base_url"]:
         raise UsageError("--base-url serves one --model; write 'provider/name@URL' to give each its own.")
-    known_roles = {role.name for name in names for role in card_of(name).role}
+    from sociometer.engine.roles import READER
+
+    known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
     for text in values["roles"]:
         if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
             raise unknown("role", role, known_roles)
@@ -104,7 +106,7 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
             given = dict(values)
             if len(names) > 1:
                 given["name"] = f"{values['name']}-{name}" if values["name"] else ""
-                known = {role.name for role in card.role}
+                known = {READER.name, *(role.name for role in card.role)}
                 given["roles"] = tuple(text for text in values["roles"] if text.partition("=")[0] in known)
             configs.append(run_config(card, model, given, chosen_settings(card.setting, values)))
     return configs
