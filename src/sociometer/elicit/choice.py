@@ -11,10 +11,11 @@ from sociometer.core.answer_format import Choice
 from sociometer.elicit.evidence import Evidence
 from sociometer.elicit.formatted import formatted
 from sociometer.elicit.mentions import ANY, CLASH, index_of
-from sociometer.elicit.normal import plain, squeeze
+from sociometer.elicit.normal import squeeze
 from sociometer.elicit.paraphrase import wordings
 from sociometer.elicit.phrases import CORRECTION
 from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim
+from sociometer.elicit.spoken import spoken
 from sociometer.elicit.verdicts import read_list, read_ranking, read_ticks
 
 __all__ = ["ChoiceReading", "read_choice", "render_options"]
@@ -28,15 +29,9 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
-_THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_HALF = 10_000  # an answer appears near the beginning or the end; the middle of a longer reply is not read
 _SHORT = 300  # in a longer reply, an option's words turn up without being meant
 _LABELLED = "[\ue100-\ue13f\ue160]"
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
-_NEXT_QUESTION = re.compile(
-    r"\n\s*(?:#+ *)?(?:question|user|human|q)\s*\d*\s*:|\n\s*(?:问题|題目|题目)\s*[:：]", re.IGNORECASE
-)
 _DECIDES = re.compile(
     r"\bi(?:'d| would)\b|\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|"
     r"应该|合适|应当",
@@ -73,7 +68,7 @@ def read_choice(text: str, options: Sequence[str], labels: Sequence[str], *, fin
     _check(options, labels)
     if (bare := text.strip()) in labels:
         return ChoiceReading(labels.index(bare), "bare")
-    reading = _Reader(plain(_spoken(text)), tuple(options), tuple(labels), finish == "length").read()
+    reading = _Reader(spoken(text, options, labels), tuple(options), tuple(labels), finish == "length").read()
     if reading.index is None and finish == "length" and reading.rule in ("empty", "no answer"):
         return ChoiceReading(None, "cut off")
     return reading
@@ -86,23 +81,6 @@ def _check(options: Sequence[str], labels: Sequence[str]) -> None:
         )
     if len({label.casefold() for label in labels}) != len(labels):
         raise ValueError(f"labels {list(labels)} repeat; give every option its own")
-
-
-def _spoken(text: str) -> str:
-    """The reply without its reasoning, and only the two ends of an absurdly long one."""
-    closings = list(_THINK_END.finditer(text))
-    closed = closings[-1] if closings else None
-    opened = _THINK.search(text)
-    if closed:
-        head = text[: opened.start()] if opened and opened.start() < closed.start() else ""
-        text = head + "\n" + text[closed.end() :]
-        opened = _THINK.search(text)
-    if opened:
-        text = text[: opened.start()]
-    following = _NEXT_QUESTION.search(text)
-    if following and text[: following.start()].strip():
-        text = text[: following.start()]  # a model that runs on writes the next item itself
-    return text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
 
 
 class _Reader(Evidence):

@@ -20,7 +20,8 @@ ANY = "[\ue100-\ue160]"
 _NOUNS = (
     "options?|choices?|answers?|letters?|numbers?|no\\.|comments?|repl(?:y|ies)|responses?|statements?|reactions?|"
     "alternatives?|items?|sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|rows?|remarks?|actions?|"
-    "possibilit(?:y|ies)|interpretations?|explanations?|readings?|ones?|suggestions?|version|line|message"
+    "possibilit(?:y|ies)|interpretations?|explanations?|readings?|ones?|suggestions?|version|line|message|"
+    "utterances?|ways?|moves?|paths?|plans?|routes?"
 )
 _BEFORE_LABEL = (
     "options?|choice|letter|number|comments?|repl(?:y|ies)|responses?|statements?|reactions?|alternatives?|items?|"
@@ -121,7 +122,7 @@ class Marker:
             return chr(PLACE + at) if 0 <= at < count else match[0]
 
         said = " ".join(self.folded)
-        ordinals = "|".join(word for word in _ORDINALS[: min(count, 10)] if f" {word} " not in f" {said} ") or "(?!)"
+        ordinals = "|".join(word for word in _ORDINALS[: min(count, 10)] if f" the {word} " not in f" {said} ") or "(?!)"
         text = re.sub(
             r"\bthe last two\b(?! \w+s\b)",
             lambda m: f"{place(count - 2, m)} and {place(count - 1, m)}",
@@ -136,7 +137,7 @@ class Marker:
             flags=re.I,
         )
         text = re.sub(
-            rf"第\s*([{_HAN}]|\d{{1,2}})\s*(?:{_HAN_NOUNS})(?:选项|選項)?(?![月年天次])|(最[后後]一)(?:{_HAN_NOUNS})",
+            rf"[第头]\s*([{_HAN}]|\d{{1,2}})\s*(?:{_HAN_NOUNS})(?:选项|選項)?(?![月年天次])|(最[后後]一)(?:{_HAN_NOUNS})",
             lambda m: place(count - 1 if m[2] else _han(m[1]), m),
             text,
         )

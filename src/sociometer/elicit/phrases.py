@@ -25,6 +25,7 @@ __all__ = [
     "OUT_BEFORE",
     "OUT_BEHIND",
     "PRAISE",
+    "RETRACTION",
     "SO_BEFORE",
     "TAKEN_BACK",
     "UNREAL",
@@ -86,13 +87,17 @@ _ENGLISH_BEFORE = (
     rf"aligns? (?:[a-z]+ ){{0,2}}with|"
     rf"described (?:[a-z]+ )?by|captured (?:[a-z]+ )?by|leads? (?:me |us )?to|brings? (?:me |us )?to|supports|"
     rf"is exactly what|consistent with|reflected in|in line with|by elimination,?)\s+|"
+    rf"\b(?:answer|option|one|reply|response|comment|sentence|utterance|line|choice|statement|person)s? "
+    rf"(?:that|which|who|where|in which) [^.;:\n]{{1,100}} (?:is|would be|must be|has to be)\s+|"
+    rf"\b(?:must be|has to be|had to be|can only be|would have to be)\s+(?:the |in |on |at |under )*|"
+    rf"\b(?:describe|call|label|class|classify|judge|rate|characteri[sz]e|read|see)\b[^.;:\n]{{1,60}} as (?:an? |being )?|"
     rf"\bnot {ANY},?\s*(?:but|it's|it is)\s+|^\W*{_ADVERB}[\s,.!]+"
 )
 _HAN_BEFORE = (
     r"(?:答案|结论|結論|正解|正确选项|正確選項|选项|選項|选择|選擇|回答|排第一的?)(?:应该|應該|应当|应|應|就|会|還|"
     r"还|只能|自然|便|当然)*"
     r"(?:是|为|為|选|選|:|=)+|(?<![\u3400-\u9fff])答:?|"
-    r"(?<![不没沒别別候挑竞入当])(?:选|選|选择|選擇|选定|改选|改選|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
+    r"(?<![不没沒别別候挑竞入当])(?:选|選|选择|選擇|选定|改选|改選|改为|改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
     r"喜歡|站)"
     r"(?:了|的是|给|給|选|选择|選擇)?:?|"
     r"(?:所以|因此|那么|那|故|因而|于是|应该|應該|应当|当然|还|還|肯定|就|只能|我(?:认为|認為|觉得|覺得|猜)|才|大概|"
@@ -243,13 +248,18 @@ CORRECTION = re.compile(
     r"come to think of it|correction|hold on|reconsider|hmm+|no(?=[,.;:!…])|chang(?:e|ed|ing) my (?:answer|mind)|"
     r"revised?|"
     r"correct my answer|then again|i mean|but (?:look|then)|sorry|instead|i'm not convinced|it isn't|however)\b|"
-    r"不对|不對|等等|等一下|更正|其实|其實|改选|改選|改为|再想想|但是|重新|看错|不(?=[,，])",
+    r"不对|不對|等等|等一下|更正|其实|其實|改选|改選|改为|改成|换成|再想想|但是|重新|看错|不(?=[,，])",
     re.IGNORECASE,
 )
 TAKEN_BACK = re.compile(
     r"\b(?:wait|oops|scratch that|on second thoughts?|reconsider|hmm+|no(?=[,.;:!…])|chang(?:e|ed|ing) my (?:answer|"
     r"mind)|"
     r"sorry)\b|(?:^|[。,.…])\s*(?:不对|不對|等等|等一下|更正)",
+    re.IGNORECASE,
+)
+RETRACTION = re.compile(
+    rf"{TAKEN_BACK.pattern}|(?:^|[.!?。…\n])\W*(?:actually|on (?:closer |further )?(?:reflection|inspection)|correction|"
+    rf"come to think of it|then again|i mean|其实|再想想|重新|仔细一想)|改(?:为|成|选)",
     re.IGNORECASE,
 )
 _JOINT = (

@@ -10,10 +10,11 @@ import msgspec
 from sociometer.elicit import phrases
 from sociometer.elicit.mentions import ANY, CLASH, index_of
 
-__all__ = ["FINAL", "MARKED", "VERDICT", "WEAK", "Claim", "Sentence", "Stance", "indexes_of", "judge", "sentences"]
+__all__ = ["FINAL", "MARKED", "OPENED", "VERDICT", "WEAK", "Claim", "Sentence", "Stance", "indexes_of", "judge", "sentences"]
 
-WEAK, VERDICT, FINAL, MARKED = 1, 2, 3, 4
-"""How strongly an option is claimed: praised, chosen, chosen at the very end, marked as the answer."""
+WEAK, VERDICT, FINAL, OPENED, MARKED = 1, 2, 3, 4, 5
+"""How strongly an option is claimed: praised, chosen, chosen at the very end, stated alone at the beginning, marked as
+the answer."""
 
 _STOP = re.compile(
     r"\n+|[。!?]+[\"')\]]*|;|\.{2,}|…+|"

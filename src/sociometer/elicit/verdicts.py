@@ -9,19 +9,19 @@ from sociometer.elicit.mentions import index_of
 
 __all__ = ["read_list", "read_ranking", "read_ticks"]
 
-_NAMED = "[\ue100-\ue13f]"
+_NAMED = "[\ue100-\ue15f]"
 _LINE = re.compile(rf"^[ \t>#|•·🔹*-]*(?P<box>\[[ xX✓✔]?\])?[ \t|*-]*(?P<mark>{_NAMED})(?P<rest>.*)$", re.MULTILINE)
 _YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|best)\b|是|对|對|正确|正確|符合)", re.IGNORECASE)
 _NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect|wrong)\b|否|错|錯|不)", re.IGNORECASE)
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
 _RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
 _INLINE_RATING = re.compile(
-    rf"({_NAMED})[^\ue100-\ue13f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$)",
+    rf"({_NAMED})[^\ue100-\ue15f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$)",
     re.MULTILINE,
 )
-_INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue13f\n✅✔☑√👍❌✖✗✘×👎]{{0,80}}([✅✔☑√👍❌✖✗✘×👎])")
+_INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue15f\n✅✔☑√👍❌✖✗✘×👎]{{0,80}}([✅✔☑√👍❌✖✗✘×👎])")
 _ARROWS = re.compile(rf"{_NAMED}(?:\s*(?:>|→|->|≥)\s*{_NAMED})+")
-_RANKED_LINE = re.compile(rf"^[ \t]*(\d{{1,2}})[.)、]\s*(?:方案)?({_NAMED})", re.MULTILINE)
+_RANKED_LINE = re.compile(rf"^[ \t>-]*(\d{{1,2}}|[🥇🥈🥉])[.)、:]?\s*(?:方案)?({_NAMED})", re.MULTILINE)
 _UPWARDS = re.compile(
     r"(?:least|worst|lowest|weakest)[\w -]{0,24}(?:to|→|->|>)\s*(?:the )?(?:most|best|highest|strongest)|"
     r"从(?:低到高|差到好|最不|最差)|從(?:低到高|差到好|最不|最差)",
@@ -29,7 +29,7 @@ _UPWARDS = re.compile(
 )
 _DOWNWARDS = re.compile(
     r"(?:most|best|highest|strongest)[\w ]{0,24}(?:to|→|->|>)\s*(?:the )?(?:least|worst|lowest|weakest)|"
-    r"从(?:高到低|好到差|最)|從(?:高到低|好到差|最)|rank|排序|排名",
+    r"从(?:高到低|好到差|最)|從(?:高到低|好到差|最)|rank|排序|排名|🥇",
     re.IGNORECASE,
 )
 
@@ -39,9 +39,10 @@ def read_list(text: str, count: int) -> int | None:
     lines: dict[int, re.Match[str]] = {}
     for line in _LINE.finditer(text):
         index = index_of(line["mark"])
-        if index in lines:
+        if index not in lines:
+            lines[index] = line
+        elif _verdict(line) is not _verdict(lines[index]) and _verdict(line) is not None:
             return _best_rated(text, count)
-        lines[index] = line
     ticked = [index for index, line in lines.items() if line["box"] and line["box"].strip("[] ")]
     if len(ticked) == 1 and sum(line["box"] is not None for line in lines.values()) >= count - 1:
         return ticked[0]
@@ -96,7 +97,7 @@ def _best_rated(text: str, count: int) -> int | None:
 
 def read_ranking(text: str, count: int) -> int | None:
     """Return the top of a ranking of all options that nothing behind it contradicts."""
-    numbered = [(int(match[1]), index_of(match[2]), match.end()) for match in _RANKED_LINE.finditer(text)]
+    numbered = [(_place(match[1]), index_of(match[2]), match.end()) for match in _RANKED_LINE.finditer(text)]
     if [place for place, _, _ in numbered] == list(range(1, count + 1)):
         order, start, end = [index for _, index, _ in numbered], 0, numbered[-1][2]
     else:
@@ -108,6 +109,10 @@ def read_ranking(text: str, count: int) -> int | None:
     if sorted(order) != list(range(count)):
         return None
     return _top(text, order, start or end, end)
+
+
+def _place(number: str) -> int:
+    return int(number) if number.isdigit() else "🥇🥈🥉".index(number) + 1
 
 
 def _top(text: str, order: Sequence[int], start: int, end: int) -> int | None:
