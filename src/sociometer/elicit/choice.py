@@ -136,7 +136,7 @@ class _Reader(Evidence):
         spoken_of = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
         if not by_label and len(spoken_of) > 2 and not any(claim.strength >= FINAL for claim in claims):
             return None
-        claims = by_label or claims
+        claims = by_label or [claim for claim in claims if claim.strength > VERDICT or not self.cut]
         settled = self.settle(claims)
         if settled is None:
             return None
@@ -233,8 +233,10 @@ class _Reader(Evidence):
         """Whether the last sentence mentions an option, or the first and nothing takes it back."""
         if re.search(rf"{ANY}[\"']*\s+(?:is|was|would|sounds|seems|might|may)\b", self.marked):
             return False
-        if re.search(ANY, self.sentences[-1].text) or _THAT_ONE.search(self.sentences[-1].text):
+        if re.search(ANY, self.sentences[-1].text):
             return True
+        if _THAT_ONE.search(self.sentences[-1].text) and len(self.sentences) > 1:
+            return re.search(ANY, self.sentences[-2].text) is not None
         first = self.sentences[0]
         after = self.marked[first.start + len(first.text) :]
         return re.search(ANY, first.text) is not None and not (CORRECTION.search(after) or _BUT.search(after))

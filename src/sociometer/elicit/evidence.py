@@ -40,7 +40,7 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _FIRM = re.compile(
-    rf"^[^\w\ue100-\ue160]*({GROUP})[\"')\]]*\s*(?:[.!。]+(?=\s|$)|\n|$|\([^()\n]{{1,600}}\)?\W*(?:\n|$))"
+    rf"^[^\w\ue100-\ue160]*({GROUP})[\"')\]]*(?:[^\w\n\ue100-\ue160]*(?:\n|$)|\s*[.!。]+(?=\s)|\s*\([^()\n]{{1,600}}\)?\W*(?:\n|$))"
 )
 _LABEL_LINE = re.compile(r"^[^\w\n\ue100-\ue160]*([\ue100-\ue13f])[^\w\n\ue100-\ue160]*$", re.MULTILINE)
 _ENDING = re.compile(
@@ -58,7 +58,7 @@ _OPENING_BRACKET = re.compile(
     r"[a-z]+n't)\b)\S)"
 )
 _CONCLUDES = re.compile(
-    r"(?:^\W*|[,;:—–-]\s*(?:and )?)(?:(?:so|therefore|thus|hence|that's why|(?:that|this|which) leaves|leaving)\b|所以|因此|"
+    r"(?:^[^\w\ue100-\ue160]*|[,;:—–-]\s*(?:and )?)(?:(?:so|therefore|thus|hence|that's why|(?:that|this|which) leaves|leaving)\b|所以|因此|"
     r"故|因而|只剩|剩下)",
     re.IGNORECASE,
 )
@@ -156,7 +156,7 @@ class Evidence:
         """The only option in a last sentence that draws a conclusion ("So she will look on the shelf")."""
         last = self.sentences[-1]
         turns = [turn.start() for turn in _CONCLUDES.finditer(last.text)]
-        if last.question or not turns or HYPOTHETICAL.search(last.text, turns[-1]):
+        if self.cut or last.question or not turns or HYPOTHETICAL.search(last.text, turns[-1]):
             return None
         found = list(re.finditer(ANY, last.text[turns[-1] :]))
         if len({index_of(mark[0]) for mark in found}) != 1:

@@ -52,6 +52,7 @@ _LEAD = (
     r"go with|went with|go for|opt for|say|take|prefer|wrote|it's|it is|is|option|letter|number|think|therefore|so|"
     r"thus|hence|leaves|not|to|from|also|with)|答案|选|選|是|为|為|选择|選擇|[:=→>✅☑✔])"
 )
+_ANSWER_LEAD = r"(?i:\b(?:answer|choice|action|decision|move|pick|choose)(?: is)?)"
 _FUNCTION_WORDS = (
     r"(?:(?:in|on|at|under|to|by|with|for|from|because|that|the|an?|he|she|they|it|is|are|his|her|their|of|feels?)\s+)+"
 )
@@ -75,6 +76,7 @@ class Marker:
         self.cores = [label.strip("()[]. ") or label for label in self.labels]
         self.folded = [_fold(option) for option in self.options]
         self.by_core = {core.casefold(): at for at, core in enumerate(self.cores)}
+        self.initials = _initials(self.cores)
         self._words, self._forms = _words_pattern(self.options, self.by_core)
         self._labels = self._label_passes()
 
@@ -88,7 +90,8 @@ class Marker:
 
     def whole(self, text: str) -> int | None:
         """Return the option that a text is the label of, ignoring case, brackets and punctuation."""
-        return self.by_core.get(text.strip(" \t\n\"'()[].,:;!?。、_#>~-–—|").casefold())
+        said = text.strip(" \t\n\"'()[].,:;!?。、_#>~-–—|")
+        return self.by_core.get(said.casefold(), self.initials.get(said))
 
     def _label_mark(self, match: re.Match[str]) -> str:
         label = match["label"]
@@ -97,7 +100,9 @@ class Marker:
             return match[0]
         named = match.groupdict()
         return (
-            (named.get("lead") or "") + chr(LABEL + self.by_core[label.casefold()]) + (": " if "open" in named else "")
+            (named.get("lead") or "")
+            + chr(LABEL + self.by_core.get(label.casefold(), self.initials.get(label, 0)))
+            + (": " if "open" in named else "")
         )
 
     def _mark_words(self, text: str) -> str:
@@ -176,6 +181,8 @@ class Marker:
         if words:
             passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{_VERBS})\b)(?=[a-z])"))
         passes.append(re.compile(rf"(?P<lead>(?i:{_LEAD})[\s:]*)[\"(\[]*{_guarded(both)}{end}[\")\]]*{han_tail}"))
+        if self.initials:
+            passes.append(re.compile(rf"(?P<lead>{_ANSWER_LEAD}[\s:]*){either([*self.initials])}{end}"))
         plain_forms = self._free_forms()
         if plain_forms:
             start = r"(?<![A-Za-z0-9'’$€£#&])(?<![A-Za-z]-)(?<!\d[.,/-])"
@@ -193,15 +200,25 @@ class Marker:
         for label, core in zip(self.labels, self.cores, strict=True):
             if label != core:
                 continue
-            if self._is_ambiguous(core) and core not in ("A", "I"):
+            if self._is_ambiguous(core) and core not in ("A", "I") and core.casefold() not in self.folded:
                 continue
             if core in ("A", "I") or core.isdigit():
                 kept.append(rf"{core}(?={_after(core)})")
+            elif core.isascii() and core.isalpha() and len(core) > 2:
+                kept.append(rf"(?i:{core})(?![A-Za-z0-9-]|['’]\w)")
             elif core in "甲乙丙丁戊己":
                 kept.append(rf"{core}(?![方板壳虫天级等])")
             elif core.isascii() and not core.islower():
                 kept.append(rf"{re.escape(core)}(?![A-Za-z0-9]|['’][a-rt-z]|\.\w|-\w)")
         return f"(?P<label>{'|'.join(kept)})" if kept else ""
+
+
+def _initials(cores: Sequence[str]) -> dict[str, int]:
+    """Labels that are words may be given by their first letters, where these differ."""
+    if not all(core.isascii() and core.isalpha() and len(core) > 2 for core in cores):
+        return {}
+    found = {core[0].upper(): at for at, core in enumerate(cores)}
+    return found if len(found) == len(cores) else {}
 
 
 def _guarded(forms: Sequence[str], *, verbs: bool = False) -> str:
@@ -294,6 +311,7 @@ def _join(text: str, *, digits: bool) -> str:
         text,
         flags=re.M,
     )
+    text = re.sub(r"([\ue100-\ue11f])(?: \1(?![^\W\ue100-\ue160]))+", r"\1", text)
     return re.sub(
         r"(?P<words>[\ue140-\ue15f])\s*(?P<label>[\ue100-\ue11f])",
         lambda match: match["label"] if index_of(match["label"]) == index_of(match["words"]) else match[0],

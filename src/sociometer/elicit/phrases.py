@@ -89,6 +89,8 @@ _ENGLISH_BEFORE = (
     rf"is exactly what|consistent with|reflected in|in line with|by elimination,?)\s+|"
     rf"\b(?:answer|option|one|reply|response|comment|sentence|utterance|line|choice|statement|person)s? "
     rf"(?:that|which|who|where|in which) [^.;:\n]{{1,100}} (?:is|would be|must be|has to be)\s+|"
+    rf"\b(?:i|i'd|i'll|we|i'm going to)(?: (?:would|will|should|just|simply|have to|must|therefore|choose to|decide to|want to))*"
+    rf"\s+|\b(?:decision|move|play|action|choice|thing|response|answer) (?:here )?(?:is|would be) to\s+|"
     rf"\b(?:must be|has to be|had to be|can only be|would have to be)\s+(?:the |in |on |at |under )*|"
     rf"\b(?:describe|call|label|class|classify|judge|rate|characteri[sz]e|read|see)\b[^.;:\n]{{1,60}} as (?:an? |being )?|"
     rf"\bnot {ANY},?\s*(?:but|it's|it is)\s+|^\W*{_ADVERB}[\s,.!]+"
