@@ -30,6 +30,7 @@ _REFUSAL = re.compile(
 )
 _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
 _SHORT = 300  # in a longer reply, an option's words turn up without being meant
+_LONG = 1200
 _LABELLED = "[\ue100-\ue13f\ue160]"
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
 _DECIDES = re.compile(
@@ -212,9 +213,10 @@ class _Reader(Evidence):
         words = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
         if len(said) == 1 and words == said:
             return ChoiceReading(words.pop(), "option text") if self.is_said_at_an_end() else None
-        if said or "?" in self.text:
+        if self.sentences[-1].question or len(self.text) > _LONG or re.search("[\ue100-\ue13f]", self.marked):
             return None
-        index = wordings(self.options).closest(self.text) if len(self.text) < _SHORT else None
+        closest = wordings(self.options).closest(self.text) if len(self.text) < _SHORT and not said else None
+        index = wordings(self.options).stated(self.text) if closest is None else closest
         return None if index is None else ChoiceReading(index, "paraphrase")
 
     def mentioned(self) -> ChoiceReading | None:
