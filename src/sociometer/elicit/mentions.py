@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sociometer.elicit.normal import plain
+from sociometer.elicit.paraphrase import wordings
 
 __all__ = ["ANY", "CLASH", "LABEL", "PLACE", "WORDS", "Marker", "index_of", "marker"]
 
@@ -58,6 +59,13 @@ _FUNCTION_WORDS = (
 )
 _ANSWER_SHORT = re.compile(r"(?m)(^|[?] ?)A ?: ?(?=\(?[A-Z]\)?\W*$)")
 _QUOTED = re.compile(r"\"([^\"\n\ue100-\ue160]{4,160})\"")
+_REFERENCE = re.compile(
+    r"\bthe (?:one|option|reply|response|comment|sentence|answer|line|utterance|statement|choice|person)"
+    r"(?: (?:about|with|where|that|which|who|in which|mentioning|saying))+ (?P<phrase>[^.,;:!?\n\ue100-\ue160]{4,120}?)"
+    r"(?=[.,;:!?\n]|$| (?:is|are|was|would|seems|sounds|feels)\b)|"
+    r"(?P<han>[^,.;:!?。\s\ue100-\ue160]{2,24})的?那(?:一)?(?:句|个|条|种|项|位)(?!人)",
+    re.IGNORECASE,
+)
 _CONTRACTED = ((" have ", " ve "), (" is ", " s "), (" are ", " re "), (" will ", " ll "), (" would ", " d "))
 _ONLY_AT_HEAD = {"yes", "no", "both", "neither", "nothing", "none", "nobody", "maybe", "true", "false", "now", "never"}
 
@@ -109,7 +117,12 @@ class Marker:
         if not self._forms:
             return text
         text = self._words.sub(lambda match: chr(WORDS + self._form_index(match[0])), text)
-        return _QUOTED.sub(self._quoted_mark, text)
+        return _REFERENCE.sub(self._reference_mark, _QUOTED.sub(self._quoted_mark, text))
+
+    def _reference_mark(self, match: re.Match[str]) -> str:
+        """A phrase such as "the one about the cups" stands for the option that has the phrase's words."""
+        index = wordings(tuple(self.options)).referred(match["phrase"] or match["han"])
+        return match[0] if index is None else chr(WORDS + index)
 
     def _quoted_mark(self, match: re.Match[str]) -> str:
         """A quoted part of one option stands for it."""

@@ -41,6 +41,10 @@ _COMMON = (
     "because while until before after again more most other own same both few don isn doesn get gets got say says tell "
     "tells think thinks thing things make makes like one two feel feels want wants people person"
 )
+_LIGHT = (
+    "take ask give go come see know use let keep put talk time day back new good look find work help try show need way "
+    "first last start end long little much well bring call speak"
+)
 _COMMON_WORDS = frozenset(_COMMON.split(" "))
 _LEAST, _ENOUGH, _MARGIN = 1.0, 2.5, 3.0
 _SENTENCE = re.compile(r"[.!。…\n]+(?=\s|$|[\u3400-\u9fff])|\n")
@@ -62,6 +66,12 @@ _AGAINST = re.compile(
     r"不见得|最省事",
     re.IGNORECASE,
 )
+_LEFT_OVER = re.compile(r"\b(?:what(?:'s| is) left|what remains|(?:that|this|which) leaves|leaving)\b|只剩|剩下", re.IGNORECASE)
+_DECIDES = re.compile(
+    r"\b(?:i'd|i would|i'll|should|so|therefore|my (?:answer|pick|choice)|best|go with|choose|pick|ought to)\b|"
+    r"应该|应当|我会|我选|所以|因此|还是|最好",
+    re.IGNORECASE,
+)
 _HAN_COMMON = frozenset("的了是在他她它我你不就都也和有这那说去会要很到把被对让跟着还")
 
 
@@ -74,7 +84,10 @@ class Wordings:
         spread = Counter(word for found in words for word in found)
         self.own = [frozenset(word for word in found if spread[word] == 1) for found in words]
         count = len(options)
-        self.weights = [{word: log(count / spread[word]) / log(count) for word in found} for found in words]
+        self.weights = [
+            {word: log(count / spread[word]) / log(count) * (0.5 if word in _LIGHT_WORDS else 1) for word in found}
+            for found in words
+        ]
 
     def matches(self, text: str) -> list[dict[str, float]]:
         """Return each option's words that the text has, with their weights."""
@@ -100,7 +113,29 @@ class Wordings:
         if others <= rejected and scores[second] <= 0 and scores[first] >= _LEAST:
             return first
         enough = scores[first] >= _ENOUGH and scores[first] > _MARGIN * scores[second]
-        return first if enough and first not in rejected else None
+        if enough and first not in rejected:
+            return first
+        return self.decided(text, scores)
+
+    def decided(self, text: str, scores: Sequence[float]) -> int | None:
+        """Return the option that the sentence says which decides, such as "What is left is to wait for her"."""
+        for sentence in _SENTENCE.split(text):
+            left_over, decides = _LEFT_OVER.search(sentence), _DECIDES.search(sentence)
+            if not (left_over or decides):
+                continue
+            here, rejected = self.balance(sentence[left_over.start() :] if left_over else sentence)
+            first, second = sorted(range(len(here)), key=lambda at: -here[at])[:2]
+            if here[first] < 2 or first in rejected or here[first] < _MARGIN * here[second]:
+                continue
+            if left_over or all(score < 1 for at, score in enumerate(scores) if at != first):
+                return first
+        return None
+
+    def referred(self, phrase: str) -> int | None:
+        """Return the option that a phrase such as "the one about the two cups" refers to."""
+        found = [sum(words.values()) for words in self.matches(phrase)]
+        first, second = sorted(range(len(found)), key=lambda at: -found[at])[:2]
+        return first if found[first] >= 1 and found[first] >= 3 * found[second] else None
 
     def balance(self, text: str) -> tuple[list[float], set[int]]:
         """Return what the text says for less what it says against each option, and which options it speaks against."""
@@ -164,4 +199,5 @@ def _stem(word: str) -> str:
     return word
 
 
+_LIGHT_WORDS = frozenset(_stem(word) for word in _LIGHT.split(" "))
 wordings = lru_cache(maxsize=256)(Wordings)
