@@ -213,7 +213,7 @@ class _Reader(Evidence):
         words = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
         if len(said) == 1 and words == said:
             return ChoiceReading(words.pop(), "option text") if self.is_said_at_an_end() else None
-        if self.sentences[-1].question or len(self.text) > _LONG or re.search("[\ue100-\ue13f]", self.marked):
+        if self.sentences[-1].question or len(self.text) > _LONG or re.search(_LABELLED, self.marked):
             return None
         closest = wordings(self.options).closest(self.text) if len(self.text) < _SHORT and not said else None
         index = wordings(self.options).stated(self.text) if closest is None else closest

@@ -66,6 +66,7 @@ _REFERENCE = re.compile(
     r"(?P<han>[^,.;:!?。\s\ue100-\ue160]{2,24})的?那(?:一)?(?:句|个|条|种|项|位)(?!人)",
     re.IGNORECASE,
 )
+_LABEL_TEXT = re.compile(r"(?P<label>[\ue100-\ue11f])[.:)\]\"' —–-]{1,6}(?P<text>[^\n\ue100-\ue160]{8,160})")
 _CONTRACTED = ((" have ", " ve "), (" is ", " s "), (" are ", " re "), (" will ", " ll "), (" would ", " d "))
 _ONLY_AT_HEAD = {"yes", "no", "both", "neither", "nothing", "none", "nobody", "maybe", "true", "false", "now", "never"}
 
@@ -94,6 +95,7 @@ class Marker:
         text = self._mark_places(text)
         for pattern in self._labels:
             text = pattern.sub(self._label_mark, text)
+        text = _LABEL_TEXT.sub(self._quoting_mark, text)
         return _join(text, digits=any(core.isdigit() for core in self.cores))
 
     def whole(self, text: str) -> int | None:
@@ -130,6 +132,16 @@ class Marker:
         holding = [at for at, option in enumerate(self.folded) if part in option] if len(part) > 3 else []
         return chr(WORDS + holding[0]) if len(holding) == 1 else match[0]
 
+    def _quoting_mark(self, match: re.Match[str]) -> str:
+        """A label in front of the beginning of another option's text clashes with it."""
+        shared = [_shared(_fold(match["text"]), option) for option in self.folded]
+        best = max(range(len(shared)), key=lambda at: shared[at])
+        index = index_of(match["label"])
+        least = 5 if self.folded[best][:1] > "\u3400" else 12
+        if shared[best] - shared[index] >= least and shared[best] - sorted(shared)[-2] >= least:
+            return f"{CLASH}. {match['text']}"
+        return match[0]
+
     def _form_index(self, found: str) -> int:
         return self._forms[_fold(found)]
 
@@ -140,7 +152,8 @@ class Marker:
             return chr(PLACE + at) if 0 <= at < count else match[0]
 
         said = " ".join(self.folded)
-        ordinals = "|".join(word for word in _ORDINALS[: min(count, 10)] if f" the {word} " not in f" {said} ") or "(?!)"
+        ordinals = "|".join(_ORDINALS[: min(count, 10)])
+        free = "|".join(word for word in _ORDINALS[: min(count, 10)] if f" the {word} " not in f" {said} ") or "(?!)"
         text = re.sub(
             r"\bthe last two\b(?! \w+s\b)",
             lambda m: f"{place(count - 2, m)} and {place(count - 1, m)}",
@@ -149,7 +162,7 @@ class Marker:
         )
         text = re.sub(
             rf"(?:\bthe |(?:^|(?<=[.:\n] )|(?<=\n)))({ordinals}|last|{_NUMBERED}) (?:{_NOUNS})\b(?!\s*:)|"
-            rf"\bthe ({ordinals}|last|{_NUMBERED})\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_VERBS}|one|[a-z]+(?<!s)s)\b)",
+            rf"\bthe ({free}|last|{_NUMBERED})\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_VERBS}|one|[a-z]+(?<!s)s)\b)",
             lambda m: place(_ordinal(m[1] or m[2], count), m),
             text,
             flags=re.I,
@@ -168,8 +181,8 @@ class Marker:
             flags=re.I,
         )
         if count == 2:
-            text = re.sub(r"\bthe former\b|前者", chr(PLACE), text, flags=re.I)
-            text = re.sub(r"\bthe latter\b|[后後]者", chr(PLACE + 1), text, flags=re.I)
+            text = re.sub(r"\bthe former\b|前者|前一(?:种|个|句|项|条)(?:说法|做法)?", chr(PLACE), text, flags=re.I)
+            text = re.sub(r"\bthe latter\b|[后後]者|[后後]一(?:种|个|句|项|条)(?:说法|做法)?", chr(PLACE + 1), text, flags=re.I)
         return text
 
     def _label_passes(self) -> list[re.Pattern[str]]:
@@ -226,6 +239,11 @@ class Marker:
         return f"(?P<label>{'|'.join(kept)})" if kept else ""
 
 
+def _shared(text: str, option: str) -> int:
+    """How many characters two texts have in common from their beginning."""
+    return next((at for at, (one, other) in enumerate(zip(text, option, strict=False)) if one != other), min(len(text), len(option)))
+
+
 def _initials(cores: Sequence[str]) -> dict[str, int]:
     """Labels that are words may be given by their first letters, where these differ."""
     if not all(core.isascii() and core.isalpha() and len(core) > 2 for core in cores):
@@ -278,9 +296,12 @@ def _words_pattern(options: Sequence[str], labels: dict[str, int]) -> tuple[re.P
     """The pattern for options' words, and the option of each folded form; a form that two options share counts not."""
     forms: dict[str, int] = {}
     shared: set[str] = set()
+    folded = [_fold(option) for option in options]
     for at, option in enumerate(options):
         for form in _spellings(option):
             if form in labels or len(form) < 2:
+                continue
+            if form != folded[at] and any(form in other for where, other in enumerate(folded) if where != at):
                 continue
             if forms.setdefault(form, at) != at:
                 shared.add(form)

@@ -66,6 +66,7 @@ _AGAINST = re.compile(
     r"不见得|最省事",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 _LEFT_OVER = re.compile(r"\b(?:what(?:'s| is) left|what remains|(?:that|this|which) leaves|leaving)\b|只剩|剩下", re.IGNORECASE)
 _DECIDES = re.compile(
     r"\b(?:i'd|i would|i'll|should|so|therefore|my (?:answer|pick|choice)|best|go with|choose|pick|ought to)\b|"
@@ -84,8 +85,9 @@ class Wordings:
         spread = Counter(word for found in words for word in found)
         self.own = [frozenset(word for word in found if spread[word] == 1) for found in words]
         count = len(options)
+        light = _LIGHT_WORDS | {_stem(name.casefold()) for option in options for name in _NAME.findall(option)}
         self.weights = [
-            {word: log(count / spread[word]) / log(count) * (0.5 if word in _LIGHT_WORDS else 1) for word in found}
+            {word: log(count / spread[word]) / log(count) * (0.5 if word in light else 1) for word in found}
             for found in words
         ]
 

@@ -46,12 +46,14 @@ _CHOICE = (
     r"réponse|favou?rite|guess|chosen option|preference|recommendation)"
 )
 BEST = (
-    r"(?:best|correct|right|strongest|better|safest|wisest|kindest|gentlest|nicest|fairest|worst|weakest|winner|top|"
-    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|least [a-z-]+|more [a-z-]+|only|(?:[a-z-]+ )?one|"
+    r"(?:best|correct|right|strongest|better|safest|wisest|kindest|gentlest|nicest|fairest|winner|top|"
+    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|more [a-z-]+|only|(?:[a-z-]+ )?one|"
     r"superior|"
     r"(?:final |my )?answer|way to go|strong(?:er|est)|favou?rite|pick|choice|recommended|sensible|solution|"
     r"what (?:i|we)(?:'d| would|'ll)? (?:choose|pick|recommend|go|say|do)|(?:simplest|smartest|healthiest|warmest) \w+)"
 )
+WORST = r"(?:worst|weakest|poorest|least [a-z-]+)"
+"""What a question may ask for instead of the best."""
 _BE = (
     r"(?:'s(?: got to be)?|\s+(?:is|was|would be|should be|must be|will be|has to be|can only be|remains|goes to|"
     r"seems to be|to be|"
@@ -79,7 +81,7 @@ _ENGLISH_BEFORE = (
     rf"\b(?:leaves?(?: us)?(?: with)?|leaving(?: us)?(?: with)?|left with|left is|remaining(?: option)? is|"
     rf"ending up at)"
     rf"\s*(?:only|just)?:?\s*|"
-    rf"\b{BEST}(?:\s+[a-z']+){{0,6}}?\s*(?:\b(?:is|was|would be|remains|has to be|must be|goes to|might be)\b:?|:)\s*|"
+    rf"\b(?:{BEST}|{WORST})(?:\s+[a-z']+){{0,6}}?\s*(?:\b(?:is|was|would be|remains|has to be|must be|goes to|might be)\b:?|:)\s*|"
     rf"\b(?:switch|chang|revis|correct|updat|mov)\w*\s+(?:(?:my|the)\s+)?(?:answer|choice|pick|mind|vote)?\s*"
     rf"(?:from {ANY} )?(?:to|:)\s*|"
     rf"(?:→|->|=>|⇒|✅|☑|👉|✔️?|\[x\])\s*|"
@@ -147,6 +149,7 @@ CLAIM_BEHIND = re.compile(
     re.IGNORECASE,
 )
 PRAISE = re.compile(
+    rf"\s+(?:is|would be|seems|remains) {_QUITE}{WORST}\b|"
     r"\s+(?:(?:clearly|simply|actually|really|actively|directly|only) )?(?:fits|works|suits|serves|matches|describes|"
     r"captures|explains|solves|meets|respects|repairs|(?:is|are)(?: both)? (?:right|correct|appropriate|good|fine|"
     r"true|kind|honest|it|"
@@ -241,7 +244,7 @@ CONCEDED_BEHIND = re.compile(
     r"textbook|"
     r"runner-up|(?:close |distant )?second|close\b|popular|what (?!i\b|we\b))|"
     r"(?:虽然|雖然|固然|也|看似|听起来|聽起來|看起来|看起來|乍看|其次))|"
-    r"^[^.;]{0,40}\bat first\b|^\s*(?:seems|looks|sounds|feels|may|might)\b[^.;]{0,60}\b(?:but|yet)\b|"
+    r"^[^.;]{0,40}\bat first\b|^\s*(?:seems|looks|sounds|feels|may|might|would|could)\b[^.;]{0,80}\b(?:but|yet)\b|"
     r"^,\s*(?:(?:though|although)\s+\w|however|despite|while|which)\b",
     re.IGNORECASE,
 )

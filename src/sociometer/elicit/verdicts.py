@@ -11,8 +11,9 @@ __all__ = ["read_list", "read_ranking", "read_ticks"]
 
 _NAMED = "[\ue100-\ue15f]"
 _LINE = re.compile(rf"^[ \t>#|•·🔹*-]*(?P<box>\[[ xX✓✔]?\])?[ \t|*-]*(?P<mark>{_NAMED})(?P<rest>.*)$", re.MULTILINE)
-_YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|best)\b|是|对|對|正确|正確|符合)", re.IGNORECASE)
+_YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|best)\b|(?:是|对|對|正确|正確|符合)(?!\w))", re.IGNORECASE)
 _NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect|wrong)\b|否|错|錯|不)", re.IGNORECASE)
+_TICK = re.compile(r"[✅✔☑🟢👍√]")
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
 _RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
 _INLINE_RATING = re.compile(
@@ -53,7 +54,7 @@ def read_list(text: str, count: int) -> int | None:
     bad = [index for index, verdict in verdicts.items() if verdict is False]
     if len(bad) == count - 1 and count > 2:
         return (set(range(count)) - set(bad)).pop()
-    if len(good) == 1 and 2 * len(bad) >= count:
+    if len(good) == 1 and (2 * len(bad) >= count or (not bad and _TICK.search(lines[good[0]]["rest"]))):
         return good[0]
     return _best_rated(text, count)
 
@@ -64,7 +65,7 @@ def _verdict(line: re.Match[str]) -> bool | None:
         return line["box"].strip("[] ") != ""
     rest = line["rest"].lstrip(" \t.:)?|-–—,")
     cells = [cell for cell in rest.split("|") if _YES.search(cell) or _NO.search(cell)]
-    if len(cells) > 1:
+    if cells and "|" in rest:
         return all(_YES.search(cell) for cell in cells)
     yes, no = _YES.search(rest), _NO.search(rest)
     if _UNSURE.search(rest) and not (yes or no):
