@@ -14,7 +14,7 @@ from sociometer.elicit.mentions import ANY, CLASH, index_of
 from sociometer.elicit.normal import squeeze
 from sociometer.elicit.paraphrase import wordings
 from sociometer.elicit.phrases import CORRECTION
-from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim
+from sociometer.elicit.polarity import FINAL, LOWEST, MARKED, VERDICT, Claim
 from sociometer.elicit.spoken import spoken
 from sociometer.elicit.verdicts import read_list, read_ranking, read_ticks
 
@@ -132,7 +132,9 @@ class _Reader(Evidence):
 
     def claimed(self) -> ChoiceReading | None:
         """What the reply's sentences claim; the last word counts where the writer takes the first back."""
-        claims = [claim for claim in self.claims() if claim.strength >= VERDICT]
+        stated = self.claims()
+        claims = [claim for claim in stated if claim.strength >= VERDICT]
+        claims = claims or [claim for claim in stated if claim.strength == LOWEST]
         by_label = [claim for claim in claims if re.match(_LABELLED, self.marked[claim.start])]
         spoken_of = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
         if not by_label and len(spoken_of) > 2 and not any(claim.strength >= FINAL for claim in claims):

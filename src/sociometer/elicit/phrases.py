@@ -29,6 +29,7 @@ __all__ = [
     "SO_BEFORE",
     "TAKEN_BACK",
     "UNREAL",
+    "WORST_BEHIND",
     "WRONG_BEHIND",
 ]
 
@@ -148,8 +149,8 @@ CLAIM_BEHIND = re.compile(
     rf"正好|因为|因為))",
     re.IGNORECASE,
 )
+WORST_BEHIND = re.compile(rf"\s+(?:is|would be|seems|remains) {_QUITE}{WORST}\b", re.IGNORECASE)
 PRAISE = re.compile(
-    rf"\s+(?:is|would be|seems|remains) {_QUITE}{WORST}\b|"
     r"\s+(?:(?:clearly|simply|actually|really|actively|directly|only) )?(?:fits|works|suits|serves|matches|describes|"
     r"captures|explains|solves|meets|respects|repairs|(?:is|are)(?: both)? (?:right|correct|appropriate|good|fine|"
     r"true|kind|honest|it|"

@@ -10,10 +10,10 @@ import msgspec
 from sociometer.elicit import phrases
 from sociometer.elicit.mentions import ANY, CLASH, index_of
 
-__all__ = ["FINAL", "MARKED", "OPENED", "VERDICT", "WEAK", "Claim", "Sentence", "Stance", "indexes_of", "judge", "sentences"]
+__all__ = ["FINAL", "LOWEST", "MARKED", "OPENED", "VERDICT", "WEAK", "Claim", "Sentence", "Stance", "indexes_of", "judge", "sentences"]
 
-WEAK, VERDICT, FINAL, OPENED, MARKED = 1, 2, 3, 4, 5
-"""How strongly an option is claimed: praised, chosen, chosen at the very end, stated alone at the beginning, marked as
+WEAK, LOWEST, VERDICT, FINAL, OPENED, MARKED = 1, 2, 3, 4, 5, 6
+"""How strongly an option is claimed: praised, called the worst (which some questions ask for), chosen, chosen at the very end, stated alone at the beginning, marked as
 the answer."""
 
 _STOP = re.compile(
@@ -130,6 +130,8 @@ def _strength(left: str, right: str) -> int:
         return VERDICT
     if phrases.CLAIM_BEHIND.match(behind):
         return VERDICT
+    if phrases.WORST_BEHIND.match(behind):
+        return LOWEST
     return WEAK if phrases.PRAISE.match(behind) or re.search(r"[^不]的(?:就|才|正)?是[\"']*$", left) else 0
 
 
