@@ -52,6 +52,12 @@ _COLON_END = re.compile(rf"[:→]\s*({GROUP})\W*$")
 _CONTRAST = re.compile(
     r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE
 )
+_BUT_ANSWER = re.compile(
+    r"\b(?:but|yet|however)\b[^.]{0,60}\b(?:answer|choice|pick|i'd|i would|i'll|go with)\b[^.]{0,30}$|"
+    r"(?:但|不过|可是)[^。]{0,30}(?:答案|我会?选|选)[^。]{0,6}$",
+    re.IGNORECASE,
+)
+_SECOND = re.compile(r"\b(?:second|third|runner-up|alternative(?:ly)?|plan b)\b|备选|次选|第二", re.IGNORECASE)
 _BRACKETED = re.compile(r"[^\w]*\w{1,4}[)\]]")
 _OPENING_BRACKET = re.compile(
     r"^[^\w\ue100-\ue160]*([\ue100-\ue11f])(?=\s+(?!(?:is|are|was|would|could|may|might|can|and|or|[a-z]+s|"
@@ -132,7 +138,7 @@ class Evidence:
             match = (_ENDING if last else _COLON_END).search(sentence.text[-200:])
             if match and "," in match[0][:1] and len(re.findall(ANY, sentence.text)) > len(indexes_of(match[1])):
                 continue
-            if match and not HYPOTHETICAL.search(sentence.text):
+            if match and not (HYPOTHETICAL.search(sentence.text) or _is_second(sentence.text[-200:], match)):
                 alone = last and self.has_words and _ALONE.match(sentence.text[-200:]) and not self.is_list
                 start = sentence.start + max(0, len(sentence.text) - 200) + match.start(1)
                 yield Claim(indexes_of(match[1]), MARKED if alone and at else FINAL if last else VERDICT, start)
@@ -150,7 +156,7 @@ class Evidence:
             opening = _OPENING_BRACKET.match(self.marked)
         if opening is None or self.is_list:
             return None
-        return Claim(indexes_of(opening[1]), VERDICT, opening.start(1))
+        return Claim(indexes_of(opening[1]), OPENED, opening.start(1))
 
     def concluded(self) -> Claim | None:
         """The only option in a last sentence that draws a conclusion ("So she will look on the shelf")."""
@@ -214,6 +220,12 @@ def _ends(marked: str) -> str:
     return marked[: places[_FIRST]] + "\n\n" + marked[places[-_LAST] :]
 
 
+def _is_second(text: str, match: re.Match[str]) -> bool:
+    """Whether the words in front of a label at the end make it a second choice."""
+    clause = re.split(r"[,;(—–]", text[: match.start(1)].rstrip("\"'(: "))[-1]
+    return _SECOND.search(clause) is not None
+
+
 def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: str) -> bool:
     """Whether a claim takes the place of an earlier one: it narrows or widens it, corrects it, or concludes."""
     corrects = (RETRACTION if strength == OPENED else CORRECTION).search(between) is not None
@@ -223,4 +235,5 @@ def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: 
         or corrects
         or (claim.strength == MARKED and strength < MARKED)
         or (claim.strength == FINAL and _CONTRAST.search(between) is not None)
+        or (strength < OPENED and _BUT_ANSWER.search(between[-120:]) is not None)
     )

@@ -29,7 +29,7 @@ _BEFORE_LABEL = (
     "sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|remarks?|possibilit(?:y|ies)|interpretations?"
 )
 _HAN_NOUNS = (
-    "选项|選項|方案|留言|选择|選擇|答案|做法|说法|說法|回答|回复|回覆|句子?|项|項|个|個|种|種|条|條|行|则|則|位"
+    "选项|選項|方案|留言|答案|做法|说法|說法|回答|回复|回覆|句子?|项|項|个|個|种|種|条|條|行|则|則|位"
 )
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -41,7 +41,7 @@ _VERBS = (
     "if|though|although|even|while|when|which|who|that|with|at|in|on|to|from|by|for|too|also|only|just|alone|itself|not|"
     "never|simply|clearly|actually|really|probably|actively|directly|still|best|seems|looks|sounds|fits|works|feels|"
     "misses|ignores|makes|gives|shows|says|leaves|keeps|means|treats|asks|goes|takes|comes|becomes|remains|wins|offers|"
-    "requires|assumes|describes|explains|avoids|turns|puts|serves|addresses"
+    "requires|assumes|describes|explains|avoids|turns|puts|serves|addresses|yes|no|nope"
 )
 _NAMED = (
     r"\b(?:an?|plan|vitamins?|type|grades?|class|team|person|party|hepatitis|section|part|point|exhibit|category|step|"
@@ -202,7 +202,7 @@ class Marker:
         heads = [form for form in both if form.islower() and not self._is_ambiguous(form)]
         if heads:
             passes.append(re.compile(rf"(?m)(?P<lead>^[ \t>#*-]*){either(heads)}(?=[.:)]\s)"))
-            passes.append(re.compile(rf"\A{either(heads)}(?=\s+(?:because|since|becuase|cause|cuz)\b)"))
+            passes.append(re.compile(rf"\A{either(heads)}(?=\s+(?:because|since|becuase|cause|cuz|it is)\b)"))
         words = [form for form in heads if form not in ("a", "i")]
         if words:
             passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{_VERBS})\b)(?=[a-z])"))
@@ -212,7 +212,7 @@ class Marker:
         plain_forms = self._free_forms()
         if plain_forms:
             start = r"(?<![A-Za-z0-9'’$€£#&])(?<![A-Za-z]-)(?<!\d[.,/-])"
-            passes.append(re.compile(rf"{start}[\"(\[]*{plain_forms}[\")\]]*{han_tail}"))
+            passes.append(re.compile(rf"{start}{plain_forms}{han_tail}"))
         return passes
 
     def _is_ambiguous(self, form: str) -> bool:

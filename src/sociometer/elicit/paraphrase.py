@@ -62,7 +62,7 @@ _AGAINST = re.compile(
     r"\b(?:not|never|no|nothing|neither|nor|without|too|wrong|worse|worst|bad|ignores?|misses|fails?|lacks?|avoid\w*|"
     r"less|harsh|rude|cold|cruel|overwhelming|risky?|background|merely|unkind|useless|dishonest|untrue|lie|lies|lying|"
     r"would (?:only|just)|dodg\w*|sidelines|exposes|defeats|frowned)\b|n't\b|"
-    r"都不|不合|不能|不该|不对|不行|不妥|不如|不会|不必|不应|不用|没有|没法|太|错|伤|反而|等于|更远|假话|难看|不甘|假|"
+    r"都不|不合|不能|不该|不对|不行|不妥|不如|不会|不必|不应|不用|没有|没法|太|错|伤|反而|等于|只会|更远|假话|难看|不甘|假|"
     r"不见得|最省事",
     re.IGNORECASE,
 )
@@ -127,7 +127,7 @@ class Wordings:
                 continue
             here, rejected = self.balance(sentence[left_over.start() :] if left_over else sentence)
             first, second = sorted(range(len(here)), key=lambda at: -here[at])[:2]
-            if here[first] < 2 or first in rejected or here[first] < _MARGIN * here[second]:
+            if here[first] < (2 if left_over else _ENOUGH) or first in rejected or here[first] < _MARGIN * here[second]:
                 continue
             if left_over or all(score < 1 for at, score in enumerate(scores) if at != first):
                 return first

@@ -9,6 +9,7 @@ from sociometer.elicit.mentions import ANY
 __all__ = [
     "ALL_BUT",
     "AT_FIRST",
+    "BUT_BEHIND",
     "CLAIM_BEFORE",
     "CLAIM_BEHIND",
     "CONCEDED",
@@ -72,7 +73,7 @@ _ENGLISH_BEFORE = (
     rf"\b{_CHOICE}(?:\s+(?:here|to this question|to the question|for me|is therefore))?(?:{_BE}|\s*[:=—–-]+>?)*\s*|"
     rf"\b(?:i|we|i'd|i'll|i'm|we'd|we'll|i've|let's|let me|you|one|should|would|must|he|she|gonna|going to)\b"
     rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,4}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
-    rf"\b(?:gonna|got to) say\s+|\b(?:go|going|went|gone) with\s+|"
+    rf"\b(?:gonna|got to) say\s+|\bmake (?:it|that)\s+|\b(?:go|going|went|gone) with\s+|"
     rf"\b(?:settled on|opted for|ended up with)\s+|"
     rf"\bi (?:think|believe|guess|suspect|feel|say)\b[^,.;:]{{0,60}}\b(?:is|be)\s+|"
     rf"(?:^|[,.;:—–-]\s*|\b(?:so|then|just|therefore|hence|thus) )(?:choose|pick|select|go with|go for|go|take|"
@@ -102,7 +103,7 @@ _HAN_BEFORE = (
     r"(?:答案|结论|結論|正解|正确选项|正確選項|选项|選項|选择|選擇|回答|排第一的?)(?:应该|應該|应当|应|應|就|会|還|"
     r"还|只能|自然|便|当然)*"
     r"(?:是|为|為|选|選|:|=)+|(?<![\u3400-\u9fff])答:?|"
-    r"(?<![不没沒别別候挑竞入当])(?:选|選|选择|選擇|选定|改选|改選|改为|改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
+    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|选|選|选择|選擇|选定|改选|改選|改为|改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
     r"喜歡|站)"
     r"(?:了|的是|给|給|选|选择|選擇)?:?|"
     r"(?:所以|因此|那么|那|故|因而|于是|应该|應該|应当|当然|还|還|肯定|就|只能|我(?:认为|認為|觉得|覺得|猜)|才|大概|"
@@ -112,7 +113,7 @@ _HAN_BEFORE = (
     rf"不是{ANY}[,]?(?:而是|是)|"
     r"(?:只剩下?(?:了)?|剩下的?(?:就)?(?:是)?|唯独|唯獨|唯有)|我(?:认为|認為|觉得|覺得)|会说|會說|会先说|当然去?|直接|"
     r"(?:那就|就|还是|還是|综上|综上所述),?|"
-    r"(?<!不)最[^,。;不]{1,10}的(?:选项|選項|答案|做法|回应|回應|一个|一項|一项|一句|说法|說法)?(?:应该|應該|应|还|"
+    r"(?<!不)最[^,。;不]{1,10}的(?:选项|選項|答案|做法|回应|回應|那?一?[个個項项句条條种種]|说法|說法)?(?:应该|應該|应|还|"
     r"還|就)?(?:是|为|為|:)"
 )
 CLAIM_BEFORE = re.compile(rf"(?:{_ENGLISH_BEFORE}|(?:{_HAN_BEFORE})\s*)[\"'(]*{_ADVERBS}[\"'(]*$", re.IGNORECASE)
@@ -131,7 +132,7 @@ _QUITE = (
 CLAIM_BEHIND = re.compile(
     rf"(?:\s*,?\s*(?:it is\b|for me\b|for sure|hands down|all the way|then\b|wins\b(?=\s*[.,!;]|$)|gets my vote|"
     rf"is it\b|"
-    rf"takes (?:it|the cake)\b|obviously|definitely|certainly|i (?:think|guess|believe|suppose)\b|i'd say\b|"
+    rf"takes (?:it|the cake)\b|all day\b|(?:is )?(?:slightly |just |a bit |narrowly )?ahead\b|edges\b|has the edge|obviously|definitely|certainly|i (?:think|guess|believe|suppose)\b|i'd say\b|"
     rf"(?:rather than|instead of|over|beats|not)\s*{ANY})|"
     rf",?\s*(?:'s|is|was|would be|seems(?: to be)?|looks(?: like)?|remains|feels(?: like)?|sounds|comes out|"
     rf"comes across|"
@@ -148,6 +149,9 @@ CLAIM_BEHIND = re.compile(
     rf"(?:对|正确|吧|啦|呀|咯|哦)(?=[。,;!]|\s*$)|(?:比|好过|胜过){ANY}(?:更?好|更|强|合适)|(?:而不是|而非){ANY}|"
     rf"正好|因为|因為))",
     re.IGNORECASE,
+)
+BUT_BEHIND = re.compile(
+    r"[^.;。]{0,60}?(?:\b(?:but|yet)\b|但|不过|可是|可(?![以能])|然而)[^.;。\ue100-\ue160]*(?:$|[.;。])", re.IGNORECASE
 )
 WORST_BEHIND = re.compile(rf"\s+(?:is|would be|seems|remains) {_QUITE}{WORST}\b", re.IGNORECASE)
 PRAISE = re.compile(
@@ -172,7 +176,7 @@ GOOD = re.compile(r"\b(?:fine|good|okay|ok|appropriate|correct|works?|right|fits
 OUT_BEFORE = re.compile(
     rf"(?:\bnot|\bnor|\bneither|\bnone of|\brather than|\binstead of|\bover|\bthan|\bagainst|\bexcept(?: for)?|"
     rf"\beliminat\w+|\brul\w+ out|\breject\w*|\bexclud\w*|\bdiscard\w*|\bdismiss\w*|\bstrike|\bwithout|\bfrom|\bunlike|"
-    rf"\bbeats|\b(?:preferable|superior|compared) (?:to|with)|\bprefer {ANY} to|相比|与|與|比|"
+    rf"\bbeats|\b(?:preferable|superior|compared) (?:to|with)|\bprefer {ANY} to|与其选?|相比|与|與|比|\bahead of|\bedg\w+ out|"
     rf"(?<!唯)不(?:是|选|選|会选|會選|该选|應選|应选|能选|会是|可能是)?|别选|沒選|没选|非|排除了?|除了|除|谈不上|"
     rf"談不上|算不上|"
     rf"而不是|而非|并非|並非|不像|去掉)\s*(?:(?:be|is|choose|choosing|pick|both|either|just|it's|for)\s+)*[\"(]*$",
@@ -228,7 +232,7 @@ OTHERS = re.compile(
     r"gone)|"
     r"(?:mother|father|ex|friend|stranger|examiner|boss) would|\ba \w+ would|according to|"
     r"from [\w' ]{1,30} point of view|by our)\b|"
-    r"有人|一般人|很多人|多数人|大家|习惯|容易误|其次|有些人|有的人",
+    r"有人|一般人|很多人|多数人|大家|习惯|容易误|其次|有些人|有的人|备选|次选|第二选择",
     re.IGNORECASE,
 )
 AT_FIRST = re.compile(
@@ -244,7 +248,7 @@ CONCEDED_BEHIND = re.compile(
     r"^\s*,?\s*(?:(?:is|was|would be|might be|may be|comes|looks|seems|as)\s+(?:\w+\s+){0,4}?(?:tempting|obvious|"
     r"textbook|"
     r"runner-up|(?:close |distant )?second|close\b|popular|what (?!i\b|we\b))|"
-    r"(?:虽然|雖然|固然|也|看似|听起来|聽起來|看起来|看起來|乍看|其次))|"
+    r"(?:虽然|雖然|固然|也|看似|听起来|聽起來|看起来|看起來|乍看|其次|次之))|"
     r"^[^.;]{0,40}\bat first\b|^\s*(?:seems|looks|sounds|feels|may|might|would|could)\b[^.;]{0,80}\b(?:but|yet)\b|"
     r"^,\s*(?:(?:though|although)\s+\w|however|despite|while|which)\b",
     re.IGNORECASE,
@@ -260,7 +264,7 @@ CORRECTION = re.compile(
 TAKEN_BACK = re.compile(
     r"\b(?:wait|oops|scratch that|on second thoughts?|reconsider|hmm+|no(?=[,.;:!…])|chang(?:e|ed|ing) my (?:answer|"
     r"mind)|"
-    r"sorry)\b|(?:^|[。,.…])\s*(?:不对|不對|等等|等一下|更正)",
+    r"sorry)\b|(?:^|[。,.…;])\s*(?:不对|不對|等等|等一下|更正|[哦啊噢呃]不(?:是|不)?(?=[,。!]))",
     re.IGNORECASE,
 )
 RETRACTION = re.compile(

@@ -129,7 +129,7 @@ def _strength(left: str, right: str) -> int:
     if phrases.ONLY_BEFORE.search(left) and not phrases.OUT_BEHIND.search(behind[:60]):
         return VERDICT
     if phrases.CLAIM_BEHIND.match(behind):
-        return VERDICT
+        return WEAK if phrases.BUT_BEHIND.match(behind) else VERDICT
     if phrases.WORST_BEHIND.match(behind):
         return LOWEST
     return WEAK if phrases.PRAISE.match(behind) or re.search(r"[^不]的(?:就|才|正)?是[\"']*$", left) else 0

@@ -11,7 +11,11 @@ __all__ = ["read_list", "read_ranking", "read_ticks"]
 
 _NAMED = "[\ue100-\ue15f]"
 _LINE = re.compile(rf"^[ \t>#|•·🔹*-]*(?P<box>\[[ xX✓✔]?\])?[ \t|*-]*(?P<mark>{_NAMED})(?P<rest>.*)$", re.MULTILINE)
-_YES = re.compile(r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|best)\b|(?:是|对|對|正确|正確|符合)(?!\w))", re.IGNORECASE)
+_YES = re.compile(
+    r"✅|✔|☑|🟢|👍|√|^\W*(?:(?:yes|true|correct|right|best)\b|(?:是|对|對|正确|正確|符合)(?!\w)|"
+    r"(?:good|perfect|ideal|fits|suitable|appropriate|合适|恰当|最佳)\W*$)",
+    re.IGNORECASE,
+)
 _NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect|wrong)\b|否|错|錯|不)", re.IGNORECASE)
 _TICK = re.compile(r"[✅✔☑🟢👍√]")
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
@@ -21,6 +25,11 @@ _INLINE_RATING = re.compile(
     re.MULTILINE,
 )
 _INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue15f\n✅✔☑√👍❌✖✗✘×👎]{{0,80}}([✅✔☑√👍❌✖✗✘×👎])")
+_INLINE_WORD = re.compile(
+    rf"({_NAMED})[?:= -]{{0,3}}(?:(yes|true|right|correct|good|best|是|对|對)|(?:no|nope|false|wrong|incorrect|bad|meh|too \w+|"
+    r"否|错|錯|不对|不行))(?![\w'])",
+    re.IGNORECASE,
+)
 _ARROWS = re.compile(rf"{_NAMED}(?:\s*(?:>|→|->|≥)\s*{_NAMED})+")
 _RANKED_LINE = re.compile(rf"^[ \t>-]*(\d{{1,2}}|[🥇🥈🥉])[.)、:]?\s*(?:方案)?({_NAMED})", re.MULTILINE)
 _UPWARDS = re.compile(
@@ -78,6 +87,8 @@ def _verdict(line: re.Match[str]) -> bool | None:
 def read_ticks(text: str, count: int) -> int | None:
     """Return the one ticked option where every option has a tick or a cross."""
     marks = {index_of(match[1]): match[2] in "✅✔☑√👍" for match in _INLINE_TICK.finditer(text)}
+    if len(marks) < count:
+        marks = {index_of(match[1]): match[2] is not None for match in _INLINE_WORD.finditer(text)}
     ticked = [index for index, good in marks.items() if good]
     return ticked[0] if len(marks) == count and len(ticked) == 1 else None
 
@@ -117,7 +128,7 @@ def _place(number: str) -> int:
 
 
 def _top(text: str, order: Sequence[int], start: int, end: int) -> int | None:
-    before = text[max(0, start - 300) : start]
+    before = text[max(0, start - 300) : start] + text[end : end + 200]
     if _UPWARDS.search(before):
         top = order[-1]
     elif _DOWNWARDS.search(before) or ">" in text[start:end]:
