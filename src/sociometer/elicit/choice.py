@@ -16,7 +16,7 @@ from sociometer.elicit.paraphrase import wordings
 from sociometer.elicit.phrases import CORRECTION
 from sociometer.elicit.polarity import FINAL, LOWEST, MARKED, VERDICT, Claim
 from sociometer.elicit.spoken import spoken
-from sociometer.elicit.verdicts import read_list, read_ranking, read_ticks
+from sociometer.elicit.verdicts import read_boxes, read_list, read_ranking, read_ticks
 
 __all__ = ["ChoiceReading", "read_choice", "render_options"]
 
@@ -165,7 +165,12 @@ class _Reader(Evidence):
 
     def ticked(self) -> ChoiceReading | None:
         """The only option with a tick, where every other has a cross."""
-        index = None if self.cut else read_ticks(self.marked, self.count)
+        if self.cut:
+            return None
+        boxed = read_boxes(self.marked, self.count)
+        if boxed is not None:
+            return ChoiceReading(boxed, "list")
+        index = read_ticks(self.marked, self.count)
         return None if index is None or any(True for _ in self.marked_answers()) else ChoiceReading(index, "list")
 
     def ranked(self) -> ChoiceReading | None:
@@ -197,7 +202,7 @@ class _Reader(Evidence):
             return None
         index = unmentioned.pop()
         last = self.sentences[-1].text
-        if len(self.rejected()) >= self.count - 2 or _LEFT_OVER.search(last):
+        if len(self.rejected()) >= max(2, self.count - 2) or _LEFT_OVER.search(last):
             return ChoiceReading(index, "exclusion")
         return ChoiceReading(index, "exclusion") if wordings(self.options).closest(last, least=1) == index else None
 

@@ -125,6 +125,10 @@ class Evidence:
             yield Claim(indexes_of(match["marks"]), MARKED, match.start("marks"))
 
     def at_the_ends(self) -> Iterator[Claim]:
+        everything = re.findall(ANY, self.marked)
+        if not self.has_words and len(set(everything)) > 1:
+            yield Claim(indexes_of("".join(everything)), MARKED, self.marked.index(everything[0]))
+            return
         opened = self.opened()
         if opened is not None:
             yield opened

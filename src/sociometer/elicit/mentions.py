@@ -138,6 +138,8 @@ class Marker:
         best = max(range(len(shared)), key=lambda at: shared[at])
         index = index_of(match["label"])
         least = 5 if self.folded[best][:1] > "\u3400" else 12
+        if shared[index] >= max(least, len(_fold(match["text"]))):
+            return f"{match['label']}."
         if shared[best] - shared[index] >= least and shared[best] - sorted(shared)[-2] >= least:
             return f"{CLASH}. {match['text']}"
         return match[0]
@@ -297,8 +299,11 @@ def _words_pattern(options: Sequence[str], labels: dict[str, int]) -> tuple[re.P
     forms: dict[str, int] = {}
     shared: set[str] = set()
     folded = [_fold(option) for option in options]
+    heads = [{words[-1]} if len(words := option.split()) > 1 else set[str]() for option in folded]
+    if not all(option.isascii() and len(option.split()) <= 3 and option[-3:].isalpha() for option in folded):
+        heads = []  # "the drawer" stands for "green drawer" only where all options are as short
     for at, option in enumerate(options):
-        for form in _spellings(option):
+        for form in _spellings(option) | (heads[at] if heads else set()):
             if form in labels or len(form) < 2:
                 continue
             if form != folded[at] and any(form in other for where, other in enumerate(folded) if where != at):

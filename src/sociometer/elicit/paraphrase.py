@@ -109,6 +109,8 @@ class Wordings:
 
     def stated(self, text: str) -> int | None:
         """Return the option that the reply says in the clauses that reject nothing, by a wide margin over the others."""
+        if _LEFT_OVER.search(text):
+            return self.decided(text, _LEFT_OVER)
         scores, rejected = self.balance(text)
         first, second = sorted(range(len(scores)), key=lambda at: -scores[at])[:2]
         others = set(range(len(scores))) - {first}
@@ -117,19 +119,19 @@ class Wordings:
         enough = scores[first] >= _ENOUGH and scores[first] > _MARGIN * scores[second]
         if enough and first not in rejected:
             return first
-        return self.decided(text, scores)
+        index = self.decided(text, _DECIDES)
+        return index if all(score < 1 for at, score in enumerate(scores) if at != index) else None
 
-    def decided(self, text: str, scores: Sequence[float]) -> int | None:
-        """Return the option that the sentence says which decides, such as "What is left is to wait for her"."""
+    def decided(self, text: str, cue: re.Pattern[str]) -> int | None:
+        """Return the option that the sentence with the cue says, such as "What is left is to wait for her"."""
         for sentence in _SENTENCE.split(text):
-            left_over, decides = _LEFT_OVER.search(sentence), _DECIDES.search(sentence)
-            if not (left_over or decides):
+            decides = cue.search(sentence)
+            if decides is None:
                 continue
-            here, rejected = self.balance(sentence[left_over.start() :] if left_over else sentence)
+            here, _ = self.balance(sentence[decides.start() :] if cue is _LEFT_OVER else sentence)
             first, second = sorted(range(len(here)), key=lambda at: -here[at])[:2]
-            if here[first] < (2 if left_over else _ENOUGH) or first in rejected or here[first] < _MARGIN * here[second]:
-                continue
-            if left_over or all(score < 1 for at, score in enumerate(scores) if at != first):
+            enough = here[first] >= (2 if cue is _LEFT_OVER else _ENOUGH)
+            if enough and here[first] >= _MARGIN * here[second]:
                 return first
         return None
 
@@ -170,7 +172,8 @@ def clauses(text: str) -> Iterator[tuple[str, bool]]:
 
 def _rejects(clause: str, option: str) -> bool:
     """Whether the clause speaks against what it says, in words that the option does not have itself."""
-    return any(found[0].casefold() not in option for found in _AGAINST.finditer(clause))
+    against = ("not" if found[0] == "n't" else found[0].casefold() for found in _AGAINST.finditer(clause))
+    return any(word not in option for word in against)
 
 
 def _has(said: frozenset[str], word: str) -> bool:

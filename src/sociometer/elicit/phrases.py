@@ -37,7 +37,7 @@ __all__ = [
 _ADVERB = (
     r"(?:most likely|probably|definitely|clearly|surely|certainly|obviously|therefore|simply|actually|still|indeed|"
     r"likely|almost certainly|really|just|now|perhaps|maybe|also|by far|easily|most|hands down|arguably|undoubtedly|"
-    r"then|"
+    r"then|mostly|mainly|primarily|"
     r"thus|overall|ultimately|honestly|personally|either way|exactly|of course|hmm+|well|ok|okay|sure)"
 )
 _ADVERBS = rf"(?:{_ADVERB}[\s,.!]+)*"
@@ -48,7 +48,7 @@ _CHOICE = (
     r"réponse|favou?rite|guess|chosen option|preference|recommendation)"
 )
 BEST = (
-    r"(?:best|correct|right|strongest|better|safest|wisest|kindest|gentlest|nicest|fairest|winner|top|"
+    r"(?:best|correct|right|better|(?:saf|wis|kind|gentl|nic|fair|smart)(?:er|est)|strongest|winner|top|"
     r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|more [a-z-]+|only|(?:[a-z-]+ )?one|"
     r"superior|"
     r"(?:final |my )?answer|way to go|strong(?:er|est)|favou?rite|pick|choice|recommended|sensible|solution|"
@@ -73,6 +73,7 @@ _ENGLISH_BEFORE = (
     rf"\b{_CHOICE}(?:\s+(?:here|to this question|to the question|for me|is therefore))?(?:{_BE}|\s*[:=—–-]+>?)*\s*|"
     rf"\b(?:i|we|i'd|i'll|i'm|we'd|we'll|i've|let's|let me|you|one|should|would|must|he|she|gonna|going to)\b"
     rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,4}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
+    rf"\b(?:it's|it is|torn|toss-up|tie|is now|choice is|comes down to|down to)(?: between)?\s+|\bbetween\s+(?={ANY}? ?$)|"
     rf"\b(?:gonna|got to) say\s+|\bmake (?:it|that)\s+|\b(?:go|going|went|gone) with\s+|"
     rf"\b(?:settled on|opted for|ended up with)\s+|"
     rf"\bi (?:think|believe|guess|suspect|feel|say)\b[^,.;:]{{0,60}}\b(?:is|be)\s+|"
@@ -103,7 +104,7 @@ _HAN_BEFORE = (
     r"(?:答案|结论|結論|正解|正确选项|正確選項|选项|選項|选择|選擇|回答|排第一的?)(?:应该|應該|应当|应|應|就|会|還|"
     r"还|只能|自然|便|当然)*"
     r"(?:是|为|為|选|選|:|=)+|(?<![\u3400-\u9fff])答:?|"
-    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|选|選|选择|選擇|选定|改选|改選|改为|改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
+    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|要选的话,?|选一个的话,?|选|選|选择|選擇|选定|改选|改選|改为|改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
     r"喜歡|站)"
     r"(?:了|的是|给|給|选|选择|選擇)?:?|"
     r"(?:所以|因此|那么|那|故|因而|于是|应该|應該|应当|当然|还|還|肯定|就|只能|我(?:认为|認為|觉得|覺得|猜)|才|大概|"
@@ -151,7 +152,7 @@ CLAIM_BEHIND = re.compile(
     re.IGNORECASE,
 )
 BUT_BEHIND = re.compile(
-    r"[^.;。]{0,60}?(?:\b(?:but|yet)\b|但|不过|可是|可(?![以能])|然而)[^.;。\ue100-\ue160]*(?:$|[.;。])", re.IGNORECASE
+    r"[^.;。]{0,60}?(?P<but>\b(?:but|yet)\b|但|不过|可是|可(?![以能])|然而)[^.;。\ue100-\ue160]*(?:$|[.;。])", re.IGNORECASE
 )
 WORST_BEHIND = re.compile(rf"\s+(?:is|would be|seems|remains) {_QUITE}{WORST}\b", re.IGNORECASE)
 PRAISE = re.compile(
@@ -208,7 +209,7 @@ OUT_BEHIND = re.compile(
     r"helpful|"
     r"kind|sensitive|suitable|reasonable|adequate|considerate|necessary|effective|polite|fair|caring|sincere|wise|"
     r"sufficient|responsible|true|supported|realistic|professional)|dis(?:honest|missive))\b|n't\b|"
-    r"[不没沒无無太错錯非过過酸刺俗丢]|反而|排除|怪他|❌|✖|✗|×",
+    r"[不没沒无無太错錯非酸刺俗丢]|[过過](?=[于於分头頭火激])|反而|排除|怪他|❌|✖|✗|×",
     re.IGNORECASE,
 )
 IS_NOT = re.compile(
@@ -226,18 +227,18 @@ IF_BEHIND = re.compile(r"^[^.;!]{0,60}?\b(?:if|unless|only when|provided)\b", re
 UNREAL = re.compile(r"\b(?:would|were|had|might|could)\b|'d\b", re.IGNORECASE)
 OTHERS = re.compile(
     r"\b(?:people|everyone|everybody|many|some|others|most (?:people|readers|parents|of us|would|will)|author|textbook|"
-    r"you(?:'d| would| might| may| could)|one (?:might|could|may)|somebody|someone|he'd|she'd|they'd|obvious|"
+    r"you(?:'d| would| might| may| could)|one (?:might|could|may)|somebody|someone|(?:he|she|they)'d (?:say|pick|choose|answer|go)|obvious|"
     r"no one|nobody|nearly|almost|i thought|was going to|was about to|second (?:choice|pick|best|place)|runner-up|"
     r"close second|expected|tempt\w*|not far (?:off|behind)|would have (?:said|been|chosen)|i'd have (?:said|chosen|"
     r"gone)|"
-    r"(?:mother|father|ex|friend|stranger|examiner|boss) would|\ba \w+ would|according to|"
+    r"(?:mother|father|ex|friend|stranger|examiner|boss) would|\ban? (?:\w+ ){1,3}would|according to|"
     r"from [\w' ]{1,30} point of view|by our)\b|"
     r"有人|一般人|很多人|多数人|大家|习惯|容易误|其次|有些人|有的人|备选|次选|第二选择",
     re.IGNORECASE,
 )
 AT_FIRST = re.compile(
     r"\b(?:first (?:instinct|thought|reaction|impression|guess|impulse|glance|analysis)|first i thought|initial(?:ly)?|"
-    r"at first|originally)\b|第一反应|第一反應|乍看|乍一看|表面上|本来|本來|原本|起初|一开始|一開始|最初|先写",
+    r"at first|originally)\b|第一反应|第一反應|乍看|乍一看|表面上|本来|本來|原本|起初|一开始|一開始|最初|先写|刚开始|最开始|开始时",
     re.IGNORECASE,
 )
 CONCEDED = re.compile(

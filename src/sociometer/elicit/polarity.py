@@ -23,7 +23,9 @@ _STOP = re.compile(
 _GROUP = re.compile(phrases.GROUP, re.IGNORECASE)
 _MARK = re.compile(ANY)
 _BREAK = re.compile(
-    r"[;:—–]|,\s*(?:but|so|and so|yet|and)\b|\b(?:but|yet|whereas|so)\b|,(?=但|可|所以|因此|不过|而)|但是?|不过|所以|"
+    rf"[;:—–]|,\s*(?:but|so|and so|yet|and)\b|\b(?:but|yet|whereas)\b|"
+    rf"\bso(?= (?:i|it|it's|the|that|we|he|she|they|my|this|her|his)\b| ?$)|"
+    r",(?=但|可|所以|因此|不过|而)|但是?|不过|所以|"
     r"因此|其实|实际上",
     re.IGNORECASE,
 )
@@ -106,7 +108,7 @@ def _is_barred(left: str, right: str) -> bool:
     return (
         _is_hypothetical(left, right)
         or phrases.OTHERS.search(segment) is not None
-        or phrases.AT_FIRST.search(near) is not None
+        or phrases.AT_FIRST.search(_MARK.split(near)[-1]) is not None
         or (phrases.CONCEDED.match(segment) is not None and (segment == near or not segment.isascii()))
         or phrases.CONCEDED_BEHIND.match(right) is not None
     )
@@ -129,7 +131,8 @@ def _strength(left: str, right: str) -> int:
     if phrases.ONLY_BEFORE.search(left) and not phrases.OUT_BEHIND.search(behind[:60]):
         return VERDICT
     if phrases.CLAIM_BEHIND.match(behind):
-        return WEAK if phrases.BUT_BEHIND.match(behind) else VERDICT
+        but = phrases.BUT_BEHIND.match(behind)
+        return VERDICT if but is None else 0 if phrases.OUT_BEHIND.search(behind, but.start("but")) else WEAK
     if phrases.WORST_BEHIND.match(behind):
         return LOWEST
     return WEAK if phrases.PRAISE.match(behind) or re.search(r"[^不]的(?:就|才|正)?是[\"']*$", left) else 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sociometer.elicit.mentions import index_of
 
-__all__ = ["read_list", "read_ranking", "read_ticks"]
+__all__ = ["read_boxes", "read_list", "read_ranking", "read_ticks"]
 
 _NAMED = "[\ue100-\ue15f]"
 _LINE = re.compile(rf"^[ \t>#|•·🔹*-]*(?P<box>\[[ xX✓✔]?\])?[ \t|*-]*(?P<mark>{_NAMED})(?P<rest>.*)$", re.MULTILINE)
@@ -44,6 +44,13 @@ _DOWNWARDS = re.compile(
 )
 
 
+def read_boxes(text: str, count: int) -> int | None:
+    """Return the only option with a filled box, where all or all but one have a box in front."""
+    boxes = {index_of(line["mark"]): line["box"].strip("[] ") != "" for line in _LINE.finditer(text) if line["box"]}
+    ticked = [index for index, filled in boxes.items() if filled]
+    return ticked[0] if len(ticked) == 1 and len(boxes) >= max(2, count - 1) else None
+
+
 def read_list(text: str, count: int) -> int | None:
     """Return the one option with a good verdict, or the best rating, in a list or table with a line for each."""
     lines: dict[int, re.Match[str]] = {}
@@ -53,9 +60,6 @@ def read_list(text: str, count: int) -> int | None:
             lines[index] = line
         elif _verdict(line) is not _verdict(lines[index]) and _verdict(line) is not None:
             return _best_rated(text, count)
-    ticked = [index for index, line in lines.items() if line["box"] and line["box"].strip("[] ")]
-    if len(ticked) == 1 and sum(line["box"] is not None for line in lines.values()) >= count - 1:
-        return ticked[0]
     if len(lines) < count:
         return _best_rated(text, count)
     verdicts = {index: _verdict(line) for index, line in lines.items()}
@@ -109,9 +113,9 @@ def _best_rated(text: str, count: int) -> int | None:
 
 def read_ranking(text: str, count: int) -> int | None:
     """Return the top of a ranking of all options that nothing behind it contradicts."""
-    numbered = [(_place(match[1]), index_of(match[2]), match.end()) for match in _RANKED_LINE.finditer(text)]
-    if [place for place, _, _ in numbered] == list(range(1, count + 1)):
-        order, start, end = [index for _, index, _ in numbered], 0, numbered[-1][2]
+    numbered = list(_RANKED_LINE.finditer(text))
+    if [_place(match[1]) for match in numbered] == list(range(1, count + 1)):
+        order, start, end = [index_of(match[2]) for match in numbered], numbered[0].end(1), numbered[-1].end()
     else:
         arrows = list(_ARROWS.finditer(text))
         if len(arrows) != 1:
@@ -120,7 +124,7 @@ def read_ranking(text: str, count: int) -> int | None:
         start, end = arrows[0].start(), arrows[0].end()
     if sorted(order) != list(range(count)):
         return None
-    return _top(text, order, start or end, end)
+    return _top(text, order, start, end)
 
 
 def _place(number: str) -> int:
@@ -131,7 +135,7 @@ def _top(text: str, order: Sequence[int], start: int, end: int) -> int | None:
     before = text[max(0, start - 300) : start] + text[end : end + 200]
     if _UPWARDS.search(before):
         top = order[-1]
-    elif _DOWNWARDS.search(before) or ">" in text[start:end]:
+    elif _DOWNWARDS.search(before) or re.search(r"[^-]>", text[start:end]):
         top = order[0]
     else:
         return None
