@@ -9,6 +9,7 @@ from functools import cached_property
 from sociometer.elicit.mentions import ANY, index_of, marker
 from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, RETRACTION, TAKEN_BACK
 from sociometer.elicit.polarity import (
+    DECLARED,
     FINAL,
     MARKED,
     OPENED,
@@ -152,7 +153,7 @@ class Evidence:
         firm = _FIRM.match(self.marked)
         if firm:
             heads = {index_of(mark) for mark in _LABEL_LINE.findall(self.marked)}
-            alone = firm[0].endswith("\n") or firm.end() == len(self.marked)
+            alone = "(" not in firm[0] and (firm[0].endswith("\n") or firm.end() == len(self.marked))
             if heads <= indexes_of(firm[1]) and (alone or not self.is_list):
                 return Claim(indexes_of(firm[1]), OPENED, firm.start(1))
         opening = _OPENING.match(self.marked)
@@ -185,7 +186,7 @@ class Evidence:
     def is_list(self) -> bool:
         """Whether lines of the reply begin with different options."""
         heads = re.findall(r"^[ \t>#|*•\[\]xX-]*([\ue100-\ue15f])\s*[.):|–—\s-]", self.marked, re.MULTILINE)
-        inline = re.findall(r"(?:^|[.。;!?]\s*)([\ue100-\ue15f])\s*:", self.marked)
+        inline = re.findall(r"(?:^|[.。;!?]\s*)([\ue100-\ue15f])\s*[.:)]\s", self.marked)
         return len(set(heads)) > 1 or len(set(inline)) > 1
 
     def settle(self, claims: Sequence[Claim]) -> tuple[frozenset[int | None], int] | None:
@@ -199,7 +200,7 @@ class Evidence:
                 strength = max(strength, claim.strength)
             elif _replaces(claim, now, strength, between):
                 now, strength = claim.indexes, claim.strength
-            elif strength >= OPENED and claim.strength < FINAL:
+            elif strength >= OPENED and claim.strength < FINAL or strength == DECLARED and claim.strength < DECLARED:
                 continue
             else:
                 now, strength = now | claim.indexes, claim.strength
@@ -239,5 +240,6 @@ def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: 
         or corrects
         or (claim.strength == MARKED and strength < MARKED)
         or (claim.strength == FINAL and _CONTRAST.search(between) is not None)
+        or (claim.strength == DECLARED and strength < DECLARED)
         or (strength < OPENED and _BUT_ANSWER.search(between[-120:]) is not None)
     )

@@ -15,6 +15,7 @@ __all__ = [
     "CONCEDED",
     "CONCEDED_BEHIND",
     "CORRECTION",
+    "DECLARED_BEFORE",
     "GOOD",
     "GROUP",
     "HYPOTHETICAL",
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 _ADVERB = (
-    r"(?:most likely|probably|definitely|clearly|surely|certainly|obviously|therefore|simply|actually|still|indeed|"
+    r"(?:most likely|probably|prob|definitely|clearly|surely|certainly|obviously|therefore|simply|actually|still|indeed|"
     r"likely|almost certainly|really|just|now|perhaps|maybe|also|by far|easily|most|hands down|arguably|undoubtedly|"
     r"then|mostly|mainly|primarily|"
     r"thus|overall|ultimately|honestly|personally|either way|exactly|of course|hmm+|well|ok|okay|sure)"
@@ -74,7 +75,7 @@ _ENGLISH_BEFORE = (
     rf"\b(?:i|we|i'd|i'll|i'm|we'd|we'll|i've|let's|let me|you|one|should|would|must|he|she|gonna|going to)\b"
     rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,4}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
     rf"\b(?:it's|it is|torn|toss-up|tie|is now|choice is|comes down to|down to)(?: between)?\s+|\bbetween\s+(?={ANY}? ?$)|"
-    rf"\b(?:gonna|got to) say\s+|\bmake (?:it|that)\s+|\b(?:go|going|went|gone) with\s+|"
+    rf"\b(?:gonna|got to) say\s+|\bmake (?:it|that)\s+|^\W*(?:gotta|got to|must|has to|could|might|may|would|should) be\s+|\b(?:go|going|went|gone) with\s+|"
     rf"\b(?:settled on|opted for|ended up with)\s+|"
     rf"\bi (?:think|believe|guess|suspect|feel|say)\b[^,.;:]{{0,60}}\b(?:is|be)\s+|"
     rf"(?:^|[,.;:—–-]\s*|\b(?:so|then|just|therefore|hence|thus) )(?:choose|pick|select|go with|go for|go|take|"
@@ -118,6 +119,13 @@ _HAN_BEFORE = (
     r"還|就)?(?:是|为|為|:)"
 )
 CLAIM_BEFORE = re.compile(rf"(?:{_ENGLISH_BEFORE}|(?:{_HAN_BEFORE})\s*)[\"'(]*{_ADVERBS}[\"'(]*$", re.IGNORECASE)
+DECLARED_BEFORE = re.compile(
+    rf"(?:\b(?:answer|choice|pick|vote|selection)\b(?: here)?{_BE}|"
+    rf"\b(?:i|i'd|i'll|i'm|i've)\b(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,3}}?(?:choose|chose|pick|picked|select|selected|"
+    rf"go|going|went|opt|settle|settled|decided?|vote|stick|sticking|take|choosing|picking)(?: with| for| on)?|"
+    rf"(?:答案|我的选择)(?:应该|就|还|只能)*(?:是|为)|我(?:会|还是|就|要|最后|最终|应该)*选(?:择|了)?)\s*[\"'(]*{_ADVERBS}[\"'(]*$",
+    re.IGNORECASE,
+)
 SO_BEFORE = re.compile(
     r"(?:\b(?:so|therefore|thus|hence|ergo|(?<!and )then|ok|okay|fine|overall|ultimately|in (?:conclusion|summary|"
     r"short)|"
@@ -133,7 +141,7 @@ _QUITE = (
 CLAIM_BEHIND = re.compile(
     rf"(?:\s*,?\s*(?:it is\b|for me\b|for sure|hands down|all the way|then\b|wins\b(?=\s*[.,!;]|$)|gets my vote|"
     rf"is it\b|"
-    rf"takes (?:it|the cake)\b|all day\b|(?:is )?(?:slightly |just |a bit |narrowly )?ahead\b|edges\b|has the edge|obviously|definitely|certainly|i (?:think|guess|believe|suppose)\b|i'd say\b|"
+    rf"takes (?:it|the cake)\b|all day\b|for the win\b|(?:is )?(?:slightly |just |a bit |narrowly )?ahead\b|edges\b|has the edge|obviously|definitely|certainly|i (?:think|guess|believe|suppose)\b|i'd say\b|"
     rf"(?:rather than|instead of|over|beats|not)\s*{ANY})|"
     rf",?\s*(?:'s|is|was|would be|seems(?: to be)?|looks(?: like)?|remains|feels(?: like)?|sounds|comes out|"
     rf"comes across|"
@@ -191,7 +199,7 @@ WRONG_BEHIND = re.compile(
     r"no\b|"
     r"ruled out|eliminated|excluded|impossible|implausible|inappropriate|unsuitable|unacceptable|irrelevant|nonsense|"
     r"off the table|far-fetched|beside the point|❌|✖|✗|×)|"
-    r"\s*(?:都|均|也|就|显然|明显|则|則|项|是|更|全)*(?:不(?!错)|错|錯|排除|过于|過於)",
+    r"\s*(?:都|均|也|就|显然|明显|则|則|项|是|更|全)*(?:不(?!错)|错|錯|排除|过于|過於|太)",
     re.IGNORECASE,
 )
 OUT_BEHIND = re.compile(
@@ -217,10 +225,11 @@ IS_NOT = re.compile(
     r"\s*not\b(?!\s*[\ue100-\ue160])",
     re.IGNORECASE,
 )
+_IF_ASKED = r"(?! (?:i (?:had|have|must|were|was)|forced|pressed|asked|you ask|anything|it (?:were|was) me|only one))"
 HYPOTHETICAL = re.compile(
-    r"\bhad (?:he|she|it|they|the|we|i|this)\b|\bwere (?:he|she|it|they)\b|"
-    r"\b(?:if|unless|suppose|supposing|whether|imagine|had it|were it|in case)\b|如果|要是|假如|假设|倘若|若是|"
-    r"若(?=[^干])",
+    r"\bhad (?:he|she|it|they|the|we|this)\b|\bwere (?:he|she|it|they)\b|"
+    rf"\b(?:if{_IF_ASKED}|unless|suppose|supposing|whether(?! or not)|imagine|had it|were it|in case)\b|"
+    r"(?:如果|要是|假如|假设|倘若|若是)(?!(?:是|换了?|换作)?我(?=[,会來来选選就要肯])|要我|让我|非要)|若(?=[^干是要让])",
     re.IGNORECASE,
 )
 IF_BEHIND = re.compile(r"^[^.;!]{0,60}?\b(?:if|unless|only when|provided)\b", re.IGNORECASE)
@@ -250,6 +259,7 @@ CONCEDED_BEHIND = re.compile(
     r"textbook|"
     r"runner-up|(?:close |distant )?second|close\b|popular|what (?!i\b|we\b))|"
     r"(?:虽然|雖然|固然|也|看似|听起来|聽起來|看起来|看起來|乍看|其次|次之))|"
+    r"^\s*(?:is|was|would be)\s+(?:\w+\s+){0,4}?(?:many|most people|some people|people|others|everyone|everybody)\b|"
     r"^[^.;]{0,40}\bat first\b|^\s*(?:seems|looks|sounds|feels|may|might|would|could)\b[^.;]{0,80}\b(?:but|yet)\b|"
     r"^,\s*(?:(?:though|although)\s+\w|however|despite|while|which)\b",
     re.IGNORECASE,

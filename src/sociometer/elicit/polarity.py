@@ -10,10 +10,11 @@ import msgspec
 from sociometer.elicit import phrases
 from sociometer.elicit.mentions import ANY, CLASH, index_of
 
-__all__ = ["FINAL", "LOWEST", "MARKED", "OPENED", "VERDICT", "WEAK", "Claim", "Sentence", "Stance", "indexes_of", "judge", "sentences"]
+__all__ = ["DECLARED", "FINAL", "LOWEST", "MARKED", "OPENED", "VERDICT", "WEAK", "Claim", "Sentence", "Stance", "indexes_of", "judge", "sentences"]
 
-WEAK, LOWEST, VERDICT, FINAL, OPENED, MARKED = 1, 2, 3, 4, 5, 6
-"""How strongly an option is claimed: praised, called the worst (which some questions ask for), chosen, chosen at the very end, stated alone at the beginning, marked as
+WEAK, LOWEST, VERDICT, DECLARED, FINAL, OPENED, MARKED = 1, 2, 3, 4, 5, 6, 7
+"""How strongly an option is claimed: praised, called the worst (which some questions ask for), chosen, declared as
+the writer's own choice, chosen at the very end, stated alone at the beginning, marked as
 the answer."""
 
 _STOP = re.compile(
@@ -125,7 +126,7 @@ def _strength(left: str, right: str) -> int:
         return 0
     behind = right.lstrip("\"')")
     if phrases.CLAIM_BEFORE.search(left) and not _VERB_BEHIND.match(behind):
-        return VERDICT
+        return DECLARED if phrases.DECLARED_BEFORE.search(left) else VERDICT
     if phrases.SO_BEFORE.search(left) and _ALONE_BEHIND.match(behind):
         return VERDICT
     if phrases.ONLY_BEFORE.search(left) and not phrases.OUT_BEHIND.search(behind[:60]):

@@ -22,12 +22,15 @@ _TAKEN_BACK = re.compile(r"\b(?:wait|actually|correction|reconsider\w*|sorry|oop
 
 def spoken(text: str, options: Sequence[str], labels: Sequence[str]) -> str:
     """Return the plain text of the reply's own answer; of an absurdly long one, only the two ends."""
-    text = tidy(plain(_without_reasoning(text)))
+    text = _ends(tidy(plain(_ends(_without_reasoning(text)))))
     following = _NEXT_QUESTION.search(text)
     if following and text[: following.start()].strip():
         text = text[: following.start()]
-    text = text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
     return _before_other_options(text, options, labels)
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
 
 
 def _without_reasoning(text: str) -> str:

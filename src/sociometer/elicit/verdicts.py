@@ -21,12 +21,12 @@ _TICK = re.compile(r"[✅✔☑🟢👍√]")
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
 _RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
 _INLINE_RATING = re.compile(
-    rf"({_NAMED})[^\ue100-\ue15f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$)",
+    rf"({_NAMED})[^\ue100-\ue15f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$|(?=[,;]|\.(?!\d)))",
     re.MULTILINE,
 )
 _INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue15f\n✅✔☑√👍❌✖✗✘×👎]{{0,80}}([✅✔☑√👍❌✖✗✘×👎])")
 _INLINE_WORD = re.compile(
-    rf"({_NAMED})[?:= -]{{0,3}}(?:(yes|true|right|correct|good|best|是|对|對)|(?:no|nope|false|wrong|incorrect|bad|meh|too \w+|"
+    rf"({_NAMED})[?:=.( -]{{0,3}}(?:(yes|true|right|correct|good|best|是|对|對)|(?:no|nope|false|wrong|incorrect|bad|meh|too \w+|"
     r"否|错|錯|不对|不行))(?![\w'])",
     re.IGNORECASE,
 )
