@@ -10,7 +10,7 @@ import msgspec
 from sociometer.core.answer_format import Choice
 from sociometer.elicit.evidence import Evidence
 from sociometer.elicit.formatted import formatted
-from sociometer.elicit.mentions import ANY, CLASH, index_of
+from sociometer.elicit.marks import ANY, CLASH, index_of
 from sociometer.elicit.normal import squeeze
 from sociometer.elicit.paraphrase import wordings
 from sociometer.elicit.phrases import CORRECTION

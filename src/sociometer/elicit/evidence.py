@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from sociometer.elicit.mentions import ANY, index_of, marker
+from sociometer.elicit.marks import ANY, index_of
+from sociometer.elicit.mentions import marker
 from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, RETRACTION, TAKEN_BACK
 from sociometer.elicit.polarity import (
     DECLARED,
@@ -41,7 +42,8 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _FIRM = re.compile(
-    rf"^[^\w\ue100-\ue160]*({GROUP})[\"')\]]*(?:[^\w\n\ue100-\ue160]*(?:\n|$)|\s*[.!。]+(?=\s)|\s*\([^()\n]{{1,600}}\)?\W*(?:\n|$))"
+    rf"^[^\w\ue100-\ue160]*({GROUP})[\"')\]]*(?:[^\w\n\ue100-\ue160]*(?:\n|$)|\s*[.!。]+(?=\s)|"
+    rf"\s*\([^()\n]{{1,600}}\)?\W*(?:\n|$))"
 )
 _LABEL_LINE = re.compile(r"^[^\w\n\ue100-\ue160]*([\ue100-\ue13f])[^\w\n\ue100-\ue160]*$", re.MULTILINE)
 _ENDING = re.compile(
@@ -65,7 +67,8 @@ _OPENING_BRACKET = re.compile(
     r"[a-z]+n't)\b)\S)"
 )
 _CONCLUDES = re.compile(
-    r"(?:^[^\w\ue100-\ue160]*|[,;:—–-]\s*(?:and )?)(?:(?:so|therefore|thus|hence|that's why|(?:that|this|which) leaves|leaving)\b|所以|因此|"
+    r"(?:^[^\w\ue100-\ue160]*|[,;:—–-]\s*(?:and )?)(?:(?:so|therefore|thus|hence|that's why|(?:that|this|"
+    r"which) leaves|leaving)\b|所以|因此|"
     r"故|因而|只剩|剩下)",
     re.IGNORECASE,
 )
@@ -200,7 +203,9 @@ class Evidence:
                 strength = max(strength, claim.strength)
             elif _replaces(claim, now, strength, between):
                 now, strength = claim.indexes, claim.strength
-            elif strength >= OPENED and claim.strength < FINAL or strength == DECLARED and claim.strength < DECLARED:
+            elif (strength >= OPENED and claim.strength < FINAL) or (
+                strength == DECLARED and claim.strength < DECLARED
+            ):
                 continue
             else:
                 now, strength = now | claim.indexes, claim.strength

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from sociometer.elicit.mentions import ANY, CLASH, Marker, index_of
+from sociometer.elicit.marks import ANY, CLASH, index_of
+from sociometer.elicit.mentions import Marker
 from sociometer.elicit.normal import squeeze
 
 __all__ = ["formatted"]

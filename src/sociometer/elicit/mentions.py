@@ -6,42 +6,16 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from sociometer.elicit.marks import CLASH, LABEL, WORDS, index_of
 from sociometer.elicit.normal import plain
 from sociometer.elicit.paraphrase import wordings
+from sociometer.elicit.places import VERBS, mark_places
 
-__all__ = ["ANY", "CLASH", "LABEL", "PLACE", "WORDS", "Marker", "index_of", "marker"]
+__all__ = ["Marker", "marker"]
 
-LABEL, PLACE, WORDS = 0xE100, 0xE120, 0xE140
-"""First marks of the three kinds: a label, a place ("the third one"), an option's own words."""
-CLASH = "\ue160"
-"""The mark for a label in front of another option's words."""
-ANY = "[\ue100-\ue160]"
-"""A pattern for one mark; no reply holds such characters."""
-
-_NOUNS = (
-    "options?|choices?|answers?|letters?|numbers?|no\\.|comments?|repl(?:y|ies)|responses?|statements?|reactions?|"
-    "alternatives?|items?|sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|rows?|remarks?|actions?|"
-    "possibilit(?:y|ies)|interpretations?|explanations?|readings?|ones?|suggestions?|version|line|message|"
-    "utterances?|ways?|moves?|paths?|plans?|routes?"
-)
 _BEFORE_LABEL = (
     "options?|choice|letter|number|comments?|repl(?:y|ies)|responses?|statements?|reactions?|alternatives?|items?|"
     "sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|remarks?|possibilit(?:y|ies)|interpretations?"
-)
-_HAN_NOUNS = (
-    "选项|選項|方案|留言|答案|做法|说法|說法|回答|回复|回覆|句子?|项|項|个|個|种|種|条|條|行|则|則|位"
-)
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBERED = r"\d{1,2}(?:st|nd|rd|th)"
-_HAN = "一二三四五六七八九十"
-_VERBS = (
-    "is|are|was|were|isn't|aren't|wasn't|would|wouldn't|could|couldn't|can|can't|cannot|may|might|must|should|shouldn't|"
-    "will|won't|do|does|doesn't|did|has|had|and|or|nor|but|because|since|as|due|given|it|then|over|than|rather|instead|"
-    "if|though|although|even|while|when|which|who|that|with|at|in|on|to|from|by|for|too|also|only|just|alone|itself|not|"
-    "never|simply|clearly|actually|really|probably|actively|directly|still|best|seems|looks|sounds|fits|works|feels|"
-    "misses|ignores|makes|gives|shows|says|leaves|keeps|means|treats|asks|goes|takes|comes|becomes|remains|wins|offers|"
-    "requires|assumes|describes|explains|avoids|turns|puts|serves|addresses|yes|no|nope"
 )
 _NAMED = (
     r"\b(?:an?|plan|vitamins?|type|grades?|class|team|person|party|hepatitis|section|part|point|exhibit|category|step|"
@@ -71,11 +45,6 @@ _CONTRACTED = ((" have ", " ve "), (" is ", " s "), (" are ", " re "), (" will "
 _ONLY_AT_HEAD = {"yes", "no", "both", "neither", "nothing", "none", "nobody", "maybe", "true", "false", "now", "never"}
 
 
-def index_of(mark: str) -> int:
-    """Return the index of the option that a mark stands for."""
-    return ord(mark) & 31
-
-
 class Marker:
     """Replaces every mention of an option in a plain text by its mark."""
 
@@ -92,11 +61,12 @@ class Marker:
     def mark(self, text: str) -> str:
         """Return the text with one mark for each mention."""
         text = self._mark_words(_ANSWER_SHORT.sub(r"\1Answer: ", text))
-        text = self._mark_places(text)
+        digits = any(core.isdigit() for core in self.cores)
+        text = mark_places(text, self.folded, digits=not digits)
         for pattern in self._labels:
             text = pattern.sub(self._label_mark, text)
         text = _LABEL_TEXT.sub(self._quoting_mark, text)
-        return _join(text, digits=any(core.isdigit() for core in self.cores))
+        return _join(text, digits=digits)
 
     def whole(self, text: str) -> int | None:
         """Return the option that a text is the label of, ignoring case, brackets and punctuation."""
@@ -147,46 +117,6 @@ class Marker:
     def _form_index(self, found: str) -> int:
         return self._forms[_fold(found)]
 
-    def _mark_places(self, text: str) -> str:
-        count = len(self.options)
-
-        def place(at: int, match: re.Match[str]) -> str:
-            return chr(PLACE + at) if 0 <= at < count else match[0]
-
-        said = " ".join(self.folded)
-        ordinals = "|".join(_ORDINALS[: min(count, 10)])
-        free = "|".join(word for word in _ORDINALS[: min(count, 10)] if f" the {word} " not in f" {said} ") or "(?!)"
-        text = re.sub(
-            r"\bthe last two\b(?! \w+s\b)",
-            lambda m: f"{place(count - 2, m)} and {place(count - 1, m)}",
-            text,
-            flags=re.I,
-        )
-        text = re.sub(
-            rf"(?:\bthe |(?:^|(?<=[.:\n] )|(?<=\n)))({ordinals}|last|{_NUMBERED}) (?:{_NOUNS})\b(?!\s*:)|"
-            rf"\bthe ({free}|last|{_NUMBERED})\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_VERBS}|one|[a-z]+(?<!s)s)\b)",
-            lambda m: place(_ordinal(m[1] or m[2], count), m),
-            text,
-            flags=re.I,
-        )
-        text = re.sub(
-            rf"[第头]\s*([{_HAN}]|\d{{1,2}})\s*(?:{_HAN_NOUNS})(?:选项|選項)?(?![月年天次])|(最[后後]一)(?:{_HAN_NOUNS})",
-            lambda m: place(count - 1 if m[2] else _han(m[1]), m),
-            text,
-        )
-        digits = "(?!)" if any(core.isdigit() for core in self.cores) else r"\d{1,2}"
-        nouns = r"\b(?:options?|choice|answer|alternative|number|no\.)"
-        text = re.sub(
-            rf"{nouns}\s*#?({digits}|{'|'.join(_COUNTS)})\b(?! of\b|[.,/%]\d)|选项\s*([{_HAN}]|{digits})(?!个)",
-            lambda m: place(_counted(m[1] or m[2]), m),
-            text,
-            flags=re.I,
-        )
-        if count == 2:
-            text = re.sub(r"\bthe former\b|前者|前一(?:种|个|句|项|条)(?:说法|做法)?", chr(PLACE), text, flags=re.I)
-            text = re.sub(r"\bthe latter\b|[后後]者|[后後]一(?:种|个|句|项|条)(?:说法|做法)?", chr(PLACE + 1), text, flags=re.I)
-        return text
-
     def _label_passes(self) -> list[re.Pattern[str]]:
         def either(names: Sequence[str]) -> str:
             return "(?P<label>" + "|".join(re.escape(name) for name in sorted(set(names), key=len, reverse=True)) + ")"
@@ -207,7 +137,7 @@ class Marker:
             passes.append(re.compile(rf"\A{either(heads)}(?=\s+(?:because|since|becuase|cause|cuz|it is)\b)"))
         words = [form for form in heads if form not in ("a", "i")]
         if words:
-            passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{_VERBS})\b)(?=[a-z])"))
+            passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{VERBS})\b)(?=[a-z])"))
         passes.append(re.compile(rf"(?P<lead>(?i:{_LEAD})[\s:]*)[\"(\[]*{_guarded(both)}{end}[\")\]]*{han_tail}"))
         if self.initials:
             passes.append(re.compile(rf"(?P<lead>{_ANSWER_LEAD}[\s:]*){either([*self.initials])}{end}"))
@@ -243,7 +173,10 @@ class Marker:
 
 def _shared(text: str, option: str) -> int:
     """How many characters two texts have in common from their beginning."""
-    return next((at for at, (one, other) in enumerate(zip(text, option, strict=False)) if one != other), min(len(text), len(option)))
+    return next(
+        (at for at, (one, other) in enumerate(zip(text, option, strict=False)) if one != other),
+        min(len(text), len(option)),
+    )
 
 
 def _initials(cores: Sequence[str]) -> dict[str, int]:
@@ -257,7 +190,7 @@ def _initials(cores: Sequence[str]) -> dict[str, int]:
 def _guarded(forms: Sequence[str], *, verbs: bool = False) -> str:
     """Any label behind a leading word; the article, the pronoun and numbers need an end or a verb behind them."""
     parts = []
-    more = rf"|\s+(?:{_VERBS})\b" if verbs else ""
+    more = rf"|\s+(?:{VERBS})\b" if verbs else ""
     for form in sorted(set(forms), key=len, reverse=True):
         guard = rf"(?={_after(form)}{more})" if form in ("a", "i", "A", "I") or form.isdigit() else ""
         parts.append(re.escape(form) + guard)
@@ -269,25 +202,11 @@ def _after(core: str) -> str:
     stop = r"\s*(?:[^\w\s'’.]|\.(?!\w)|$)|\s*[\u3400-\u9fff]|\s*[\ue100-\ue160\n(]"
     if core in ("a", "i", "I"):
         return rf"(?!['’]|\s*[,;]\s*[a-z])(?:{stop})"
-    words = rf"\s+(?:{_VERBS})\b"
+    words = rf"\s+(?:{VERBS})\b"
     if core == "A":
         return rf"(?!['’])(?:{stop}|{words}|\s+[a-z]+(?<!s)s(?<!us)(?<!is)\b|\s+[A-Z][a-z]+|\s+\d)"
-    amount = rf"\s+(?:or|and|to)\s+\d+\s+(?!(?:{_VERBS})\b)[a-z]"
+    amount = rf"\s+(?:or|and|to)\s+\d+\s+(?!(?:{VERBS})\b)[a-z]"
     return rf"(?![.)]\s*[\ue100-\ue160]|[.,:/-]?\d|\s*[%/€$:]\s*\d|\s*%|['’\w]|\s*个|{amount})(?:{stop}|{words})"
-
-
-def _ordinal(word: str, count: int) -> int:
-    if word[0].isdigit():
-        return int(word[:-2]) - 1
-    return count - 1 if word.lower() == "last" else _ORDINALS.index(word.lower())
-
-
-def _han(sign: str) -> int:
-    return _HAN.index(sign) if sign in _HAN else int(sign) - 1
-
-
-def _counted(word: str) -> int:
-    return _COUNTS.index(word.lower()) if word.lower() in _COUNTS else _han(word)
 
 
 def _fold(text: str) -> str:

@@ -49,25 +49,32 @@ _COMMON_WORDS = frozenset(_COMMON.split(" "))
 _LEAST, _ENOUGH, _MARGIN = 1.0, 2.5, 3.0
 _SENTENCE = re.compile(r"[.!。…\n]+(?=\s|$|[\u3400-\u9fff])|\n")
 _CLAUSE = re.compile(
-    r"(\s*(?:[,;:—–(]\s*(?:and |so )?)?(?<!\w)(?:but|however|yet|(?<!as )though|although|while|whereas|rather than|instead of|unlike|not)\b|"
+    r"(\s*(?:[,;:—–(]\s*(?:and |so )?)?(?<!\w)(?:but|however|yet|(?<!as )though|although|while|whereas|rather than|"
+    r"instead of|unlike|not)\b|"
     r"[,;:—–()?]|但是?|不过|可是?(?![以能])|而不是|而非)",
     re.IGNORECASE,
 )
 _BUT = re.compile(r"\b(?:but|however|yet)\b|但|不过|可|\?", re.IGNORECASE)
-_ASIDE = re.compile(r"\b(?:though|although|while|whereas|rather than|instead of|unlike|not)\b|而不是|而非", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\b(?:though|although|while|whereas|rather than|instead of|unlike|not)\b|而不是|而非", re.IGNORECASE
+)
 _SUPPOSED = re.compile(
-    r"^\W*[A-Z]?[a-z]+ing\b.*\bwould\b|(?<!as )\b(?:if|unless|suppose)\b|如果|要是|假如|若|^\W*(?:虽然|尽管|固然)", re.IGNORECASE
+    r"^\W*[A-Z]?[a-z]+ing\b.*\bwould\b|(?<!as )\b(?:if|unless|suppose)\b|如果|要是|假如|若|^\W*(?:虽然|尽管|固然)",
+    re.IGNORECASE,
 )
 _AGAINST = re.compile(
     r"\b(?:not|never|no|nothing|neither|nor|without|too|wrong|worse|worst|bad|ignores?|misses|fails?|lacks?|avoid\w*|"
     r"less|harsh|rude|cold|cruel|overwhelming|risky?|background|merely|unkind|useless|dishonest|untrue|lie|lies|lying|"
     r"would (?:only|just)|dodg\w*|sidelines|exposes|defeats|frowned)\b|n't\b|"
-    r"都不|不合|不能|不该|不对|不行|不妥|不如|不会|不必|不应|不用|没有|没法|太|错|伤|反而|等于|只会|更远|假话|难看|不甘|假|"
+    r"都不|不合|不能|不该|不对|不行|不妥|不如|不会|不必|不应|不用|没有|没法|太|错|伤|反而|等于|只会|更远|假话|难看|"
+    r"不甘|假|"
     r"不见得|最省事",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
-_LEFT_OVER = re.compile(r"\b(?:what(?:'s| is) left|what remains|(?:that|this|which) leaves|leaving)\b|只剩|剩下", re.IGNORECASE)
+_LEFT_OVER = re.compile(
+    r"\b(?:what(?:'s| is) left|what remains|(?:that|this|which) leaves|leaving)\b|只剩|剩下", re.IGNORECASE
+)
 _DECIDES = re.compile(
     r"\b(?:i'd|i would|i'll|should|so|therefore|my (?:answer|pick|choice)|best|go with|choose|pick|ought to)\b|"
     r"应该|应当|我会|我选|所以|因此|还是|最好",
@@ -108,7 +115,7 @@ class Wordings:
         return first
 
     def stated(self, text: str) -> int | None:
-        """Return the option that the reply says in the clauses that reject nothing, by a wide margin over the others."""
+        """Return the option that the clauses say which reject nothing, by a wide margin over the others."""
         if _LEFT_OVER.search(text):
             return self.decided(text, _LEFT_OVER)
         scores, rejected = self.balance(text)

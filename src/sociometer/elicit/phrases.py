@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sociometer.elicit.mentions import ANY
+from sociometer.elicit.marks import ANY
 
 __all__ = [
     "ALL_BUT",
@@ -36,7 +36,8 @@ __all__ = [
 ]
 
 _ADVERB = (
-    r"(?:most likely|probably|prob|definitely|clearly|surely|certainly|obviously|therefore|simply|actually|still|indeed|"
+    r"(?:most likely|probably|prob|definitely|clearly|surely|certainly|obviously|therefore|simply|actually|still|"
+    r"indeed|"
     r"likely|almost certainly|really|just|now|perhaps|maybe|also|by far|easily|most|hands down|arguably|undoubtedly|"
     r"then|mostly|mainly|primarily|"
     r"thus|overall|ultimately|honestly|personally|either way|exactly|of course|hmm+|well|ok|okay|sure)"
@@ -74,8 +75,10 @@ _ENGLISH_BEFORE = (
     rf"\b{_CHOICE}(?:\s+(?:here|to this question|to the question|for me|is therefore))?(?:{_BE}|\s*[:=—–-]+>?)*\s*|"
     rf"\b(?:i|we|i'd|i'll|i'm|we'd|we'll|i've|let's|let me|you|one|should|would|must|he|she|gonna|going to)\b"
     rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,4}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
-    rf"\b(?:it's|it is|torn|toss-up|tie|is now|choice is|comes down to|down to)(?: between)?\s+|\bbetween\s+(?={ANY}? ?$)|"
-    rf"\b(?:gonna|got to) say\s+|\bmake (?:it|that)\s+|^\W*(?:gotta|got to|must|has to|could|might|may|would|should) be\s+|\b(?:go|going|went|gone) with\s+|"
+    rf"\b(?:it's|it is|torn|toss-up|tie|is now|choice is|comes down to|down to)(?: between)?\s+|"
+    rf"\bbetween\s+(?={ANY}? ?$)|"
+    rf"\b(?:gonna|got to) say\s+|\bmake (?:it|that)\s+|^\W*(?:gotta|got to|must|has to|could|might|may|would|"
+    rf"should) be\s+|\b(?:go|going|went|gone) with\s+|"
     rf"\b(?:settled on|opted for|ended up with)\s+|"
     rf"\bi (?:think|believe|guess|suspect|feel|say)\b[^,.;:]{{0,60}}\b(?:is|be)\s+|"
     rf"(?:^|[,.;:—–-]\s*|\b(?:so|then|just|therefore|hence|thus) )(?:choose|pick|select|go with|go for|go|take|"
@@ -85,7 +88,8 @@ _ENGLISH_BEFORE = (
     rf"\b(?:leaves?(?: us)?(?: with)?|leaving(?: us)?(?: with)?|left with|left is|remaining(?: option)? is|"
     rf"ending up at)"
     rf"\s*(?:only|just)?:?\s*|"
-    rf"\b(?:{BEST}|{WORST})(?:\s+[a-z']+){{0,6}}?\s*(?:\b(?:is|was|would be|remains|has to be|must be|goes to|might be)\b:?|:)\s*|"
+    rf"\b(?:{BEST}|{WORST})(?:\s+[a-z']+){{0,6}}?\s*(?:\b(?:is|was|would be|remains|has to be|must be|goes to|"
+    rf"might be)\b:?|:)\s*|"
     rf"\b(?:switch|chang|revis|correct|updat|mov)\w*\s+(?:(?:my|the)\s+)?(?:answer|choice|pick|mind|vote)?\s*"
     rf"(?:from {ANY} )?(?:to|:)\s*|"
     rf"(?:→|->|=>|⇒|✅|☑|👉|✔️?|\[x\])\s*|"
@@ -95,17 +99,20 @@ _ENGLISH_BEFORE = (
     rf"is exactly what|consistent with|reflected in|in line with|by elimination,?)\s+|"
     rf"\b(?:answer|option|one|reply|response|comment|sentence|utterance|line|choice|statement|person)s? "
     rf"(?:that|which|who|where|in which) [^.;:\n]{{1,100}} (?:is|would be|must be|has to be)\s+|"
-    rf"\b(?:i|i'd|i'll|we|i'm going to)(?: (?:would|will|should|just|simply|have to|must|therefore|choose to|decide to|want to))*"
+    rf"\b(?:i|i'd|i'll|we|i'm going to)(?: (?:would|will|should|just|simply|have to|must|therefore|choose to|"
+    rf"decide to|want to))*"
     rf"\s+|\b(?:decision|move|play|action|choice|thing|response|answer) (?:here )?(?:is|would be) to\s+|"
     rf"\b(?:must be|has to be|had to be|can only be|would have to be)\s+(?:the |in |on |at |under )*|"
-    rf"\b(?:describe|call|label|class|classify|judge|rate|characteri[sz]e|read|see)\b[^.;:\n]{{1,60}} as (?:an? |being )?|"
+    rf"\b(?:describe|call|label|class|classify|judge|rate|characteri[sz]e|read|see)\b[^.;:\n]{{1,60}} as (?:an? |"
+    rf"being )?|"
     rf"\bnot {ANY},?\s*(?:but|it's|it is)\s+|^\W*{_ADVERB}[\s,.!]+"
 )
 _HAN_BEFORE = (
     r"(?:答案|结论|結論|正解|正确选项|正確選項|选项|選項|选择|選擇|回答|排第一的?)(?:应该|應該|应当|应|應|就|会|還|"
     r"还|只能|自然|便|当然)*"
     r"(?:是|为|為|选|選|:|=)+|(?<![\u3400-\u9fff])答:?|"
-    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|要选的话,?|选一个的话,?|选|選|选择|選擇|选定|改选|改選|改为|改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
+    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|要选的话,?|选一个的话,?|选|選|选择|選擇|选定|改选|改選|改为|"
+    r"改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
     r"喜歡|站)"
     r"(?:了|的是|给|給|选|选择|選擇)?:?|"
     r"(?:所以|因此|那么|那|故|因而|于是|应该|應該|应当|当然|还|還|肯定|就|只能|我(?:认为|認為|觉得|覺得|猜)|才|大概|"
@@ -115,15 +122,18 @@ _HAN_BEFORE = (
     rf"不是{ANY}[,]?(?:而是|是)|"
     r"(?:只剩下?(?:了)?|剩下的?(?:就)?(?:是)?|唯独|唯獨|唯有)|我(?:认为|認為|觉得|覺得)|会说|會說|会先说|当然去?|直接|"
     r"(?:那就|就|还是|還是|综上|综上所述),?|"
-    r"(?<!不)最[^,。;不]{1,10}的(?:选项|選項|答案|做法|回应|回應|那?一?[个個項项句条條种種]|说法|說法)?(?:应该|應該|应|还|"
+    r"(?<!不)最[^,。;不]{1,10}的(?:选项|選項|答案|做法|回应|回應|那?一?[个個項项句条條种種]|说法|說法)?(?:应该|"
+    r"應該|应|还|"
     r"還|就)?(?:是|为|為|:)"
 )
 CLAIM_BEFORE = re.compile(rf"(?:{_ENGLISH_BEFORE}|(?:{_HAN_BEFORE})\s*)[\"'(]*{_ADVERBS}[\"'(]*$", re.IGNORECASE)
 DECLARED_BEFORE = re.compile(
     rf"(?:\b(?:answer|choice|pick|vote|selection)\b(?: here)?{_BE}|"
-    rf"\b(?:i|i'd|i'll|i'm|i've)\b(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,3}}?(?:choose|chose|pick|picked|select|selected|"
+    rf"\b(?:i|i'd|i'll|i'm|i've)\b(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,3}}?(?:choose|chose|pick|picked|select|"
+    rf"selected|"
     rf"go|going|went|opt|settle|settled|decided?|vote|stick|sticking|take|choosing|picking)(?: with| for| on)?|"
-    rf"(?:答案|我的选择)(?:应该|就|还|只能)*(?:是|为)|我(?:会|还是|就|要|最后|最终|应该)*选(?:择|了)?)\s*[\"'(]*{_ADVERBS}[\"'(]*$",
+    rf"(?:答案|我的选择)(?:应该|就|还|只能)*(?:是|为)|我(?:会|还是|就|要|最后|最终|应该)*选(?:择|"
+    rf"了)?)\s*[\"'(]*{_ADVERBS}[\"'(]*$",
     re.IGNORECASE,
 )
 SO_BEFORE = re.compile(
@@ -141,7 +151,8 @@ _QUITE = (
 CLAIM_BEHIND = re.compile(
     rf"(?:\s*,?\s*(?:it is\b|for me\b|for sure|hands down|all the way|then\b|wins\b(?=\s*[.,!;]|$)|gets my vote|"
     rf"is it\b|"
-    rf"takes (?:it|the cake)\b|all day\b|for the win\b|(?:is )?(?:slightly |just |a bit |narrowly )?ahead\b|edges\b|has the edge|obviously|definitely|certainly|i (?:think|guess|believe|suppose)\b|i'd say\b|"
+    rf"takes (?:it|the cake)\b|all day\b|for the win\b|(?:is )?(?:slightly |just |a bit |narrowly )?ahead\b|edges\b|"
+    rf"has the edge|obviously|definitely|certainly|i (?:think|guess|believe|suppose)\b|i'd say\b|"
     rf"(?:rather than|instead of|over|beats|not)\s*{ANY})|"
     rf",?\s*(?:'s|is|was|would be|seems(?: to be)?|looks(?: like)?|remains|feels(?: like)?|sounds|comes out|"
     rf"comes across|"
@@ -160,7 +171,8 @@ CLAIM_BEHIND = re.compile(
     re.IGNORECASE,
 )
 BUT_BEHIND = re.compile(
-    r"[^.;。]{0,60}?(?P<but>\b(?:but|yet)\b|但|不过|可是|可(?![以能])|然而)[^.;。\ue100-\ue160]*(?:$|[.;。])", re.IGNORECASE
+    r"[^.;。]{0,60}?(?P<but>\b(?:but|yet)\b|但|不过|可是|可(?![以能])|然而)[^.;。\ue100-\ue160]*(?:$|[.;。])",
+    re.IGNORECASE,
 )
 WORST_BEHIND = re.compile(rf"\s+(?:is|would be|seems|remains) {_QUITE}{WORST}\b", re.IGNORECASE)
 PRAISE = re.compile(
@@ -185,7 +197,8 @@ GOOD = re.compile(r"\b(?:fine|good|okay|ok|appropriate|correct|works?|right|fits
 OUT_BEFORE = re.compile(
     rf"(?:\bnot|\bnor|\bneither|\bnone of|\brather than|\binstead of|\bover|\bthan|\bagainst|\bexcept(?: for)?|"
     rf"\beliminat\w+|\brul\w+ out|\breject\w*|\bexclud\w*|\bdiscard\w*|\bdismiss\w*|\bstrike|\bwithout|\bfrom|\bunlike|"
-    rf"\bbeats|\b(?:preferable|superior|compared) (?:to|with)|\bprefer {ANY} to|与其选?|相比|与|與|比|\bahead of|\bedg\w+ out|"
+    rf"\bbeats|\b(?:preferable|superior|compared) (?:to|with)|\bprefer {ANY} to|与其选?|相比|与|與|比|\bahead of|"
+    rf"\bedg\w+ out|"
     rf"(?<!唯)不(?:是|选|選|会选|會選|该选|應選|应选|能选|会是|可能是)?|别选|沒選|没选|非|排除了?|除了|除|谈不上|"
     rf"談不上|算不上|"
     rf"而不是|而非|并非|並非|不像|去掉)\s*(?:(?:be|is|choose|choosing|pick|both|either|just|it's|for)\s+)*[\"(]*$",
@@ -229,14 +242,16 @@ _IF_ASKED = r"(?! (?:i (?:had|have|must|were|was)|forced|pressed|asked|you ask|a
 HYPOTHETICAL = re.compile(
     r"\bhad (?:he|she|it|they|the|we|this)\b|\bwere (?:he|she|it|they)\b|"
     rf"\b(?:if{_IF_ASKED}|unless|suppose|supposing|whether(?! or not)|imagine|had it|were it|in case)\b|"
-    r"(?:如果|要是|假如|假设|倘若|若是)(?!(?:是|换了?|换作)?我(?=[,会來来选選就要肯])|要我|让我|非要)|若(?=[^干是要让])",
+    r"(?:如果|要是|假如|假设|倘若|若是)(?!(?:是|换了?|换作)?我(?=[,会來来选選就要肯])|要我|让我|非要)|"
+    r"若(?=[^干是要让])",
     re.IGNORECASE,
 )
 IF_BEHIND = re.compile(r"^[^.;!]{0,60}?\b(?:if|unless|only when|provided)\b", re.IGNORECASE)
 UNREAL = re.compile(r"\b(?:would|were|had|might|could)\b|'d\b", re.IGNORECASE)
 OTHERS = re.compile(
     r"\b(?:people|everyone|everybody|many|some|others|most (?:people|readers|parents|of us|would|will)|author|textbook|"
-    r"you(?:'d| would| might| may| could)|one (?:might|could|may)|somebody|someone|(?:he|she|they)'d (?:say|pick|choose|answer|go)|obvious|"
+    r"you(?:'d| would| might| may| could)|one (?:might|could|may)|somebody|someone|(?:he|she|they)'d (?:say|pick|"
+    r"choose|answer|go)|obvious|"
     r"no one|nobody|nearly|almost|i thought|was going to|was about to|second (?:choice|pick|best|place)|runner-up|"
     r"close second|expected|tempt\w*|not far (?:off|behind)|would have (?:said|been|chosen)|i'd have (?:said|chosen|"
     r"gone)|"
@@ -247,7 +262,8 @@ OTHERS = re.compile(
 )
 AT_FIRST = re.compile(
     r"\b(?:first (?:instinct|thought|reaction|impression|guess|impulse|glance|analysis)|first i thought|initial(?:ly)?|"
-    r"at first|originally)\b|第一反应|第一反應|乍看|乍一看|表面上|本来|本來|原本|起初|一开始|一開始|最初|先写|刚开始|最开始|开始时",
+    r"at first|originally)\b|第一反应|第一反應|乍看|乍一看|表面上|本来|本來|原本|起初|一开始|一開始|最初|先写|"
+    r"刚开始|最开始|开始时",
     re.IGNORECASE,
 )
 CONCEDED = re.compile(
@@ -279,7 +295,8 @@ TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 RETRACTION = re.compile(
-    rf"{TAKEN_BACK.pattern}|(?:^|[.!?。…\n])\W*(?:actually|on (?:closer |further )?(?:reflection|inspection)|correction|"
+    rf"{TAKEN_BACK.pattern}|(?:^|[.!?。…\n])\W*(?:actually|on (?:closer |further )?(?:reflection|inspection)|"
+    rf"correction|"
     rf"come to think of it|then again|i mean|其实|再想想|重新|仔细一想)|改(?:为|成|选)",
     re.IGNORECASE,
 )

@@ -8,9 +8,23 @@ from collections.abc import Iterator
 import msgspec
 
 from sociometer.elicit import phrases
-from sociometer.elicit.mentions import ANY, CLASH, index_of
+from sociometer.elicit.marks import ANY, CLASH, index_of
 
-__all__ = ["DECLARED", "FINAL", "LOWEST", "MARKED", "OPENED", "VERDICT", "WEAK", "Claim", "Sentence", "Stance", "indexes_of", "judge", "sentences"]
+__all__ = [
+    "DECLARED",
+    "FINAL",
+    "LOWEST",
+    "MARKED",
+    "OPENED",
+    "VERDICT",
+    "WEAK",
+    "Claim",
+    "Sentence",
+    "Stance",
+    "indexes_of",
+    "judge",
+    "sentences",
+]
 
 WEAK, LOWEST, VERDICT, DECLARED, FINAL, OPENED, MARKED = 1, 2, 3, 4, 5, 6, 7
 """How strongly an option is claimed: praised, called the worst (which some questions ask for), chosen, declared as
@@ -24,8 +38,8 @@ _STOP = re.compile(
 _GROUP = re.compile(phrases.GROUP, re.IGNORECASE)
 _MARK = re.compile(ANY)
 _BREAK = re.compile(
-    rf"[;:—–]|,\s*(?:but|so|and so|yet|and)\b|\b(?:but|yet|whereas)\b|"
-    rf"\bso(?= (?:i|it|it's|the|that|we|he|she|they|my|this|her|his)\b| ?$)|"
+    r"[;:—–]|,\s*(?:but|so|and so|yet|and)\b|\b(?:but|yet|whereas)\b|"
+    r"\bso(?= (?:i|it|it's|the|that|we|he|she|they|my|this|her|his)\b| ?$)|"
     r",(?=但|可|所以|因此|不过|而)|但是?|不过|所以|"
     r"因此|其实|实际上",
     re.IGNORECASE,

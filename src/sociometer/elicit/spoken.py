@@ -17,7 +17,9 @@ _NEXT_QUESTION = re.compile(
     re.IGNORECASE,
 )
 _ANSWERED = re.compile(r"\b(?:answer|choice)(?: is)? ?:|答案 ?(?:是|为)?:|^[\W_]*+\w{1,2}[\W_]*+$", re.IGNORECASE)
-_TAKEN_BACK = re.compile(r"\b(?:wait|actually|correction|reconsider\w*|sorry|oops|no,)|等等|更正|不对|改", re.IGNORECASE)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|actually|correction|reconsider\w*|sorry|oops|no,)|等等|更正|不对|改", re.IGNORECASE
+)
 
 
 def spoken(text: str, options: Sequence[str], labels: Sequence[str]) -> str:

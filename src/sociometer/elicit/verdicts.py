@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sociometer.elicit.mentions import index_of
+from sociometer.elicit.marks import index_of
 
 __all__ = ["read_boxes", "read_list", "read_ranking", "read_ticks"]
 
@@ -21,12 +21,14 @@ _TICK = re.compile(r"[✅✔☑🟢👍√]")
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
 _RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
 _INLINE_RATING = re.compile(
-    rf"({_NAMED})[^\ue100-\ue15f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$|(?=[,;]|\.(?!\d)))",
+    rf"({_NAMED})[^\ue100-\ue15f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$|"
+    rf"(?=[,;]|\.(?!\d)))",
     re.MULTILINE,
 )
 _INLINE_TICK = re.compile(rf"({_NAMED})[^\ue100-\ue15f\n✅✔☑√👍❌✖✗✘×👎]{{0,80}}([✅✔☑√👍❌✖✗✘×👎])")
 _INLINE_WORD = re.compile(
-    rf"({_NAMED})[?:=.( -]{{0,3}}(?:(yes|true|right|correct|good|best|是|对|對)|(?:no|nope|false|wrong|incorrect|bad|meh|too \w+|"
+    rf"({_NAMED})[?:=.( -]{{0,3}}(?:(yes|true|right|correct|good|best|是|对|對)|(?:no|nope|false|wrong|incorrect|"
+    rf"bad|meh|too \w+|"
     r"否|错|錯|不对|不行))(?![\w'])",
     re.IGNORECASE,
 )
