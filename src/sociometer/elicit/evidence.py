@@ -55,6 +55,7 @@ _COLON_END = re.compile(rf"[:→]\s*({GROUP})\W*$")
 _CONTRAST = re.compile(
     r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE
 )
+_BUT = re.compile(r"^[^.。;\n]*(?:\b(?:but|yet)\b|但|不过)[^.。;\n]*$", re.IGNORECASE)
 _BUT_ANSWER = re.compile(
     r"\b(?:but|yet|however)\b[^.]{0,60}\b(?:answer|choice|pick|i'd|i would|i'll|go with)\b[^.]{0,30}$|"
     r"(?:但|不过|可是)[^。]{0,30}(?:答案|我会?选|选)[^。]{0,6}$",
@@ -246,5 +247,6 @@ def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: 
         or (claim.strength == MARKED and strength < MARKED)
         or (claim.strength == FINAL and _CONTRAST.search(between) is not None)
         or (claim.strength == DECLARED and strength < DECLARED)
+        or (claim.strength == VERDICT and strength <= VERDICT and _BUT.search(between) is not None)
         or (strength < OPENED and _BUT_ANSWER.search(between[-120:]) is not None)
     )

@@ -40,7 +40,7 @@ _REFERENCE = re.compile(
     r"(?P<han>[^,.;:!?。\s\ue100-\ue160]{2,24})的?那(?:一)?(?:句|个|条|种|项|位)(?!人)",
     re.IGNORECASE,
 )
-_LABEL_TEXT = re.compile(r"(?P<label>[\ue100-\ue11f])[.:)\]\"' —–-]{1,6}(?P<text>[^\n\ue100-\ue160]{8,160})")
+_LABEL_TEXT = re.compile(r"(?P<label>[\ue100-\ue11f])[.:)\]\"' ,、—–-]{1,6}(?P<text>[^\n\ue100-\ue160]{4,160})")
 _CONTRACTED = ((" have ", " ve "), (" is ", " s "), (" are ", " re "), (" will ", " ll "), (" would ", " d "))
 _ONLY_AT_HEAD = {"yes", "no", "both", "neither", "nothing", "none", "nobody", "maybe", "true", "false", "now", "never"}
 

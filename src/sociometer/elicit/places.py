@@ -60,7 +60,7 @@ def mark_places(text: str, folded: Sequence[str], *, digits: bool) -> str:
         text,
     )
     number = r"\d{1,2}" if digits else "(?!)"
-    nouns = r"\b(?:options?|choice|answer|alternative|number|no\.)"
+    nouns = r"\b(?:(?:comment|reply|option|sentence|statement) (?:number|no\.)|options?|choice|answer|alternative|number|no\.)"
     text = re.sub(
         rf"{nouns}\s*#?({number}|{'|'.join(_COUNTS)})\b(?! of\b|[.,/%]\d)|选项\s*([{_HAN}]|{number})(?!个)",
         lambda m: place(_counted(m[1] or m[2]), m),
