@@ -218,7 +218,7 @@ def _words_pattern(options: Sequence[str], labels: dict[str, int]) -> tuple[re.P
     forms: dict[str, int] = {}
     shared: set[str] = set()
     folded = [_fold(option) for option in options]
-    heads = [{words[-1]} if len(words := option.split()) > 1 else set[str]() for option in folded]
+    heads = [set(option.split()[1:][-1:]) for option in folded]
     if not all(option.isascii() and len(option.split()) <= 3 and option[-3:].isalpha() for option in folded):
         heads = []  # "the drawer" stands for "green drawer" only where all options are as short
     for at, option in enumerate(options):

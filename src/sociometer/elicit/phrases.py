@@ -102,7 +102,8 @@ _ENGLISH_BEFORE = (
     rf"\b(?:i|i'd|i'll|we|i'm going to)(?: (?:would|will|should|just|simply|have to|must|therefore|choose to|"
     rf"decide to|want to))*"
     rf"\s+|\b(?:decision|move|play|action|choice|thing|response|answer) (?:here )?(?:is|would be) to\s+|"
-    rf"(?:\b(?:will|would)|'ll|'d) (?:[a-z]+ )?(?:look|search|check|try|go)(?: [a-z]+){{0,2}}? (?:in|under|at|inside|on|to|for)"
+    rf"(?:\b(?:will|would)|'ll|'d) (?:[a-z]+ )?(?:look|search|check|try|go)(?: [a-z]+){{0,2}}? (?:in|under|at|"
+    rf"inside|on|to|for)"
     rf"(?: the)?\s+|"
     rf"\b(?:must be|has to be|had to be|can only be|would have to be)\s+(?:the |in |on |at |under )*|"
     rf"\b(?:describe|call|label|class|classify|judge|rate|characteri[sz]e|read|see)\b[^.;:\n]{{1,60}} as (?:an? |"
@@ -122,7 +123,8 @@ _HAN_BEFORE = (
     r"显然|顯然|其实|其實|也许|一定|明显)(?:就|还|還|应该|應該|应|只能|会|會)*(?:是|说|說|选|選)|(?:^|"
     r"[,。;:])\s*(?:而?是)|"
     rf"不是{ANY}[,]?(?:而是|是)|"
-    r"(?:只剩下?(?:了)?|剩下的?(?:就)?(?:是)?|唯独|唯獨|唯有)|我(?:认为|認為|觉得|覺得)|会说|會說|(?:觉得|覺得|感到|感觉|其实|心里)(?:很|非常|十分|更|有些|有点)+|会(?:觉得|感到)|会先说|当然去?|直接|"
+    r"(?:只剩下?(?:了)?|剩下的?(?:就)?(?:是)?|唯独|唯獨|唯有)|我(?:认为|認為|觉得|覺得)|会说|會說|(?:觉得|覺得|"
+    r"感到|感觉|其实|心里)(?:很|非常|十分|更|有些|有点)+|会(?:觉得|感到)|会先说|当然去?|直接|"
     r"(?:那就|就|还是|還是|综上|综上所述),?|"
     r"(?<!不)最[^,。;不]{1,10}的(?:选项|選項|答案|做法|回应|回應|那?一?[个個項项句条條种種]|说法|說法)?(?:应该|"
     r"應該|应|还|"
@@ -168,7 +170,8 @@ CLAIM_BEHIND = re.compile(
     r"\s*(?:(?:相对|相對|明显|显然|顯然|才|就|是|会|會|要|则|則|比较|無疑|无疑|还是|還是)*(?:最|更)(?!不)[^,。;]{1,6}|"
     r"才?(?:是|为)(?:正确|正確|最|唯一|更|答案|对的|對的)(?!不)|好就好在|一票|胜出|勝出|才对|才對|才(?:是|能|真正)|"
     r"莫属|"
-    rf"(?:对|正确|吧|啦|呀|咯|哦)(?=[。,;!]|\s*$)|(?:比|好过|胜过){ANY}(?:更?好|更|强|合适)|(?:而不是|而非|多于|大于|胜过){ANY}|"
+    rf"(?:对|正确|吧|啦|呀|咯|哦)(?=[。,;!]|\s*$)|(?:比|好过|胜过){ANY}(?:更?好|更|强|合适)|(?:而不是|而非|多于|"
+    rf"大于|胜过){ANY}|"
     rf"正好|因为|因為))",
     re.IGNORECASE,
 )
@@ -199,7 +202,8 @@ GOOD = re.compile(r"\b(?:fine|good|okay|ok|appropriate|correct|works?|right|fits
 OUT_BEFORE = re.compile(
     rf"(?:\bnot|\bnor|\bneither|\bnone of|\brather than|\binstead of|\bover|\bthan|\bagainst|\bexcept(?: for)?|"
     rf"\beliminat\w+|\brul\w+ out|\breject\w*|\bexclud\w*|\bdiscard\w*|\bdismiss\w*|\bstrike|\bwithout|\bfrom|\bunlike|"
-    rf"\bbeats|\b(?:preferable|superior|compared) (?:to|with)|\bprefer {ANY} to|与其选?|相比|与|與|比|多于|大于|胜过|\bahead of|"
+    rf"\bbeats|\b(?:preferable|superior|compared) (?:to|with)|\bprefer {ANY} to|与其选?|相比|与|與|比|多于|大于|"
+    rf"胜过|\bahead of|"
     rf"\bedg\w+ out|"
     rf"(?<!唯)不(?:是|选|選|会选|會選|该选|應選|应选|能选|会是|可能是)?|别选|沒選|没选|非|排除了?|除了|除|谈不上|"
     rf"談不上|算不上|"

@@ -28,6 +28,12 @@ _HAN_NOUNS = "选项|選項|方案|留言|答案|做法|说法|說法|回答|回
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBERED = r"\d{1,2}(?:st|nd|rd|th)"
+_COUNTED = (
+    r"\b(?:(?:comment|reply|option|sentence|statement) (?:number|no\.)|"
+    r"options?|choice|answer|alternative|number|no\.)"
+)
+_FORMER = re.compile(r"\bthe former\b|前者|前一(?:种|个|句|项|条)(?:说法|做法)?", re.IGNORECASE)
+_LATTER = re.compile(r"\bthe latter\b|[后後]者|[后後]一(?:种|个|句|项|条)(?:说法|做法)?", re.IGNORECASE)
 _HAN = "一二三四五六七八九十"
 
 
@@ -60,18 +66,14 @@ def mark_places(text: str, folded: Sequence[str], *, digits: bool) -> str:
         text,
     )
     number = r"\d{1,2}" if digits else "(?!)"
-    nouns = r"\b(?:(?:comment|reply|option|sentence|statement) (?:number|no\.)|options?|choice|answer|alternative|number|no\.)"
     text = re.sub(
-        rf"{nouns}\s*#?({number}|{'|'.join(_COUNTS)})\b(?! of\b|[.,/%]\d)|选项\s*([{_HAN}]|{number})(?!个)",
+        rf"{_COUNTED}\s*#?({number}|{'|'.join(_COUNTS)})\b(?! of\b|[.,/%]\d)|选项\s*([{_HAN}]|{number})(?!个)",
         lambda m: place(_counted(m[1] or m[2]), m),
         text,
         flags=re.I,
     )
     if count == 2:
-        text = re.sub(r"\bthe former\b|前者|前一(?:种|个|句|项|条)(?:说法|做法)?", chr(PLACE), text, flags=re.I)
-        text = re.sub(
-            r"\bthe latter\b|[后後]者|[后後]一(?:种|个|句|项|条)(?:说法|做法)?", chr(PLACE + 1), text, flags=re.I
-        )
+        text = _LATTER.sub(chr(PLACE + 1), _FORMER.sub(chr(PLACE), text))
     return text
 
 
