@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sociometer.elicit.marks import ANY, index_of
 from sociometer.elicit.mentions import marker
-from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, RETRACTION, TAKEN_BACK
+from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, OUT_BEFORE, RETRACTION, TAKEN_BACK
 from sociometer.elicit.polarity import (
     DECLARED,
     FINAL,
@@ -232,9 +232,9 @@ def _ends(marked: str) -> str:
 
 
 def _is_second(text: str, match: re.Match[str]) -> bool:
-    """Whether the words in front of a label at the end make it a second choice."""
+    """Whether the words in front of a label at the end reject it or make it a second choice."""
     clause = re.split(r"[,;(—–]", text[: match.start(1)].rstrip("\"'(: "))[-1]
-    return _SECOND.search(clause) is not None
+    return _SECOND.search(clause) is not None or OUT_BEFORE.search(text[: match.start(1)]) is not None
 
 
 def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: str) -> bool:

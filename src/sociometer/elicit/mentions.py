@@ -235,7 +235,8 @@ def _words_pattern(options: Sequence[str], labels: dict[str, int]) -> tuple[re.P
         words = r"[\W_]{1,4}".join(re.escape(word) for word in form.split())
         if form in _ONLY_AT_HEAD:
             words = rf"(?:^|(?<=[.!?:\n] )|(?<=\n)){words}(?=\s*[.,;:!)\n]|\s*$)"
-        parts.append(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])" if form.isascii() else words)
+        ended = "(?![\u3400-\u9fff])" if options[forms[form]][-1:] in "。!?" else ""
+        parts.append(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])" if form.isascii() else words + ended)
     return re.compile("|".join(parts) or "(?!)", re.IGNORECASE), forms
 
 

@@ -54,7 +54,7 @@ _CLAUSE = re.compile(
     r"[,;:—–()?]|但是?|不过|可是?(?![以能])|而不是|而非)",
     re.IGNORECASE,
 )
-_BUT = re.compile(r"\b(?:but|however|yet)\b|但|不过|可|\?", re.IGNORECASE)
+_BUT = re.compile(r"\b(?:but|however|yet)\b|但|不过|可", re.IGNORECASE)
 _ASIDE = re.compile(
     r"\b(?:though|although|while|whereas|rather than|instead of|unlike|not)\b|而不是|而非", re.IGNORECASE
 )
@@ -167,14 +167,15 @@ class Wordings:
 
 
 def clauses(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the clauses of a text, and whether each is conceded, asked, supposed or only compared."""
+    """Yield the clauses that are not conceded, and whether each is only asked, supposed or compared."""
     for sentence in _SENTENCE.split(text):
         parts = _CLAUSE.split(sentence)
         for at in range(0, len(parts), 2):
             before = parts[at - 1] if at else ""
             after = parts[at + 1] if at + 1 < len(parts) else ""
-            conceded = _BUT.search(after) is not None or _ASIDE.search(before) is not None
-            yield parts[at], conceded or _SUPPOSED.search(parts[at]) is not None
+            against = after == "?" or _ASIDE.search(before) is not None or _SUPPOSED.search(parts[at]) is not None
+            if _BUT.search(after) is None:
+                yield parts[at], against
 
 
 def _rejects(clause: str, option: str) -> bool:

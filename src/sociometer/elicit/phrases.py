@@ -77,6 +77,7 @@ _ENGLISH_BEFORE = (
     rf"(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,4}}?{_VERB}:?\s+(?:that |it's |it is |it to be |it would be |on |with )*|"
     rf"\b(?:it's|it is|torn|toss-up|tie|is now|choice is|comes down to|down to)(?: between)?\s+|"
     rf"\bbetween\s+(?={ANY}? ?$)|"
+    rf"\bits\s+|\b(?:shown|found|expressed|seen|visible|illustrated) (?:[a-z]+ )?(?:in|by)\s+|"
     rf"\b(?:gonna|got to) say\s+|\bmake (?:it|that)\s+|^\W*(?:gotta|got to|must|has to|could|might|may|would|"
     rf"should) be\s+|\b(?:go|going|went|gone) with\s+|"
     rf"\b(?:settled on|opted for|ended up with)\s+|"
@@ -126,6 +127,7 @@ _HAN_BEFORE = (
     r"(?:只剩下?(?:了)?|剩下的?(?:就)?(?:是)?|唯独|唯獨|唯有)|我(?:认为|認為|觉得|覺得)|会说|會說|(?:觉得|覺得|"
     r"感到|感觉|其实|心里)(?:很|非常|十分|更|有些|有点)+|会(?:觉得|感到)|会先说|当然去?|直接|"
     r"(?:那就|就|还是|還是|综上|综上所述),?|"
+    r"最不[^,。;]{1,8}的(?:选项|選項|做法|说法|那?一?[个個項项句条條种種])?(?:就|应该)?(?:是|为|為|:)|"
     r"(?<!不)最[^,。;不]{1,10}的(?:选项|選項|答案|做法|回应|回應|那?一?[个個項项句条條种種]|说法|說法)?(?:应该|"
     r"應該|应|还|"
     r"還|就)?(?:是|为|為|:)"
@@ -161,14 +163,14 @@ CLAIM_BEHIND = re.compile(
     rf",?\s*(?:'s|is|was|would be|seems(?: to be)?|looks(?: like)?|remains|feels(?: like)?|sounds|comes out|"
     rf"comes across|"
     rf"stands out|must be|should be|has to be|will be|gets|might be|may be|could be|as|appears(?: to be)?)\s+"
-    rf"{_QUITE}{BEST}\b(?!\s+(?:to\b(?! {ANY})|people|answer from|(?:that )?i(?:'d| would)? (?:find|take|consider)))|"
+    rf"{_QUITE}{BEST}\b(?!\s+(?:to\b(?! me\b| {ANY})|people|answer from|(?:that )?i(?:'d| would)? (?:find|take|consider)))|"
     rf"\s+(?:the )?(?:best|winner|right|correct)\b|"
     rf"\s+(?:stands out|comes out on top|comes out (?:ahead|best)|is on top|makes (?:the )?most sense|is it\b|"
     rf"is the way|"
     rf"does more|beats|says exactly|is exactly)\b|\s+(?:best |most |perfectly )[a-z]+s\b|"
     rf"\s+[a-z]+s (?:[a-z]+ )?(?:best|perfectly|the most)\b|"
     r"\s*(?:(?:相对|相對|明显|显然|顯然|才|就|是|会|會|要|则|則|比较|無疑|无疑|还是|還是)*(?:最|更)(?!不)[^,。;]{1,6}|"
-    r"才?(?:是|为)(?:正确|正確|最|唯一|更|答案|对的|對的)(?!不)|好就好在|一票|胜出|勝出|才对|才對|才(?:是|能|真正)|"
+    r"才?(?:是|为)(?:正确|正確|最|唯一|更|答案|对的|對的)(?!不)|好就好在|一票|胜出|勝出|才对|才對|才(?:是|能|真正|说得通|行|合理)|无疑|無疑|"
     r"莫属|"
     rf"(?:对|正确|吧|啦|呀|咯|哦)(?=[。,;!]|\s*$)|(?:比|好过|胜过){ANY}(?:更?好|更|强|合适)|(?:而不是|而非|多于|"
     rf"大于|胜过){ANY}|"
@@ -207,7 +209,7 @@ OUT_BEFORE = re.compile(
     rf"\bedg\w+ out|"
     rf"(?<!唯)不(?:是|选|選|会选|會選|该选|應選|应选|能选|会是|可能是)?|别选|沒選|没选|非|排除了?|除了|除|谈不上|"
     rf"談不上|算不上|"
-    rf"而不是|而非|并非|並非|不像|去掉)\s*(?:(?:be|is|choose|choosing|pick|both|either|just|it's|for)\s+)*[\"(]*$",
+    rf"而不是|而非|并非|並非|不像|去掉)\s*:?\s*(?:(?:be|is|choose|choosing|pick|both|either|just|it's|for)\s+)*[\"(]*$",
     re.IGNORECASE,
 )
 WRONG_BEHIND = re.compile(
@@ -279,8 +281,8 @@ CONCEDED = re.compile(
 CONCEDED_BEHIND = re.compile(
     r"^\s*,?\s*(?:(?:is|was|would be|might be|may be|comes|looks|seems|as)\s+(?:\w+\s+){0,4}?(?:tempting|obvious|"
     r"textbook|"
-    r"runner-up|(?:close |distant )?second|close\b|popular|what (?!i\b|we\b))|"
-    r"(?:虽然|雖然|固然|也|看似|听起来|聽起來|看起来|看起來|乍看|其次|次之))|"
+    r"runner-up|(?:close |distant )?second|close\b|popular|what (?!i\b|we\b)))|"
+    r"^\s*(?:虽然|雖然|固然|也|看似|听起来|聽起來|看起来|看起來|乍看|其次|次之)|"
     r"^\s*(?:is|was|would be)\s+(?:\w+\s+){0,4}?(?:many|most people|some people|people|others|everyone|everybody)\b|"
     r"^[^.;]{0,40}\bat first\b|^\s*(?:seems|looks|sounds|feels|may|might|would|could)\b[^.;]{0,80}\b(?:but|yet)\b|"
     r"^,\s*(?:(?:though|although)\s+\w|however|despite|while|which)\b",

@@ -136,6 +136,8 @@ def _strength(left: str, right: str) -> int:
         return 0 if phrases.GOOD.search(right) else VERDICT
     if re.search(r"非\s*$", left) and right.startswith("莫属"):
         return VERDICT
+    if re.search(r"除了?\s*$", left) and re.match(r"(?:以外|之外)?,?(?:其他|其余|别的)?(?:都|全|均)(?:不|错|没)", right):
+        return VERDICT
     if phrases.OUT_BEFORE.search(left) or phrases.IS_NOT.match(right) or _is_denied(near):
         return 0
     behind = right.lstrip("\"')")

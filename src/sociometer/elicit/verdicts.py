@@ -95,8 +95,9 @@ def read_ticks(text: str, count: int) -> int | None:
     marks = {index_of(match[1]): match[2] in "✅✔☑√👍" for match in _INLINE_TICK.finditer(text)}
     if len(marks) < count:
         marks = {index_of(match[1]): match[2] is not None for match in _INLINE_WORD.finditer(text)}
+        count = max(3, count - 1) if count > 2 else count
     ticked = [index for index, good in marks.items() if good]
-    return ticked[0] if len(marks) == count and len(ticked) == 1 else None
+    return ticked[0] if len(marks) >= count and len(ticked) == 1 else None
 
 
 def _best_rated(text: str, count: int) -> int | None:
