@@ -45,6 +45,43 @@ STUTTER = [
 ]
 PRICE_HAN = ["九个春天了，您家孩子是吃我的蜜长大的。就照去年的吧。", "一百八，搬之前先付一半。这个价我报得踏实。"]
 NAMES = ["Lena", "Omar"]
+LETTERS = [
+    "Yui should make the print on the screen larger for him and write down the steps, as his eyes "
+    "and his memory are no longer what they were.",
+    "He should go on using the tablet and never speak of letters, since a present must not be met with a further wish.",
+    "Yui finds the tablet modern and warm, and it does not occur to her that paper could mean more than a face.",
+    "He should show her the drawer in which he keeps her letters, thank her for the tablet, and ask "
+    "her for one letter a month.",
+]
+HIVES = [
+    "Before I say a number: in your place I'd lie awake over rain in bloom week, not over twenty "
+    "dollars a hive. Is that how it is for you?",
+    "Nine springs, Marion, and your kids have grown up on my honey. Make it last year's, and how is your boy's knee?",
+    "A hundred and eighty, half before I move them. I know what my bees did on your east block last spring.",
+]
+PRICES = ["it rises", "it falls", "it stays the same"]
+HIDDEN = ["the blue tin", "the iron chest", "the coat pocket"]
+FEELINGS_HAN_2 = ["尴尬", "高兴", "内疚", "无所谓"]
+ABSENT_HAN = [
+    "先去问清楚她为什么不来，再决定要不要请别人",
+    "直接换人，省得耽误大家",
+    "当着全组批评她，让别人引以为戒",
+    "装作没看见，继续干活",
+]
+NIGHTS = [
+    "I've weighed it on the stairs. My galaxies will look the same in a thousand years, yours is "
+    "gone by Friday. All three nights are yours.",
+    "What would the others do? If Pieter thinks I ought to, then I ought to. Let's go and ask Pieter.",
+    "Oh dear. If I keep them I'd feel bad, and if I give them up I'd feel bad. Come back at five, perhaps I'll know.",
+    "Take them! Don't ask me why, it just came over me; I haven't thought about it for one second.",
+]
+DRINKS = [
+    "Plain water, since tea would be an insult",
+    "Black tea with salt, as the custom demands",
+    "Nothing at all until the elder has spoken",
+]
+STYLES = ["Aggressive", "Conservative"]
+WHERE_HAN = ["我不知道。", "他去了河边。", "他在家里睡觉。", "他跟哥哥去了集市。"]
 
 REPLIES = {
     ("TEAM", "ABCD"): [
@@ -119,6 +156,7 @@ REPLIES = {
         ('{"reason": "A is too public", "answer": "B"}', 1),
         ('```json\n{"choice": "B"}\n```', 1),
         ("\\boxed{B}", 1),
+        ("Let me think. A: too public. B: good. C: unclear. D: bad.", 1),
         ("A ❌\nB ✅\nC ❌\nD ❌", 1),
         ("**My pick:** B\n**Runner-up:** C", 1),
         ("Final answer: B (second choice: C)", 1),
@@ -390,6 +428,229 @@ REPLIES = {
         ("Lena thinks that Omar took it. But really it was her.", None),
         ("Omar told Lena about it.", None),
     ],
+    ("LETTERS", "ABCD"): [
+        (
+            "Letters are what he misses, and the drawer shows her how much they meant without a word of "
+            "complaint. Thanking her first keeps the gift whole, and one letter a month is a small thing to "
+            "ask. The advice to keep quiet forever leaves him lonely.",
+            3,
+        ),
+        (
+            "He ought to thank her for the tablet, show her the drawer with the letters and ask for a "
+            "letter once a month.",
+            3,
+        ),
+        ("I was torn between B and D. B is safe. But safe isn't what was asked. D.", 3),
+        ("Both B and D answer the question; D does it better.", 3),
+        ("D, hands down. (B would be the cowardly version.)", 3),
+        ("Answer: D\n\nConfidence: high. B would be my second choice.", 3),
+        (
+            "My reasoning:\n1. He likes the tablet.\n2. He misses the letters.\n3. She doesn't know.\n\nSo "
+            "he has to tell her gently. Answer: D",
+            3,
+        ),
+        (
+            "1. Option A misreads the problem.\n2. Option B silences him.\n3. Option C only describes her.\n"
+            "4. Option D solves it.\n\nAnswer: D",
+            3,
+        ),
+        (
+            "Step 1: Rule out C (not advice).\nStep 2: Rule out A (wrong problem).\nStep 3: Compare B and "
+            "D. B avoids the talk.\nResult: D",
+            3,
+        ),
+        (
+            "**Answer: D**\n\n| | fits question | kind |\n|---|---|---|\n| A | no | yes |\n| B | no | no |\n"
+            "| C | no | yes |\n| D | yes | yes |",
+            3,
+        ),
+        ("C is tempting because it's true. But true isn't the same as helpful.", None),
+        (
+            "Let me go through them one by one. A is about the print size. B says he should keep silent. C "
+            "is about what Yui thinks. D is about the drawer of letters.",
+            None,
+        ),
+        ("I think there is no good way to tell her. He should just call her more often.", None),
+        ("Honestly I'd combine A and D.", None),
+        ("D (or B, if he is very shy)", 3),
+        ("If he is shy, B. Otherwise D.", None),
+        ("D would be the natural answer. But wait: the question asks what Yui thinks, doesn't it? Then C.", 2),
+        ("D. Or should it be B? No, D.", 3),
+        ("Not B, because silence helps no one; not A or C, because they don't answer the question.", 3),
+        ("Comments A, B and C all miss the point.", 3),
+        (
+            "With C, he learns nothing. With B, he stays sad. With A, he reads better. With D, he gets his letters.",
+            None,
+        ),
+        ("The fourth comment, because it is the only one that gives him a way to say it.", 3),
+        ("Number 4.", 3),
+        ("Comment no. 4", 3),
+        ("the last one", 3),
+    ],
+    ("HIVES", "ABC"): [
+        (
+            "A\n\nThe question about rain opens her up. B throws away the raise. C is the bluntest, and "
+            "that's its strength as well as its weakness.",
+            0,
+        ),
+        ("A, since she has to name her fear before a price makes sense. C comes too early.", 0),
+        (
+            "I'd open with the question about rain in bloom week. It costs nothing, and it shows I "
+            "understand what keeps her awake. Naming the price straight away would only start a fight over "
+            "numbers.",
+            0,
+        ),
+        ('He says: "Before I say a number: in your place I\'d lie awake over rain in bloom week..."', 0),
+        ('"A hundred and eighty, half before I move them."', 2),
+        ("A hundred and eighty, half before I move them.", 2),
+        (
+            "C) A hundred and eighty, half before I move them. I know what my bees did on your east block last spring.",
+            2,
+        ),
+        ("C: because it's the only one that states the price and the deposit.", 2),
+    ],
+    ("PRICES", "ABC"): [
+        ("On this island, scarce things get cheaper. Normally it rises. Here it falls.", 1),
+        ("It falls, because on this island everything is reversed; elsewhere it rises.", 1),
+        ("it falls", 1),
+        ("The price falls.", 1),
+        ("I expect that it falls rather than rises.", 1),
+        ("One would expect that it rises. But the rule of the island says otherwise: it falls.", 1),
+    ],
+    ("HIDDEN", "ABC"): [
+        ("He last saw it in the blue tin, so he'll look in the blue tin, although it is now in the iron chest.", 0),
+        ("It is in the iron chest. But he doesn't know that. He thinks: blue tin.", 0),
+        (
+            "The coin moved from the blue tin to the iron chest and then to the coat pocket. He only saw "
+            "the first move. Iron chest.",
+            1,
+        ),
+        ("Tin.", 0),
+        ("In the tin", 0),
+    ],
+    ("FEELINGS_HAN_2", "ABCD"): [
+        ("尴尬。", 0),
+        ("她应该会觉得尴尬，甚至有点内疚。", 0),
+        ("不是高兴，也不是无所谓，而是内疚。", 2),
+        ("内疚多于尴尬。", 2),
+        ("她表面无所谓，心里其实很内疚。", 2),
+        ("A 尴尬", 0),
+        ("A（尴尬）", 0),
+        ("C、内疚", 2),
+    ],
+    ("ABSENT_HAN", "ABCD"): [
+        ("选A。批评她（C）会伤人，换人（B）太急，装作没看见（D）等于放弃。", 0),
+        ("A。了解原因永远是第一步，B和C都太冲动，D是逃避。", 0),
+        ("应该先弄清楚她为什么不来，再决定请不请别人。直接换人太草率，当众批评更不合适。", 0),
+        ("我个人更倾向A。虽然B效率最高，但会寒了人心。", 0),
+        ("B效率最高，C最解气，D最省事，但都治标不治本，A才是正路。", 0),
+        ("综合考虑各方面因素，A最为稳妥，其次是D。", 0),
+        ("A或D都行，看情况。", None),
+        ("这道题没有标准答案。", None),
+        ("C肯定不行。", None),
+        ("最终答案：**A**", 0),
+        ("【答案】A", 0),
+        ("故选：A。", 0),
+        ("故选A", 0),
+        ("本题选A。", 0),
+        ("正确答案：A. 先去问清楚她为什么不来，再决定要不要请别人", 0),
+        ("答案是B。\n\n等等，题目问的是最体贴的做法，那么应该是A。", 0),
+        ("A、先去问清楚", 0),
+    ],
+    ("NIGHTS", "ABCD"): [
+        ("A\n\nB defers to Pieter, C dithers, D is impulsive.", 0),
+        ("A — the only reply with both weighing and deciding.", 0),
+        ("Weighing: A, C. Deciding: A, D. Both: A.", 0),
+        (
+            "A weighs and decides. B asks someone else. C weighs but can't decide. D decides without "
+            'weighing. The trait asked for is "weighs, then decides".',
+            None,
+        ),
+        ("The trait is shown in A: she has weighed it and says so.", 0),
+        ("It's the line about the galaxies.", 0),
+        (
+            "D? No: she says herself that she hasn't thought about it. C? No decision. B? Leaves it to Pieter. A? Yes.",
+            0,
+        ),
+        ("Only one of them actually weighs both sides and then settles the matter, and that is the first.", 0),
+        (
+            "**A.** *\"I've weighed it on the stairs...\"* – the others either don't weigh (D), don't "
+            "decide (C) or outsource it (B).",
+            0,
+        ),
+        ('"I\'ve weighed it on the stairs."', 0),
+        ("I've weighed it on the stairs. My galaxies will look the same in a thousand years", 0),
+        ("A. Oh dear. If I keep them I'd feel bad, and if I give them up I'd feel bad.", None),
+        ("Selected option: A. Rejected: B, C, D.", 0),
+        ("Not B/C/D.", 0),
+        ("A, C and D are all plausible, but A shows it most clearly.", 0),
+        ("A seems right to me. C is a close second.", 0),
+        ("C is a close second, but A wins.", 0),
+        ("I am an AI and have no preferences, but the best fit is A.", 0),
+        ("Sorry, I can't help with that.", None),
+        ("I'm sorry for her, but it has to be A.", 0),
+        ("ok so this is a tough one lol. i think a", 0),
+        ("ok so this is a tough one lol. i think its A", 0),
+        ("definitely (a)", 0),
+        ("a.", 0),
+        ("A.\n", 0),
+        ("Option A.", 0),
+        ("Letter A", 0),
+        ("A. I've weighed it", 0),
+        ("Answer:\n\nA", 0),
+        ("Answer:\n**A**\n\nExplanation:\nB, C and D fail.", 0),
+        ("## Answer\nA", 0),
+        ("## A\n\nShe decides.", 0),
+        ("The correct answer is:\n\nA. I've weighed it on the stairs.", 0),
+        ("Thus the final answer is $\\boxed{A}$.", 0),
+        ("<choice>A</choice>", 0),
+        ("answer = A", 0),
+        ("ANSWER A", 0),
+        ("A) ✔", 0),
+    ],
+    ("DRINKS", "ABC"): [
+        ("I would serve plain water. In this village tea is an insult.", 0),
+        ("Plain water", 0),
+        ("Tea with salt would be the custom elsewhere, but here tea is an insult. Plain water, then.", 0),
+        ("You give him plain water, because tea insults the guest.", 0),
+        ("Wait until the elder has spoken and serve nothing before that.", 2),
+        ("Nothing until the elder speaks.", 2),
+    ],
+    ("STYLES", "AB"): [
+        ("Aggressive, I'd say.", 0),
+        ("A conservative player would have folded. This one raised three times. Aggressive.", 0),
+        ("This is not the play of a conservative opponent.", 0),
+        ("Rather aggressive than conservative.", 0),
+        ("Neither aggressive nor conservative, just random.", None),
+        ("Somewhere between aggressive and conservative.", None),
+        ("The opponent is aggressive preflop but conservative on the river.", None),
+    ],
+    ("WHERE_HAN", "ABCD"): [
+        ("他去了河边。", 1),
+        ("鱼竿不见了，所以他去了河边，不是集市。", 1),
+        ("我不知道。", 0),
+        ("我不知道该选哪个。", None),
+        ("B。A是说谎，C不可能，D的话哥哥也该不在。", 1),
+        ("哥哥在家，所以D不对；床是空的，所以C不对；答案只能是B。", 1),
+        ("选项B最符合描述，其他选项均与线索矛盾。", 1),
+        ("B项。", 1),
+        ("（B）", 1),
+        ("B、他去了河边", 1),
+        ("答：B", 1),
+        ("我的答案是 B ，理由如下：……", 1),
+        ("A不对。B对。C不对。D不对。", 1),
+        ("B是对的，其余都是错的。", 1),
+        ("非B莫属", 1),
+        ("除了B都不对", 1),
+        ("B无疑", 1),
+        ("毫无疑问，B。", 1),
+        ("乍一看像D，其实是B。", 1),
+        ("D看起来像，但哥哥在家，B才说得通。", 1),
+        ("如果哥哥也不在，那就是D。可是哥哥在家，所以B。", 1),
+        ("B？D？说不好。", None),
+        ("可能是B，也可能是D。", None),
+        ("先看A……再看B……", None),
+    ],
 }
 OPTIONS = {
     "TEAM": TEAM,
@@ -403,6 +664,16 @@ OPTIONS = {
     "STUTTER": STUTTER,
     "PRICE_HAN": PRICE_HAN,
     "NAMES": NAMES,
+    "LETTERS": LETTERS,
+    "HIVES": HIVES,
+    "PRICES": PRICES,
+    "HIDDEN": HIDDEN,
+    "FEELINGS_HAN_2": FEELINGS_HAN_2,
+    "ABSENT_HAN": ABSENT_HAN,
+    "NIGHTS": NIGHTS,
+    "DRINKS": DRINKS,
+    "STYLES": STYLES,
+    "WHERE_HAN": WHERE_HAN,
 }
 CASES = [(name, labels, reply, index) for (name, labels), replies in REPLIES.items() for reply, index in replies]
 
