@@ -115,7 +115,7 @@ _HAN_BEFORE = (
     r"(?:答案|结论|結論|正解|正确选项|正確選項|选项|選項|选择|選擇|回答|排第一的?)(?:应该|應該|应当|应|應|就|会|還|"
     r"还|只能|自然|便|当然)*"
     r"(?:是|为|為|选|選|:|=)+|(?<![\u3400-\u9fff])答:?|"
-    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|要选的话,?|选一个的话,?|选|選|选择|選擇|选定|改选|改選|改为|"
+    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|必须|首推|要选的话,?|选一个的话,?|选|選|选择|選擇|选定|改选|改選|改为|"
     r"改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
     r"喜歡|站)"
     r"(?:了|的是|给|給|选|选择|選擇)?:?|"
@@ -143,7 +143,7 @@ DECLARED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 SO_BEFORE = re.compile(
-    r"(?:\b(?:so|therefore|thus|hence|ergo|(?<!and )then|ok|okay|fine|overall|ultimately|in (?:conclusion|summary|"
+    r"(?:\b(?:so|therefore|thus|hence|ergo|(?<!and )then|ok|okay|fine|overall|ultimately|finally|in (?:conclusion|summary|"
     r"short)|"
     r"on balance|given (?:all )?this|all things considered|to summari[sz]e|here|by (?:process of )?elimination)|"
     r"所以|因此|那么|那就|故|总之|總之)[,:]?\s*$",
@@ -165,11 +165,11 @@ CLAIM_BEHIND = re.compile(
     rf"stands out|must be|should be|has to be|will be|gets|might be|may be|could be|as|appears(?: to be)?)\s+"
     rf"{_QUITE}{BEST}\b(?!\s+(?:to\b(?! me\b| {ANY})|people|answer from|(?:that )?i(?:'d| would)? (?:find|take|consider)))|"
     rf"\s+(?:the )?(?:best|winner|right|correct)\b|"
-    rf"\s+(?:stands out|comes out on top|comes out (?:ahead|best)|is on top|makes (?:the )?most sense|is it\b|"
+    rf"\s+(?:stands out|comes out on top|comes (?:out (?:ahead|best)|closest)|is on top|makes (?:the )?most sense|is it\b|"
     rf"is the way|"
     rf"does more|beats|says exactly|is exactly)\b|\s+(?:best |most |perfectly )[a-z]+s\b|"
     rf"\s+[a-z]+s (?:[a-z]+ )?(?:best|perfectly|the most)\b|"
-    r"\s*(?:(?:相对|相對|明显|显然|顯然|才|就|是|会|會|要|则|則|比较|無疑|无疑|还是|還是)*(?:最|更)(?!不)[^,。;]{1,6}|"
+    r"\s*(?:(?:相对|相對|明显|显然|顯然|才|就|是|会|會|要|则|則|比较|無疑|无疑|还是|還是)*(?:最|更)(?![不差糟坏弱])[^,。;]{1,6}|"
     r"才?(?:是|为)(?:正确|正確|最|唯一|更|答案|对的|對的)(?!不)|好就好在|一票|胜出|勝出|才对|才對|才(?:是|能|真正|说得通|行|合理)|无疑|無疑|"
     r"莫属|"
     rf"(?:对|正确|吧|啦|呀|咯|哦)(?=[。,;!]|\s*$)|(?:比|好过|胜过){ANY}(?:更?好|更|强|合适)|(?:而不是|而非|多于|"
@@ -181,7 +181,9 @@ BUT_BEHIND = re.compile(
     r"[^.;。]{0,60}?(?P<but>\b(?:but|yet)\b|但|不过|可是|可(?![以能])|然而)[^.;。\ue100-\ue160]*(?:$|[.;。])",
     re.IGNORECASE,
 )
-WORST_BEHIND = re.compile(rf"\s+(?:is|would be|seems|remains) {_QUITE}{WORST}\b", re.IGNORECASE)
+WORST_BEHIND = re.compile(
+    rf"\s+(?:is|would be|seems|remains) {_QUITE}{WORST}\b|\s*(?:显然|明显|是)?最[不差糟坏弱]", re.IGNORECASE
+)
 PRAISE = re.compile(
     r"\s+(?:(?:clearly|simply|actually|really|actively|directly|only) )?(?:fits|works|suits|serves|matches|describes|"
     r"captures|explains|solves|meets|respects|repairs|(?:is|are)(?: both)? (?:right|correct|appropriate|good|fine|"
@@ -192,7 +194,7 @@ PRAISE = re.compile(
     re.IGNORECASE,
 )
 NOT = re.compile(
-    r"\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|\bhardly\b|\bwithout\b|\bno (?:reason|case)\b",
+    r"\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|\bhardly\b|\bwithout\b|\bdoubt(?:s|ed)?\b|\bunlikely\b|\bno (?:reason|case)\b",
     re.IGNORECASE,
 )
 ALL_BUT = re.compile(
@@ -305,7 +307,7 @@ TAKEN_BACK = re.compile(
 RETRACTION = re.compile(
     rf"{TAKEN_BACK.pattern}|(?:^|[.!?。…\n])\W*(?:actually|on (?:closer |further )?(?:reflection|inspection)|"
     rf"correction|"
-    rf"come to think of it|then again|i mean|其实|再想想|重新|仔细一想)|改(?:为|成|选)",
+    rf"come to think of it|then again|i mean|其实|再想想|重新|仔细一想)|改(?:为|成|选)|\b(?:edit|update):",
     re.IGNORECASE,
 )
 _JOINT = (

@@ -48,7 +48,7 @@ _ALONE_BEHIND = re.compile(r"\s*(?:[.,:;!)—–-]|$|\s(?:it is|because|then|for
 _VERB_BEHIND = re.compile(
     r"[\"']*\s+(?:is|are|was|would|could|might|may|can|does|has|fails|misses|ignores|[a-z]+s)\b(?! it)", re.IGNORECASE
 )
-_HAN_DENIAL = re.compile(r"[不没沒别](?:会|會|能|该|該|应|應)?(?:选|選|是|推荐|建议)")
+_HAN_DENIAL = re.compile(r"不一定|未必|不见得|不太可能|[不没沒别](?:会|會|能|该|該|应|應)?(?:选|選|是|推荐|建议)")
 _TURNED = re.compile(r",\s*(?:so|therefore|but)\b|所以|因此|但|:.*:", re.IGNORECASE)
 
 
