@@ -115,7 +115,8 @@ _HAN_BEFORE = (
     r"(?:答案|结论|結論|正解|正确选项|正確選項|选项|選項|选择|選擇|回答|排第一的?)(?:应该|應該|应当|应|應|就|会|還|"
     r"还|只能|自然|便|当然)*"
     r"(?:是|为|為|选|選|:|=)+|(?<![\u3400-\u9fff])答:?|"
-    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|必须|首推|要选的话,?|选一个的话,?|选|選|选择|選擇|选定|改选|改選|改为|"
+    r"(?<![不没沒别別候挑竞入当备次])(?:不如|宁愿|宁可|必须|首推|要选的话,?|选一个的话,?|选|選|选择|選擇|选定|改选|"
+    r"改選|改为|"
     r"改成|换成|投|支持|推荐|推薦|建议|倾向于?|傾向於?|偏向|喜欢|"
     r"喜歡|站)"
     r"(?:了|的是|给|給|选|选择|選擇)?:?|"
@@ -143,7 +144,8 @@ DECLARED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 SO_BEFORE = re.compile(
-    r"(?:\b(?:so|therefore|thus|hence|ergo|(?<!and )then|ok|okay|fine|overall|ultimately|finally|in (?:conclusion|summary|"
+    r"(?:\b(?:so|therefore|thus|hence|ergo|(?<!and )then|ok|okay|fine|overall|ultimately|finally|in (?:conclusion|"
+    r"summary|"
     r"short)|"
     r"on balance|given (?:all )?this|all things considered|to summari[sz]e|here|by (?:process of )?elimination)|"
     r"所以|因此|那么|那就|故|总之|總之)[,:]?\s*$",
@@ -163,14 +165,18 @@ CLAIM_BEHIND = re.compile(
     rf",?\s*(?:'s|is|was|would be|seems(?: to be)?|looks(?: like)?|remains|feels(?: like)?|sounds|comes out|"
     rf"comes across|"
     rf"stands out|must be|should be|has to be|will be|gets|might be|may be|could be|as|appears(?: to be)?)\s+"
-    rf"{_QUITE}{BEST}\b(?!\s+(?:to\b(?! me\b| {ANY})|people|answer from|(?:that )?i(?:'d| would)? (?:find|take|consider)))|"
+    rf"{_QUITE}{BEST}\b(?!\s+(?:to\b(?! me\b| {ANY})|people|answer from|(?:that )?i(?:'d| would)? (?:find|take|"
+    rf"consider)))|"
     rf"\s+(?:the )?(?:best|winner|right|correct)\b|"
-    rf"\s+(?:stands out|comes out on top|comes (?:out (?:ahead|best)|closest)|is on top|makes (?:the )?most sense|is it\b|"
+    rf"\s+(?:stands out|comes out on top|comes (?:out (?:ahead|best)|closest)|is on top|makes (?:the )?most sense|"
+    rf"is it\b|"
     rf"is the way|"
     rf"does more|beats|says exactly|is exactly)\b|\s+(?:best |most |perfectly )[a-z]+s\b|"
     rf"\s+[a-z]+s (?:[a-z]+ )?(?:best|perfectly|the most)\b|"
-    r"\s*(?:(?:相对|相對|明显|显然|顯然|才|就|是|会|會|要|则|則|比较|無疑|无疑|还是|還是)*(?:最|更)(?![不差糟坏弱])[^,。;]{1,6}|"
-    r"才?(?:是|为)(?:正确|正確|最|唯一|更|答案|对的|對的)(?!不)|好就好在|一票|胜出|勝出|才对|才對|才(?:是|能|真正|说得通|行|合理)|无疑|無疑|"
+    r"\s*(?:(?:相对|相對|明显|显然|顯然|才|就|是|会|會|要|则|則|比较|無疑|无疑|还是|還是)*(?:最|"
+    r"更)(?![不差糟坏弱])[^,。;]{1,6}|"
+    r"才?(?:是|为)(?:正确|正確|最|唯一|更|答案|对的|對的)(?!不)|好就好在|一票|胜出|勝出|才对|才對|才(?:是|能|真正|"
+    r"说得通|行|合理)|无疑|無疑|"
     r"莫属|"
     rf"(?:对|正确|吧|啦|呀|咯|哦)(?=[。,;!]|\s*$)|(?:比|好过|胜过){ANY}(?:更?好|更|强|合适)|(?:而不是|而非|多于|"
     rf"大于|胜过){ANY}|"
@@ -194,7 +200,8 @@ PRAISE = re.compile(
     re.IGNORECASE,
 )
 NOT = re.compile(
-    r"\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|\bhardly\b|\bwithout\b|\bdoubt(?:s|ed)?\b|\bunlikely\b|\bno (?:reason|case)\b",
+    r"\bnot\b|n't\b|\bnever\b|\bneither\b|\bnor\b|\bcannot\b|\bhardly\b|\bwithout\b|\bdoubt(?:s|ed)?\b|"
+    r"\bunlikely\b|\bno (?:reason|case)\b",
     re.IGNORECASE,
 )
 ALL_BUT = re.compile(

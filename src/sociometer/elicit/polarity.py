@@ -49,6 +49,7 @@ _VERB_BEHIND = re.compile(
     r"[\"']*\s+(?:is|are|was|would|could|might|may|can|does|has|fails|misses|ignores|[a-z]+s)\b(?! it)", re.IGNORECASE
 )
 _HAN_DENIAL = re.compile(r"不一定|未必|不见得|不太可能|[不没沒别](?:会|會|能|该|該|应|應)?(?:选|選|是|推荐|建议)")
+_OTHERS_WRONG = re.compile(r"(?:以外|之外)?,?(?:其他|其余|别的)?(?:都|全|均)[不错没]")
 _TURNED = re.compile(r",\s*(?:so|therefore|but)\b|所以|因此|但|:.*:", re.IGNORECASE)
 
 
@@ -136,7 +137,7 @@ def _strength(left: str, right: str) -> int:
         return 0 if phrases.GOOD.search(right) else VERDICT
     if re.search(r"非\s*$", left) and right.startswith("莫属"):
         return VERDICT
-    if re.search(r"除了?\s*$", left) and re.match(r"(?:以外|之外)?,?(?:其他|其余|别的)?(?:都|全|均)(?:不|错|没)", right):
+    if re.search(r"除了?\s*$", left) and _OTHERS_WRONG.match(right):
         return VERDICT
     if phrases.OUT_BEFORE.search(left) or phrases.IS_NOT.match(right) or _is_denied(near):
         return 0
