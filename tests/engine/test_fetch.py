@@ -191,8 +191,7 @@ def test_killed_during_a_download_it_continues_where_it_stopped(home, tmp_path):
     home.mode = "pausing"
     script = (
         "import asyncio, pathlib, sys; from sociometer.core.card import FileCard; "
-        "from sociometer.engine import data
-from sociometer.engine.data import fetch_files; "
+        "from sociometer.engine.data import fetch_files; "
         f"file = FileCard('sesi/a.csv', 'owner/name', 'abc', 'data/a file.csv', {SUM!r}); "
         "asyncio.run(fetch_files([file], pathlib.Path(sys.argv[1]), lambda *_: None))"
     )
