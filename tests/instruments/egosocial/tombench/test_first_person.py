@@ -1,6 +1,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.tombench.characters import naming
@@ -38,6 +40,15 @@ def question(english=ARNO):
 @pytest.mark.parametrize(("language", "third", "first"), PAIRS)
 def test_edits_turn_the_released_text_into_the_conversion(language, third, first):
     assert applied(line(language, third, first), third) == first
+
+
+TEXT = st.text(alphabet="he's you 她你的，\n", max_size=30)
+WORDING = st.builds(Wording, TEXT, TEXT, st.tuples(TEXT, TEXT))
+
+
+@given(WORDING, WORDING)
+def test_edits_between_any_two_texts_turn_one_into_the_other(third, first):
+    assert applied(line(third=third, first=first), third) == first
 
 
 def test_an_edit_replaces_characters_at_a_place():

@@ -6,8 +6,8 @@
      "digest": "0123456789abcdef", "edits": [[0, 0, 6, "Your"], [1, 10, 9, "do you"]]}
 
 `ego`     who becomes "you", as the release names them.
-`order`   1 if the question asks what "you" think, feel, want or do, 2 if it asks "you" about another mind, 0 if it
-          asks for a fact.
+`order`   1 if the question asks what "you" think, feel, want or do, 2 if it asks "you" about another mind or whether
+          anybody says something inappropriate, 0 if it asks for a fact.
 `kept`    how many pronouns of the third person (PRONOUNS below) are left in the converted texts. The reader saw each
           of them and found that it means somebody else.
 `digest`  the first 16 hexadecimal digits of the SHA-256 of the released texts of that language, joined by line feeds:
@@ -17,7 +17,7 @@
           in order and do not overlap; length 0 inserts, empty words delete. The story and the question say "you"; the
           options are said by the person and say "I".
 
-`left-out.en.csv` and `left-out.zh.csv` list the items that readers could not convert: id and reason, one a row.
+`left-out.en.csv` and `left-out.zh.csv` list the items that readers left out: id and reason, one a row.
 `edits_between` gives the edits of a conversion that was written out in full.
 """
 
@@ -74,7 +74,7 @@ class FirstPerson(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """A released question that cannot be put in the first person, and why."""
+    """A released question that was not put in the first person, and why."""
 
     id: str
     reason: str
@@ -98,7 +98,7 @@ def shipped(language: str) -> tuple[FirstPerson, ...]:
 
 
 def left_out(language: str) -> tuple[LeftOut, ...]:
-    """The items that the readers of one language could not convert, with the reasons."""
+    """The items that the readers of one language left out, with the reasons."""
     path = FOLDER / f"left-out.{language}.csv"
     if not path.is_file():
         return ()
