@@ -129,7 +129,8 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
     walks = [(item, outcome, score) for item, outcome, score in run.scored()]
     trees = {item.cluster for item, _, _ in walks}
     if trees and len(trees) < FEW_TREES:
-        yield f"{len(trees)} trees are too few for an interval (ten are needed); the rates describe these trees only."
+        count = "1 tree is" if len(trees) == 1 else f"{len(trees)} trees are"
+        yield f"{count} too few for an interval (ten are needed); the rates describe these trees only."
     drawn = sum(outcome.drawn > 0 for _, outcome, _ in walks)
     if drawn:
         lots = "had a choice that could not be read, which was drawn by lot; they count as missed."
@@ -227,7 +228,8 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
     share = bias.picked[bias.most] / len(picks)
     note = ""
     if bias.p_value < 0.001 and share > 0.5:
-        note = f"position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one stands."
+        letter = chr(65 + bias.most)
+        note = f"position bias: {100 * share:.0f} % of the answers are {letter}, wherever the right one stands."
     return Table("position", title, columns, rows, note=f"χ² test of even picks: p = {bias.p_value:.3g}"), note
 
 
