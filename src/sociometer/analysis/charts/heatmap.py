@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of
+from sociometer.analysis.charts.spec import PERCENT, Spec, inline, nominal, number_format, order_of
 
 SHORT = 6
 """Column names up to this length are not rotated."""
@@ -40,7 +40,12 @@ def heat_map(
         scale["domain"] = list(domain)
     low, high = scale.get("domain", (min(values, default=0.0), max(values, default=1.0)))
     strong = f"abs(datum.value) > {0.6 * high}" if diverging else f"datum.value > {low + 0.55 * (high - low)}"
-    text = f"datum.value == null ? '' : format(datum.value, '{number_format(unit)}') + datum.mark"
+    shown = (
+        "format(100 * datum.value, '.0f') + ' %'"
+        if unit == "share"
+        else f"format(datum.value, '{number_format(unit)}')"
+    )
+    text = f"datum.value == null ? '' : {shown} + datum.mark"
     position = {
         "y": nominal("row", rows),
         "x": {
@@ -68,9 +73,7 @@ def heat_map(
                         "field": "value",
                         "type": "quantitative",
                         "scale": scale,
-                        "legend": {"title": title, "format": number_format(unit), "gradientLength": 180}
-                        if title
-                        else None,
+                        "legend": {"title": title, "gradientLength": 180, **_labels(unit)} if title else None,
                     },
                     "tooltip": tooltip,
                 },
@@ -87,3 +90,7 @@ def heat_map(
             },
         ],
     }
+
+
+def _labels(unit: str) -> Spec:
+    return {"labelExpr": PERCENT} if unit == "share" else {"format": number_format(unit)}
