@@ -120,7 +120,8 @@ def test_more_series_than_colours_differ_by_shape_and_dash():
     legend = re.findall(r">s\d+<", vl_convert.vegalite_to_svg(themed(curve, "light", 500)))
     assert len(legend) == 20, "each series stands in the legend once"
     paths = trajectory_chart([Step(f"d{name}", 1, 50, name) for name in names])
-    assert "strokeDash" in paths["layer"][-1]["encoding"]
+    assert "strokeDash" in paths["layer"][-2]["encoding"]
+    assert "shape" in paths["layer"][-1]["encoding"], "as in the legend"
     few = curve_chart([CurvePoint(1, 50, "a"), CurvePoint(1, 50, "b")])
     assert set(_values(few, "lap")) == {0} and "shape" in few["layer"][1]["encoding"]
 
@@ -235,7 +236,7 @@ def test_many_subjects_have_a_line_each_and_not_one_for_each_dialogue():
     assert len(chart["data"]["values"]) == 8
     assert {value["value"] for value in chart["data"]["values"]} == {15.0}
     few = trajectory_chart([step for step in steps if step.subject in "ab"])
-    assert len(few["data"]["values"]) == 8 and len(few["layer"]) == 2
+    assert len(few["data"]["values"]) == 8 and len(few["layer"]) == len(chart["layer"]) + 1
 
 
 def test_names_of_points_that_are_close_do_not_cover_each_other():

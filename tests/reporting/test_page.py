@@ -30,7 +30,7 @@ from sociometer.reporting.profile_strips import strips
 from sociometer.reporting.safe_svg import clean_svg
 from sociometer.reporting.table_cells import cell, rows, without_empty_columns
 from sociometer.reporting.troubles import troubles
-from sociometer.reporting.words import counted, listed, sentence
+from sociometer.reporting.words import counted, listed, lowered, sentence
 
 
 @pytest.fixture(scope="module")
@@ -150,13 +150,24 @@ def test_a_title_names_three_subjects_at_most(subjects, title):
 
 
 def test_the_finding_of_one_subject_is_its_score_beside_chance_and_people():
-    (finding,) = findings_of(gather(_measured(["gpt"]), INSTRUMENTS, evidence=0))
-    assert re.fullmatch(r"gpt reaches 50 % \[3\d, 6\d\] \(chance 25 % and people 90 %\)\.", finding)
+    found = findings_of(gather(_measured(["gpt"]), INSTRUMENTS, evidence=0))
+    assert found == (
+        "The accuracy of gpt is 50 % [35, 65].",
+        "That is better than chance (25 %) and worse than people (90 %).",
+    )
+    guess = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0, 0.0, 0.0] * 10), INSTRUMENTS, evidence=0))
+    assert guess[1].startswith("That is not clearly different from chance (25 %)")
+    few = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0]), INSTRUMENTS, evidence=0))
+    assert few == ("The accuracy of gpt is 50 % (too few) (chance 25 %, people 90 %).",)
 
 
 def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     (finding,) = findings_of(gather(_measured("ab", b=[1.0] * 40), INSTRUMENTS, evidence=0))
     assert re.fullmatch(r"b is better than a by 50 points \[\d+, \d+\]\.", finding)
+    same = findings_of(gather(_measured("ab"), INSTRUMENTS, evidence=0))
+    assert same[0] == "40 items show no clear difference between b and a: 0 points [−7, 7]."
+    few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), INSTRUMENTS, evidence=0))
+    assert few == ("2 independent items cannot compare b and a; at least 10 are needed.",)
     many = findings_of(gather(_measured("abc", a=[0.0] * 40), INSTRUMENTS, evidence=0))
     assert many[0] == "b and c lead; 40 shared items cannot separate them."
     assert many[1].startswith("The accuracy runs from 50 % [") and many[1].endswith(" (a).")
@@ -182,6 +193,26 @@ def test_a_name_at_the_start_of_a_sentence_keeps_its_small_letter():
     assert sentence("the rest follows.") == "The rest follows."
     assert (counted(1, "reply", "replies"), counted(2, "reply", "replies")) == ("1 reply", "2 replies")
     assert listed(["a", "b", "c", "d"], 2) == "a, b and 2 others"
+    assert (lowered("Sentient score"), lowered("EQ")) == ("sentient score", "EQ")
+
+
+def test_runs_with_another_judge_are_ranked_and_drawn_apart():
+    runs = _measured("abcd", a=[0.0] * 40, c=[0.0] * 40)
+    for entry in runs[2:]:
+        entry.run.judge = "gpt-4o"
+    found = gather(runs, INSTRUMENTS, evidence=0)
+    assert [ranking.task_title for ranking in found.rankings] == [
+        "Questions, judge tact/rules",
+        "Questions, judge gpt-4o",
+    ]
+    assert [ranking.leaders for ranking in found.rankings] == [("b",), ("d",)]
+    assert all(ranking.unranked == {} for ranking in found.rankings)
+    company = {entry.run.id: f"judge {entry.run.judge}" for entry in runs}
+    drawn_apart = strips(found.profile, found.subjects, [CARD], company)
+    assert [(strip.measure, [dot.subject for dot in strip.dots]) for strip in drawn_apart] == [
+        ("Accuracy, judge tact/rules", ["a", "b"]),
+        ("Accuracy, judge gpt-4o", ["c", "d"]),
+    ]
 
 
 def test_the_page_opens_with_the_finding_and_folds_the_rest(page):

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from sociometer.analysis.comparison import ComparedMeasure, Comparison
-from sociometer.analysis.formatting import estimate, number
+from sociometer.analysis.formatting import amount, bracketed_interval, estimate, number, signed_amount
 from sociometer.analysis.intervals import MINIMUM_CLUSTERS
 from sociometer.analysis.profile import ProfileLine
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.reporting.content import ReportContent, short_name
 from sociometer.reporting.rankings import Ranking
-from sociometer.reporting.words import counted, listed, sentence, spelled
+from sociometer.reporting.words import counted, listed, lowered, sentence, spelled
 
 NAMED = 3
 """A title names at most this many subjects."""
@@ -45,7 +45,7 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
     if not scored:
         return ["nothing was scored"]
     if len(scored) == 1:
-        return [_against_references(scored[0])]
+        return _against_references(scored[0])
     placed = [line for line in scored if line.chance is not None and _bounds(line) is not None]
     above = [line for line in placed if _beats(line, line.chance)]
     people = [line for line in scored if line.human is not None and _bounds(line) is not None]
@@ -61,11 +61,21 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
     return found or [f"{scored[0].subject} was scored on {counted(len(scored), 'measure')}"]
 
 
-def _against_references(line: ProfileLine) -> str:
-    known = (("chance", line.chance), ("people", line.human))
-    references = [f"{name} {number(at, line.unit)}" for name, at in known if at is not None]
-    reached = f"{line.subject} reaches {estimate(line.value, line.unit, line.interval)}"
-    return reached + (f" ({listed(references)})" if references else "")
+def _against_references(line: ProfileLine) -> list[str]:
+    """A score, and where it lies beside chance and people."""
+    score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, line.interval)}"
+    known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
+    if not known:
+        return [score]
+    if _bounds(line) is None:
+        return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)})"]
+    return [score, f"that is {listed([f'{_beside(line, at)} {name} ({number(at, line.unit)})' for name, at in known])}"]
+
+
+def _beside(line: ProfileLine, reference: float) -> str:
+    if _beats(line, reference):
+        return "better than"
+    return "worse than" if _below(line, reference) else "not clearly different from"
 
 
 def _bounds(line: ProfileLine) -> tuple[float, float] | None:
@@ -92,7 +102,7 @@ def _below(line: ProfileLine, reference: float | None) -> bool:
 def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     first, second = comparisons[0].first, comparisons[0].second
     if len(comparisons) == 1:
-        return [comparisons[0].sentence.split("; ")[0]]
+        return _one_task(comparisons[0])
     rows = [row for comparison in comparisons if (row := _overall(comparison)) is not None]
     verdicts = {
         verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
@@ -117,6 +127,24 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
     return found
 
 
+def _one_task(comparison: Comparison) -> list[str]:
+    """The verdict on the task that two subjects share."""
+    row = _overall(comparison)
+    if row is None or row.verdict not in ("cannot tell", "too few"):
+        return [comparison.sentence.split("; ")[0]]
+    pair = f"{comparison.second} and {comparison.first}"
+    if row.verdict == "too few":
+        items = counted(row.paired.clusters, "independent item")
+        return [f"{items} cannot compare {pair}; at least {MINIMUM_CLUSTERS} are needed"]
+    around = bracketed_interval(row.paired.interval, row.unit)
+    seen = f"{signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)} {around}"
+    found = [f"{counted(row.paired.items, 'item')} show no clear difference between {pair}: {seen}"]
+    if row.detectable is not None:
+        size = amount(row.detectable, row.unit, interval=row.paired.interval)
+        found.append(f"they would show a difference of {size} or more")
+    return found
+
+
 def _overall(comparison: Comparison) -> ComparedMeasure | None:
     rows = [row for row in comparison.measures if not row.group]
     return next((row for row in rows if row.primary), rows[0] if rows else None)
@@ -125,6 +153,8 @@ def _overall(comparison: Comparison) -> ComparedMeasure | None:
 def _many_subjects(rankings: Sequence[Ranking]) -> list[str]:
     if len(rankings) == 1:
         return _with_values(rankings[0])
+    if len(rankings) == 2:
+        return [f"{ranking.task_title}: {ranking.sentence}" for ranking in rankings]
     ranked = [ranking for ranking in rankings if ranking.standings]
     told = [ranking for ranking in ranked if not ranking.too_few]
     alone: dict[str, int] = {}
@@ -150,8 +180,7 @@ def _with_values(ranking: Ranking) -> list[str]:
     if ranking.standings and not ranking.too_few:
         best, worst = ranking.standings[0], ranking.standings[-1]
         ends = [f"{estimate(end.value, ranking.unit, end.interval)} ({end.subject})" for end in (best, worst)]
-        title = ranking.measure[0].lower() + ranking.measure[1:]
-        found.append(f"the {title} runs from {ends[0]} to {ends[1]}")
+        found.append(f"the {lowered(ranking.measure)} runs from {ends[0]} to {ends[1]}")
     return found
 
 

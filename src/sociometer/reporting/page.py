@@ -85,6 +85,12 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
         "subjects": content.subjects,
         "shapes": [shape_of(place) for place in range(len(content.subjects))],
     }
+    company = {
+        result.run: ", ".join(f"{role} {name}" for role, name in result.roles.items())
+        for chapter in content.chapters
+        for result in chapter.results
+    }
+    shown = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters], company)
     names = {chapter.card.name: short_name(chapter.card) for chapter in content.chapters}
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
     return (
@@ -94,7 +100,8 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
             content=content,
             title=title_of(content),
             findings=findings_of(content),
-            strips=strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters]),
+            strips=shown,
+            marked={mark.name for strip in shown for mark in strip.marks},
             numbers={chapter.card.name: measure_rows(chapter) for chapter in content.chapters},
             troubles=troubles(content),
             names=names,

@@ -1,6 +1,6 @@
 """The strips of the profile: one scale for each measure, with chance and people marked and a dot for each subject."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
@@ -59,20 +59,36 @@ class Strip(Struct, frozen=True):
     note: str = ""
 
 
-def strips(lines: Sequence[ProfileLine], subjects: Sequence[str], cards: Sequence[Card]) -> tuple[Strip, ...]:
-    """Strips in the order of the lines; subjects in the order of the report."""
-    groups: dict[tuple[str, str, str], list[ProfileLine]] = {}
+def strips(
+    lines: Sequence[ProfileLine],
+    subjects: Sequence[str],
+    cards: Sequence[Card],
+    company: Mapping[str, str] | None = None,
+) -> tuple[Strip, ...]:
+    """Strips in the order of the lines; subjects in the order of the report.
+
+    `company` names the models in the other roles of each run. Runs with another simulator or judge are not on one
+    scale and have strips of their own.
+    """
+    groups: dict[tuple[str, str, str, str], list[ProfileLine]] = {}
     for line in lines:
-        groups.setdefault((line.instrument, line.task, line.measure), []).append(line)
+        others = (company or {}).get(line.run, "")
+        groups.setdefault((line.instrument, line.task, line.measure, others), []).append(line)
     by_name = {card.name: card for card in cards}
-    tasks = {name: len({task for of, task, _ in groups if of == name}) for name in by_name}
+    tasks = {name: len({(task, others) for of, task, _, others in groups if of == name}) for name in by_name}
     return tuple(
-        _strip(sorted(members, key=lambda line: subjects.index(line.subject)), subjects, by_name[key[0]], tasks[key[0]])
+        _strip(
+            sorted(members, key=lambda line: subjects.index(line.subject)),
+            subjects,
+            by_name[key[0]],
+            tasks[key[0]],
+            key[3] if sum(other[:3] == key[:3] for other in groups) > 1 else "",
+        )
         for key, members in groups.items()
     )
 
 
-def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, tasks: int) -> Strip:
+def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, tasks: int, company: str) -> Strip:
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
     low, high = _scale(members, known)
@@ -107,8 +123,9 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
     low_text = "" if any(mark.at < close for mark in marks) else number(low, first.unit, 0)
     high_text = "" if any(mark.at > 100 - close for mark in marks) else number(high, first.unit, 0)
     task = task_title(card, first.task) if tasks > 1 else ""
+    measure = first.measure_title + (f", {company}" if company else "")
     note = _without_intervals(members)
-    return Strip(card.name, task, first.measure_title, low_text, high_text, first.better, dots, marks, note)
+    return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
 
 
 def _around(line: ProfileLine) -> str:

@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 from sociometer.analysis.candidates import Candidate, task_title, why_not_comparable
 from sociometer.analysis.intervals import MINIMUM_CLUSTERS
 from sociometer.analysis.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
-from sociometer.analysis.stand_ins import other_stand_ins
+from sociometer.analysis.stand_ins import SUBJECT, other_stand_ins
 from sociometer.core.card import MeasureCard
 from sociometer.reporting.words import counted, listed
 
@@ -70,14 +70,16 @@ def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking | None]:
     measure = ranked_measure(first)
     unranked = {entrant.candidate.label: reason for entrant in members if (reason := _why_not(entrant, members))}
     able = [entrant.candidate for entrant in members if entrant.candidate.label not in unranked]
-    for group in _comparable(able):
-        apart = {
+    groups = _comparable(able)
+    several = [group for group in groups if len(group) > 1]
+    for group in several:
+        alone = {
             other.label: f"cannot be compared with {group[0].label}: {why_not_comparable(group[0], other)}"
-            for other in able
-            if other not in group
+            for (other, *rest) in groups
+            if not rest
         }
-        yield _ranked(group, measure, unranked | apart)
-    if not able:
+        yield _ranked(group, measure, unranked | alone, _company(group[0]) if len(several) > 1 else "")
+    if not several:
         yield _made(first, measure, (), unranked)
 
 
@@ -103,21 +105,32 @@ def _comparable(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
             groups.append([candidate])
         else:
             home.append(candidate)
-    return sorted((group for group in groups if len(group) > 1), key=lambda group: -len(group))
+    return sorted(groups, key=lambda group: -len(group))
 
 
-def _ranked(group: Sequence[Candidate], measure: MeasureCard, unranked: dict[str, str]) -> Ranking:
+def _company(candidate: Candidate) -> str:
+    """The models in the other roles: “simulator gpt-4o”."""
+    return ", ".join(f"{role} {name}" for role, name in candidate.view.roles.items() if role != SUBJECT)
+
+
+def _ranked(group: Sequence[Candidate], measure: MeasureCard, unranked: dict[str, str], company: str) -> Ranking:
     board: Leaderboard = leaderboard(group)
     left_out = dict(line.split(": ", 1) for line in board.left_out)
-    return _made(group[0], measure, board.standings, unranked | left_out)
+    return _made(group[0], measure, board.standings, unranked | left_out, company)
 
 
-def _made(first: Candidate, measure: MeasureCard, standings: tuple[Standing, ...], unranked: dict[str, str]) -> Ranking:
+def _made(
+    first: Candidate,
+    measure: MeasureCard,
+    standings: tuple[Standing, ...],
+    unranked: dict[str, str],
+    company: str = "",
+) -> Ranking:
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
         first.card.name,
         first.task,
-        task_title(first.card, first.task),
+        task_title(first.card, first.task) + (f", {company}" if company else ""),
         measure.title,
         measure.unit,
         standings,

@@ -24,6 +24,11 @@ def listed(names: Sequence[str], most: int = 0) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
+def lowered(title: str) -> str:
+    """A title inside a sentence: its first letter is small, unless it begins with an abbreviation."""
+    return title if title[1:2].isupper() or not title else title[0].lower() + title[1:]
+
+
 def sentence(text: str, names: Sequence[str] = ()) -> str:
     """A text with a capital letter at its start and a full stop at its end; a name at its start stays as it is."""
     text = text.strip()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of
+from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of, shaped
 
 AREA_HEIGHT = 150
 ROW_HEIGHT = 20
@@ -42,9 +42,11 @@ def density_chart(
     ends += [end for mark in marks for end in (mark.low, mark.high) if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     floor = AREA_HEIGHT + ROW_HEIGHT * len(ordered)
-    x: Spec = {"field": "x", "type": "quantitative", "title": title or None, "axis": {"grid": False}}
+    x: Spec = {"field": "x", "type": "quantitative", "title": title or None, "axis": {"grid": False, "tickCount": 8}}
     x["scale"] = {"domain": [low, high], "nice": True, "zero": False}
-    color: Spec = {**nominal("subject", order_of(mark.subject for mark in marks if mark.subject)), "legend": None}
+    subjects = order_of(mark.subject for mark in marks if mark.subject)
+    color: Spec = {**nominal("subject", subjects), "legend": None}
+    shape: Spec = {**shaped("subject", subjects), "legend": None}
     height = {"domain": [0, top], "range": [AREA_HEIGHT, 0], "nice": False}
     y = nominal("label", [mark.label for mark in ordered], range=[AREA_HEIGHT + 8, floor], padding=0.4)
     measured, others = ([mark for mark in ordered if bool(mark.subject) == of_subject] for of_subject in (True, False))
@@ -70,7 +72,7 @@ def density_chart(
         {
             "data": inline(measured),
             "mark": {"type": "point", "tooltip": True},
-            "encoding": {**point, "color": color},
+            "encoding": {**point, "color": color, "shape": shape},
         },
     ]
     if any(mark.low is not None for mark in measured):

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import PERCENT, Spec, inline, nominal, number_format, order_of
+from sociometer.analysis.charts.spec import LETTER, PERCENT, Spec, inline, nominal, number_format, order_of
 
-SHORT = 6
-"""Column names up to this length are not rotated."""
+WIDTH_FOR_NAMES = 300
+"""Column names are not rotated if they fit side by side in this width, in pixels, which a phone has."""
 
 
 class Cell(Struct, frozen=True):
@@ -46,11 +46,12 @@ def heat_map(
         else f"format(datum.value, '{number_format(unit)}')"
     )
     text = f"datum.value == null ? '' : {shown} + datum.mark"
+    widest = max(map(len, columns), default=0) + 1
     position = {
         "y": nominal("row", rows),
         "x": {
             **nominal("column", columns),
-            "axis": {"labelAngle": 0 if max(map(len, columns), default=0) <= SHORT else -35},
+            "axis": {"labelAngle": 0 if widest * LETTER * len(columns) <= WIDTH_FOR_NAMES else -35},
         },
     }
     tooltip = [

@@ -65,6 +65,9 @@ def interval_chart(
             y["scale"]["paddingInner"] = 0.35
             shared["yOffset"] = nominal("group", groups)
         shared["color"] = {**nominal("group", groups), "title": group_title or None}
+    elif groups and groups[0]:
+        shared["color"] = {**nominal("group", groups), "legend": None}
+        shape["legend"] = None
     tooltip = [
         *([{"field": "group", "title": group_title or "of"}] if several else []),
         {"field": "label", "title": "measure"},
@@ -98,7 +101,7 @@ def interval_chart(
                     **shared,
                     "x": value,
                     "tooltip": tooltip,
-                    **({"shape": shape} if several else {}),
+                    **({"shape": shape} if several or "color" in shared else {}),
                 },
             },
         ],

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, order_of, series_channels, whole_numbers
+from sociometer.analysis.charts.spec import Spec, order_of, series_channels, shaped, whole_numbers
 
 FEW = 3
 """With more subjects than this, the lines of single dialogues cover each other and are left out."""
@@ -59,7 +59,16 @@ def trajectory_chart(
         "mark": {"type": "line", "strokeWidth": 3},
         "encoding": {"x": x, "y": {**y, "aggregate": "mean", **once}, **channels},
     }
-    layers = [*_zone_layers(zones, y), *([path] if few else []), mean]
+    dots: Spec = {
+        "mark": {"type": "point", "size": 40},
+        "encoding": {
+            "x": x,
+            "y": {**y, "aggregate": "mean", **({"axis": None} if zones else {})},
+            "color": color,
+            **({"shape": shaped("subject", subjects)} if len(subjects) > 1 else {}),
+        },
+    }
+    layers = [*_zone_layers(zones, y), *([path] if few else []), mean, dots]
     return {
         "data": data,
         "width": "container",
