@@ -205,3 +205,23 @@ def test_paper_shows_what_is_open_and_no_controls(opened):
         assert opened.find_element(By.CSS_SELECTOR, "#method .run").is_displayed()
     finally:
         opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize("width", [420, 1300])
+def test_no_text_of_a_chart_is_cut_off_at_its_edges(opened, width):
+    _width(opened, width)
+    opened.refresh()
+    opened.execute_async_script(DRAW)
+    outside = opened.execute_script(
+        "const found = [];"
+        "for (const chart of document.querySelectorAll('figure .chart')) {"
+        "  const box = chart.getBoundingClientRect();"
+        "  for (const text of chart.querySelectorAll('svg text')) {"
+        "    const { left, right, top, bottom, width } = text.getBoundingClientRect();"
+        "    const out = left < box.left - 1 || right > box.right + 1 || top < box.top - 1 || bottom > box.bottom + 1;"
+        "    if (width && out) found.push(text.textContent);"
+        "  }"
+        "}"
+        "return found;"
+    )
+    assert outside == []

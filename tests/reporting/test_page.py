@@ -132,8 +132,11 @@ def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
 
 def test_subjects_with_a_stand_in_are_not_ranked(content):
     (ranking,) = content.rankings
-    assert ranking.standings == () and ranking.sentence == "No subject can be ranked."
-    assert set(ranking.unranked.values()) == {"played with a stand-in (judge: tact/rules)"}
+    assert (
+        ranking.standings == ()
+        and ranking.sentence == "no subject can be ranked (played with a stand-in, judge: tact/rules)."
+    )
+    assert set(ranking.unranked.values()) == {"played with a stand-in, judge: tact/rules"}
 
 
 @pytest.mark.parametrize(

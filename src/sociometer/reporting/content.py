@@ -243,11 +243,6 @@ def _words(value: SettingValue) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def short_name(card: Card) -> str:
-    """The name of an instrument without its subtitle: “SAGE”."""
-    return card.title.split(":", 1)[0]
-
-
 def _chapter(
     instrument: Instrument, results: Sequence[TaskResult], runs: Sequence[SummarisedRun], subjects: Sequence[str]
 ) -> Chapter:

@@ -7,9 +7,9 @@ from sociometer.analysis.formatting import amount, bracketed_interval, estimate,
 from sociometer.analysis.intervals import MINIMUM_CLUSTERS
 from sociometer.analysis.profile import ProfileLine
 from sociometer.analysis.stand_ins import other_stand_ins
-from sociometer.reporting.content import ReportContent, short_name
+from sociometer.reporting.content import ReportContent
 from sociometer.reporting.rankings import Ranking
-from sociometer.reporting.words import counted, listed, lowered, sentence, spelled
+from sociometer.reporting.words import counted, listed, lowered, sentence, short_name, spelled
 
 NAMED = 3
 """A title names at most this many subjects."""
@@ -154,7 +154,9 @@ def _many_subjects(rankings: Sequence[Ranking]) -> list[str]:
     if len(rankings) == 1:
         return _with_values(rankings[0])
     if len(rankings) == 2:
-        return [f"{ranking.task_title}: {ranking.sentence}" for ranking in rankings]
+        one_instrument = rankings[0].instrument == rankings[1].instrument
+        names = [ranking.task_title if one_instrument else ranking.title for ranking in rankings]
+        return [f"{name}: {ranking.sentence}" for name, ranking in zip(names, rankings, strict=True)]
     ranked = [ranking for ranking in rankings if ranking.standings]
     told = [ranking for ranking in ranked if not ranking.too_few]
     alone: dict[str, int] = {}

@@ -25,14 +25,14 @@ from sociometer.analysis.leaderboard import Standing
 from sociometer.core.measure import Figure, Measure, Table
 from sociometer.reporting.chart_tables import chart_table
 from sociometer.reporting.comparison_table import FAMILIES, VERDICT, Column, observed_columns, tested_columns
-from sociometer.reporting.content import Chapter, ReportContent, short_name
+from sociometer.reporting.content import Chapter, ReportContent
 from sociometer.reporting.headline import findings_of, title_of
 from sociometer.reporting.profile_strips import strips
 from sociometer.reporting.rankings import Ranking
 from sociometer.reporting.safe_svg import clean_svg
 from sociometer.reporting.table_cells import TextCell, cell, cells, heads, rows, without_empty_columns
 from sociometer.reporting.troubles import troubles
-from sociometer.reporting.words import counted, listed, sentence
+from sociometer.reporting.words import counted, listed, sentence, short_name
 
 LONGEST_NOTE = 180
 NOTES_IN_VIEW = 2
@@ -209,6 +209,8 @@ def unranked_sentences(rankings: Sequence[Ranking], names: Mapping[str, str]) ->
         reasons: dict[str, list[str]] = {}
         for subject, reason in ranking.unranked.items():
             reasons.setdefault(reason, []).append(subject)
+        if not ranking.standings and len(reasons) == 1:
+            continue  # the sentence of the ranking says it
         for reason, subjects in reasons.items():
             task = names[ranking.instrument]
             if sum(other.instrument == ranking.instrument for other in rankings) > 1:

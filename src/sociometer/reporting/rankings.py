@@ -9,7 +9,7 @@ from sociometer.analysis.intervals import MINIMUM_CLUSTERS
 from sociometer.analysis.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.analysis.stand_ins import SUBJECT, other_stand_ins
 from sociometer.core.card import MeasureCard
-from sociometer.reporting.words import counted, listed
+from sociometer.reporting.words import counted, listed, short_name
 
 LEAST_SHARE = 0.5
 """A subject that scored a smaller share of the items than this, compared with the fullest one, is not ranked."""
@@ -26,6 +26,7 @@ class Ranking(Struct, frozen=True):
     """The subjects of one task, best first; `unranked` says of each other subject why it has no rank."""
 
     instrument: str
+    title: str
     task: str
     task_title: str
     measure: str
@@ -87,7 +88,7 @@ def _why_not(entrant: Entrant, members: Sequence[Entrant]) -> str:
     """Why a subject has no rank; empty if it has one."""
     candidate = entrant.candidate
     if used := other_stand_ins(candidate.view.stand_ins):
-        return f"played with a stand-in ({', '.join(used)})"
+        return f"played with a stand-in, {', '.join(used)}"
     if candidate.failed:
         return candidate.failed
     fullest = max(member.items for member in members)
@@ -129,6 +130,7 @@ def _made(
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
         first.card.name,
+        short_name(first.card),
         first.task,
         task_title(first.card, first.task) + (f", {company}" if company else ""),
         measure.title,
@@ -144,7 +146,8 @@ def _made(
 def _sentence(ranking: Ranking) -> str:
     """The verdict: who leads, or why nobody does."""
     if not ranking.standings:
-        return "No subject can be ranked."
+        reasons = set(ranking.unranked.values())
+        return f"no subject can be ranked ({reasons.pop()})." if len(reasons) == 1 else "no subject can be ranked."
     if ranking.too_few:
         items = counted(ranking.clusters, "independent item")
         return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed."

@@ -1,6 +1,8 @@
-"""Small parts of sentences: counts and lists."""
+"""Small parts of sentences: counts, lists and names."""
 
 from collections.abc import Sequence
+
+from sociometer.core.card import Card
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -22,6 +24,11 @@ def listed(names: Sequence[str], most: int = 0) -> str:
     if most and len(names) > most:
         return f"{', '.join(names[:most])} and {counted(len(names) - most, 'other')}"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def short_name(card: Card) -> str:
+    """The name of an instrument without its subtitle: “SAGE”."""
+    return card.title.split(":", 1)[0]
 
 
 def lowered(title: str) -> str:

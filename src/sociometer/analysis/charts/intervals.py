@@ -84,7 +84,7 @@ def interval_chart(
         "encoding": {**shared, "x": {**value, "field": "low"}, "x2": {"field": "high"}},
     }
     # the names of two lines that are close have two heights
-    space = {"padding": {"left": 4, "top": 20, "right": 10, "bottom": 4}} if len(references) > 1 else {}
+    space = {"padding": {"left": 4, "top": 30, "right": 10, "bottom": 4}} if len(references) > 1 else {}
     return {
         "data": inline(dots),
         "width": "container",

@@ -124,15 +124,16 @@ def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) 
         for measure in run.summary.measures:
             if measure.name in ("first", "third") and set(measure.group) == {facet}:
                 level = _level(facet, measure.group[facet])
-                dot = dot_of(f"{level}, {measure.name} person", measure, run.subject)
+                dot = dot_of(f"{level} ({measure.name})", measure, run.subject)
                 dots += [dot] if dot is not None else []
     if dots:
-        dots.sort(key=lambda dot: (_place(dot.label.rsplit(",", 1)[0]), dot.label))
+        dots.sort(key=lambda dot: (_place(dot.label.rsplit(" (", 1)[0]), dot.label))
         chart = interval_chart(
             dots, title="accuracy", domain=(0, 1), references=chance_lines(runs, _usual_chance(task))
         )
         title = f"{task_title(card_of('egosocial'), task)}: accuracy by {words}"
-        yield Figure(f"{task}-by-{facet.replace(' ', '-')}", title, chart=chart)
+        caption = "First and third are the person in which the story is told."
+        yield Figure(f"{task}-by-{facet.replace(' ', '-')}", title, caption, chart=chart)
 
 
 def _level(facet: str, level: str) -> str:

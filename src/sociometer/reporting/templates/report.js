@@ -10,11 +10,12 @@
   const loader = { load: closed, sanitize: closed, http: closed, file: closed };
   const drawn = new Map();
 
-  /* In a narrow chart the legend has two columns, whose names are cut to fit. */
+  /* In a narrow chart the legend is a list beside the names of the rows, and both are cut to fit. */
   function themeFor(place) {
     const theme = data.themes[mode()];
     if (place.clientWidth > 560) return theme;
-    return { ...theme, legend: { ...theme.legend, columns: 2, labelLimit: place.clientWidth / 2 - 30 } };
+    const legend = { ...theme.legend, columns: 1, labelLimit: place.clientWidth - 200 };
+    return { ...theme, legend, axis: { ...theme.axis, labelLimit: 195 } };
   }
 
   async function draw(place, specification) {
