@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from sociometer.analysis.charts.spec import LETTER, PERCENT, Spec, inline, nominal, number_format, order_of
 
-WIDTH_FOR_NAMES = 300
+WIDTH_FOR_NAMES = 200
 """Column names are not rotated if they fit side by side in this width, in pixels, which a phone has."""
 
 

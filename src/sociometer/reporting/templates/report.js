@@ -9,6 +9,7 @@
   const closed = () => Promise.reject(new Error("nothing is loaded from outside"));
   const loader = { load: closed, sanitize: closed, http: closed, file: closed };
   const drawn = new Map();
+  const COLUMN = 46; /* pixels of a column with a number in it */
 
   /* In a narrow chart the legend is a list beside the names of the rows, and both are cut to fit. */
   function themeFor(place) {
@@ -16,6 +17,29 @@
     if (place.clientWidth > 560) return theme;
     const legend = { ...theme.legend, columns: 1, labelLimit: place.clientWidth - 200 };
     return { ...theme, legend, axis: { ...theme.axis, labelLimit: 195 } };
+  }
+
+  /* A chart as its place allows: columns of names keep a readable width and scroll, and a title breaks its lines anew. */
+  function fitted(specification, place) {
+    const chart = structuredClone(specification);
+    const columns = chart.encoding?.x?.scale?.domain;
+    const wide = Array.isArray(columns) && columns.length * COLUMN + 200 > place.clientWidth;
+    place.classList.toggle("wide", wide);
+    if (wide) {
+      chart.width = columns.length * COLUMN;
+      delete chart.autosize;
+    }
+    if (Array.isArray(chart.title?.text)) chart.title.text = broken(chart.title.text.join(" "), place.clientWidth / 6.2);
+    return chart;
+  }
+
+  function broken(text, letters) {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      if (lines.at(-1) && lines.at(-1).length + word.length >= letters) lines.push(word);
+      else lines[lines.length - 1] += (lines.at(-1) ? " " : "") + word;
+    }
+    return lines;
   }
 
   async function draw(place, specification) {
@@ -26,7 +50,7 @@
       tooltip: { theme: mode() },
     };
     place.replaceChildren();
-    await window.vegaEmbed(place, structuredClone(specification), options);
+    await window.vegaEmbed(place, fitted(specification, place), options);
     place.dataset.drawn = mode();
   }
 
