@@ -231,8 +231,7 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
     share = bias.picked[bias.most] / len(picks)
     note = ""
     if bias.p_value < 0.001 and share > 0.5:
-        letter = chr(65 + bias.most)
-        note = f"position bias: {100 * share:.0f} % of the answers are {letter}, wherever the right one stands."
+        note = f"position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one stands."
     return Table("position", title, columns, rows, note=f"χ² test of even picks: p = {bias.p_value:.3g}"), note
 
 
