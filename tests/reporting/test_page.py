@@ -176,6 +176,16 @@ def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
     assert many[1].startswith("The accuracy runs from 50 % [") and many[1].endswith(" (a).")
 
 
+def test_the_finding_of_one_subject_on_several_measures_counts_them():
+    other = {**INSTRUMENTS, "manners": Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))}
+    again = _measured("a", a=[1.0, 0.0, 0.0, 0.0] * 10)
+    again[0].run.instrument, again[0].run.id = "manners", "m0"
+    assert findings_of(gather([*_measured("a"), *again], other, evidence=0)) == (
+        "a is better than chance on 1 of 2 measures.",
+        "a is worse than people on 2 of 2 measures.",
+    )
+
+
 def test_a_sample_that_is_too_small_is_the_finding():
     other = {**INSTRUMENTS, "manners": Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))}
     runs = _measured("ab", a=[1.0] * 4, b=[0.0] * 4)

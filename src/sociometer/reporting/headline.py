@@ -13,6 +13,7 @@ from sociometer.reporting.words import counted, listed, lowered, sentence, short
 
 NAMED = 3
 """A title names at most this many subjects."""
+MOST_SENTENCES = 3
 NO_MODELS = ("baseline/", "scripted/", "replay/", "python/", "human")
 
 
@@ -37,7 +38,9 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
         found = _two_subjects(content.comparisons)
     else:
         found = ["No two subjects took the same task, so there is nothing to compare."]
-    return tuple(sentence(text, content.subjects) for text in [*found, *_caveat(content)][:NAMED])
+    caveat = _caveat(content)
+    kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
+    return tuple(sentence(text, content.subjects) for text in kept)
 
 
 def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
@@ -46,19 +49,24 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
         return ["nothing was scored"]
     if len(scored) == 1:
         return _against_references(scored[0])
-    placed = [line for line in scored if line.chance is not None and _bounds(line) is not None]
-    above = [line for line in placed if _beats(line, line.chance)]
-    people = [line for line in scored if line.human is not None and _bounds(line) is not None]
+    sure = [line for line in scored if _bounds(line) is not None]
+    guessed = [line for line in sure if line.chance is not None]
+    taken = [line for line in sure if line.human is not None]
     found = []
-    if placed:
-        found.append(f"{scored[0].subject} is above chance on {len(above)} of {counted(len(placed), 'measure')}")
-    if people:
-        level = [line for line in people if not _below(line, line.human)]
-        found.append(f"it is level with people or above on {len(level)} of {len(people)}")
-    few = len(scored) - len([line for line in scored if _bounds(line) is not None])
-    if few:
-        found.append(_few(few, len(scored), "measure"))
+    if guessed:
+        better = sum(_beats(line, line.chance) for line in guessed)
+        found.append(f"{scored[0].subject} is better than chance on {_of(better, len(guessed))}")
+    if taken:
+        worse = sum(_below(line, line.human) for line in taken)
+        found.append(f"{scored[0].subject} is worse than people on {_of(worse, len(taken))}")
+    if len(sure) < len(scored):
+        found.append(_few(len(scored) - len(sure), len(scored), "measure"))
     return found or [f"{scored[0].subject} was scored on {counted(len(scored), 'measure')}"]
+
+
+def _of(part: int, total: int) -> str:
+    """“none of 7 measures”, “3 of 7 measures”."""
+    return f"{part or 'none'} of {counted(total, 'measure')}"
 
 
 def _against_references(line: ProfileLine) -> list[str]:
