@@ -241,7 +241,7 @@ def test_a_chart_without_script_is_a_table_of_its_numbers(content):
     table = chart_table(figure.name, figure.title, figure.chart)
     assert table.columns[:2] == ("row", "value") and "lap" not in table.columns
     assert table.rows[0][:2] == ("all", 0.5)
-    assert chart_table("x", "X", {"data": {"values": [{"label": "a"}] * 81}}) is None
+    assert chart_table("x", "X", {"data": {"values": [{"label": "a"}] * 121}}) is None
 
 
 def test_an_empty_figure_is_not_shown():

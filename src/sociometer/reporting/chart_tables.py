@@ -6,7 +6,7 @@ from typing import Any
 from sociometer.analysis.charts.spec import Spec
 from sociometer.core.measure import Cell, Table
 
-MOST_ROWS = 80
+MOST_ROWS = 120
 """A chart of more values has no table."""
 _HIDDEN = ("lap", "place", "name_dx", "name_dy", "name_align")
 _WORDS = {"group": "of", "x_spread": "spread across", "y_spread": "spread up", "y_low": "from", "y_high": "to"}
