@@ -55,7 +55,7 @@ class Marker:
         self.folded = [_fold(option) for option in self.options]
         self.by_core = {core.casefold(): at for at, core in enumerate(self.cores)}
         self.initials = _initials(self.cores)
-        self._words, self._forms = _words_pattern(self.options, self.by_core)
+        self._forms = _word_forms(self.options, self.by_core)
         self._labels = self._label_passes()
 
     def mark(self, text: str) -> str:
@@ -88,7 +88,11 @@ class Marker:
     def _mark_words(self, text: str) -> str:
         if not self._forms:
             return text
-        text = self._words.sub(lambda match: chr(WORDS + self._form_index(match[0])), text)
+        said = _fold(text)
+        forms = [form for form in self._forms if form in said]
+        if forms:  # a pattern of every option's words is slow to compile, and most replies have none of them
+            pattern = self._words_pattern(forms)
+            text = pattern.sub(lambda match: chr(WORDS + self._form_index(match[0])), text)
         return _REFERENCE.sub(self._reference_mark, _QUOTED.sub(self._quoted_mark, text))
 
     def _reference_mark(self, match: re.Match[str]) -> str:
@@ -113,6 +117,17 @@ class Marker:
         if shared[best] - shared[index] >= least and shared[best] - sorted(shared)[-2] >= least:
             return f"{CLASH}. {match['text']}"
         return match[0]
+
+    def _words_pattern(self, forms: Sequence[str]) -> re.Pattern[str]:
+        """The pattern for the words of options, the longest first."""
+        parts = []
+        for form in sorted(forms, key=len, reverse=True):
+            words = r"[\W_]{1,4}".join(re.escape(word) for word in form.split())
+            if form in _ONLY_AT_HEAD:
+                words = rf"(?:^|(?<=[.!?:\n] )|(?<=\n)){words}(?=\s*[.,;:!)\n]|\s*$)"
+            ended = "(?![\u3400-\u9fff])" if self.options[self._forms[form]][-1:] in "。!?" else ""
+            parts.append(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])" if form.isascii() else words + ended)
+        return re.compile("|".join(parts), re.IGNORECASE)
 
     def _form_index(self, found: str) -> int:
         return self._forms[_fold(found)]
@@ -213,8 +228,8 @@ def _fold(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text.casefold()).strip()
 
 
-def _words_pattern(options: Sequence[str], labels: dict[str, int]) -> tuple[re.Pattern[str], dict[str, int]]:
-    """The pattern for options' words, and the option of each folded form; a form that two options share counts not."""
+def _word_forms(options: Sequence[str], labels: dict[str, int]) -> dict[str, int]:
+    """The option of each folded form of its words; a form that two options share does not count."""
     forms: dict[str, int] = {}
     shared: set[str] = set()
     folded = [_fold(option) for option in options]
@@ -229,15 +244,7 @@ def _words_pattern(options: Sequence[str], labels: dict[str, int]) -> tuple[re.P
                 continue
             if forms.setdefault(form, at) != at:
                 shared.add(form)
-    forms = {form: at for form, at in forms.items() if form not in shared}
-    parts = []
-    for form in sorted(forms, key=len, reverse=True):
-        words = r"[\W_]{1,4}".join(re.escape(word) for word in form.split())
-        if form in _ONLY_AT_HEAD:
-            words = rf"(?:^|(?<=[.!?:\n] )|(?<=\n)){words}(?=\s*[.,;:!)\n]|\s*$)"
-        ended = "(?![\u3400-\u9fff])" if options[forms[form]][-1:] in "。!?" else ""
-        parts.append(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])" if form.isascii() else words + ended)
-    return re.compile("|".join(parts) or "(?!)", re.IGNORECASE), forms
+    return {form: at for form, at in forms.items() if form not in shared}
 
 
 def _spellings(option: str) -> set[str]:

@@ -107,7 +107,7 @@ def released(official):
     return {question.id: question for question in read_folder(official / "tombench")}
 
 
-@pytest.fixture(scope="module", params=sorted(path.stem for path in FOLDER.glob("*.jsonl")))
+@pytest.fixture(scope="module", params=sorted(path.stem for path in FOLDER.glob("??.jsonl")))
 def conversions(request, released):
     """Every shipped conversion of a language: its line, the released question and the text in the first person."""
     language = request.param
@@ -160,3 +160,24 @@ def test_no_item_is_both_converted_and_left_out(conversions, released):
     assert len(set(names)) == len(names)
     assert set(names) <= set(released)
     assert not set(names) & {line.id for line, _, _ in conversions}
+
+
+@pytest.fixture(scope="module", params=sorted(path.name for path in FOLDER.glob("review-*.jsonl")))
+def review(request):
+    """The findings of a second reader."""
+    return [json.loads(row) for row in (FOLDER / request.param).read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_second_reader_says_what_is_wrong(review):
+    assert len({row["id"] for row in review}) == len(review)
+    for row in review:
+        assert row["verdict"] in ("ok", "wording", "meaning"), row["id"]
+        assert (row["note"] == "") == (row["verdict"] == "ok"), row["id"]
+
+
+def test_what_a_second_reader_accepted_is_what_is_shipped(review, released):
+    language = review[0]["language"]
+    lines = {line.id: line for line in shipped(language)}
+    found = {item: digest(applied(line, released[item].wording(language))) for item, line in lines.items()}
+    assert {row["id"] for row in review} <= set(lines)
+    assert [row["id"] for row in review if row["verdict"] == "ok" and found[row["id"]] != row["conversion"]] == []

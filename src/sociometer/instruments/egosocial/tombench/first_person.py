@@ -9,7 +9,7 @@
 `order`   1 if the question asks what "you" think, feel, want or do, 2 if it asks "you" about another mind or whether
           anybody says something inappropriate, 0 if it asks for a fact.
 `kept`    how many pronouns of the third person (PRONOUNS below) are left in the converted texts. The reader saw each
-          of them and found that it means somebody else.
+          of them and found that it means somebody else. Chinese words with the character 他 (其他, 吉他) count too.
 `digest`  the first 16 hexadecimal digits of the SHA-256 of the released texts of that language, joined by line feeds:
           story, question, options. Where it differs, the release has changed and the line is refused.
 `edits`   [text, start, length, words]: in text 0 (story), 1 (question) or 2, 3, ... (options), `length` characters from
@@ -18,6 +18,9 @@
           options are said by the person and say "I".
 
 `left-out.en.csv` and `left-out.zh.csv` list the items that readers left out: id and reason, one a row.
+`review-en.jsonl` holds what a second reader found: `verdict` is "ok", "wording" (a word is odd, the meaning kept)
+or "meaning" (something that matters was lost or changed), `note` says what, and `conversion` is the digest of the
+converted texts that were read.
 `edits_between` gives the edits of a conversion that was written out in full.
 """
 
