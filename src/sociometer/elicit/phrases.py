@@ -54,7 +54,8 @@ BEST = (
     r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|more [a-z-]+|only|(?:[a-z-]+ )?one|"
     r"superior|"
     r"(?:final |my )?answer|way to go|strong(?:er|est)|favou?rite|pick|choice|recommended|sensible|solution|"
-    r"what (?:i|we)(?:'d| would|'ll)? (?:choose|pick|recommend|go|say|do)|(?:simplest|smartest|healthiest|warmest) \w+)"
+    r"what (?:i|we)(?:'d| would|'ll)? (?:choose|pick|recommend|go|say|do|find|see|expect)|"
+    r"(?:simplest|smartest|healthiest|warmest) \w+)"
 )
 WORST = r"(?:worst|weakest|poorest|least [a-z-]+)"
 """What a question may ask for instead of the best."""
@@ -66,6 +67,7 @@ _BE = (
 _VERB = (
     r"(?:choose|chose|chosen|choosing|select|selected|selecting|pick|picked|picking|go with|going with|went with|"
     r"go for|going for|opt for|opting for|settled? on|settling on|settle for|decided? on|decided? for|say|answer|"
+    r"advise|"
     r"vote for|vote|take|taking|stick with|sticking with|stay with|prefer|recommend(?: going with)?|suggest|favou?r|"
     r"lean(?:ing)?(?: towards?| to)?|side with|come down on the side of|conclude|think|believe|guess|argue for|"
     r"end up with|land on|landing on|mark|accept|go|endorse|back|give you|meant?|inclined to (?:pick|choose|say)|do|"
@@ -135,7 +137,7 @@ _HAN_BEFORE = (
 )
 CLAIM_BEFORE = re.compile(rf"(?:{_ENGLISH_BEFORE}|(?:{_HAN_BEFORE})\s*)[\"'(]*{_ADVERBS}[\"'(]*$", re.IGNORECASE)
 DECLARED_BEFORE = re.compile(
-    rf"(?:\b(?:answer|choice|pick|vote|selection)\b(?: here)?{_BE}|"
+    rf"(?:\b(?:answer|choice|pick|vote|selection|letter)\b(?: here)?{_BE}|"
     rf"\b(?:i|i'd|i'll|i'm|i've)\b(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,3}}?(?:choose|chose|pick|picked|select|"
     rf"selected|"
     rf"go|going|went|opt|settle|settled|decided?|vote|stick|sticking|take|choosing|picking)(?: with| for| on)?|"
