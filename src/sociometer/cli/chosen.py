@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 import click
 from msgspec import Struct
 
+from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.output import harmless
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
-from sociometer.instruments import card_of
+from sociometer.instruments import card_of, cards
 from sociometer.item_origin import whose_items
 from sociometer.store.records import RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -58,6 +59,55 @@ def chosen_runs(
         for line in _choice_in_words(fullest, standing, subject):
             click.echo(harmless(line), err=True)
     return [engine.stored(one.record.id) for one in fullest]
+
+
+def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = False) -> dict[str, list[StoredRun]]:
+    """The runs by instrument, from names of instruments, references of runs, `all`, or nothing, which means all."""
+    references = [word for word in words if word not in cards()]
+    instruments = [word for word in words if word in cards()]
+    runs = [] if instruments and not references else chosen_runs(engine, references, one_kind=one_kind)
+    if not references:
+        runs = [
+            run for name in instruments for run in chosen_runs(engine, (), instrument=name, one_kind=one_kind)
+        ] or runs
+    elif EVERY in references:
+        runs = [run for run in runs if not instruments or run.instrument in instruments]
+    else:
+        wrong = [run for run in runs if instruments and run.instrument not in instruments]
+        if wrong:
+            raise UsageError(f"run '{wrong[0].id}' is of {wrong[0].instrument}, not of {', '.join(instruments)}.")
+    found: dict[str, list[StoredRun]] = {}
+    for run in runs:
+        found.setdefault(run.instrument, []).append(run)
+    return found
+
+
+def without_short(engine: Engine, runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
+    """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
+    groups: dict[tuple[str, _Kind], list[StoredRun]] = {}
+    for run in runs:
+        kind = _Kind(whose_items(run.record), _company(run.record))
+        groups.setdefault((run.instrument, kind), []).append(run)
+    left: dict[str, str] = {}
+    for members in groups.values():
+        scored = [
+            {f"{task}/{item}" for task in run.tasks for item, _ in engine.store.episodes.finished(run.id, task)}
+            for run in members
+        ]
+        common = common_items(scored)
+        for place, has in common.short.items():
+            run = members[place]
+            left[run.id] = short_run_note(f"{run.subject} on {run.instrument} ({run.id})", has, common.items)
+    return [run for run in runs if run.id not in left], list(left.values())
+
+
+def include_short_option() -> click.Option:
+    """`--include-short`, for commands that compare many runs on shared items."""
+    return click.Option(
+        ["--include-short"],
+        is_flag=True,
+        help="Include runs that would halve the shared items: short and unfinished ones.",
+    )
 
 
 class _Kind(Struct, frozen=True):

@@ -1,12 +1,12 @@
 """`sociometer data fetch`: brings official files into the user's data folder."""
 
 import sys
+from pathlib import Path
 
 import click
 import msgspec
 
-from sociometer.cli.options import json_option
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.output import Display, display_options, print_json
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.engine.data import Fetched, data_root, fetch_files
@@ -20,7 +20,7 @@ _NOT_PINNED = (
 )
 
 
-def _fetch(instrument: str, as_json: bool) -> None:
+def _fetch(instrument: str, everything: bool, csv: Path | None, as_json: bool) -> None:
     card = card_of(instrument)
     if not card.file:
         raise UsageError(f"{instrument} has no official files; its items are bundled.")
@@ -32,15 +32,14 @@ def _fetch(instrument: str, as_json: bool) -> None:
         print_json([{**msgspec.to_builtins(one), "pinned": one.name in pinned} for one in fetched])
         return
     note = f"{card.licence} Use them with: sociometer run {instrument} --official --model MODEL".strip()
-    print_table(
-        Table(
-            "fetched",
-            f"Official files of {instrument} in {data_root()}",
-            ("file", "status", "bytes", "checksum"),
-            tuple((one.name, one.status, one.bytes, _checked(one, one.name in pinned)) for one in fetched),
-            note=note if pinned.issuperset(one.name for one in fetched) else f"{_NOT_PINNED} {note}",
-        )
+    table = Table(
+        "fetched",
+        f"Official files of {instrument} in {data_root()}",
+        ("file", "status", "bytes", "checksum"),
+        tuple((one.name, one.status, one.bytes, _checked(one, one.name in pinned)) for one in fetched),
+        note=note if pinned.issuperset(one.name for one in fetched) else f"{_NOT_PINNED} {note}",
     )
+    Display(everything, csv).show([table], finding=f"{len(fetched)} official files of {instrument} are here.")
 
 
 def _checked(file: Fetched, pinned: bool) -> str:
@@ -64,7 +63,7 @@ command.add_command(
     click.Command(
         "fetch",
         callback=_fetch,
-        params=[click.Argument(["instrument"]), json_option()],
+        params=[click.Argument(["instrument"]), *display_options()],
         help="Fetch INSTRUMENT's official files at their pinned commit; again to continue or verify.",
     )
 )

@@ -11,14 +11,13 @@ import msgspec
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
-    json_option,
     run_config,
     run_options,
     setting_options,
     store_option,
     store_path,
 )
-from sociometer.cli.output import print_result
+from sociometer.cli.output import Display, display_options, print_result
 from sociometer.cli.progress import ProgressDisplay
 from sociometer.core.card import Card, CommandCard
 from sociometer.core.errors import ExitCode, UsageError, unknown
@@ -85,14 +84,16 @@ def _instrument_command(card: Card, command: CommandCard) -> click.Command:
     shared = run_options()
     if not command.plays:
         shared = [option for option in shared if option.name in ("official", "data", "prompts", "seed")]
-    shared += [_figures_option(), store_option(), json_option()]
+    shared += [_figures_option(), store_option(), *display_options()]
     shared += [click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
 
-    def call(as_json: bool, quiet: bool, figures: Path | None = None, **values: Any) -> int:
-        return _call(card, command, settings, as_json, quiet, figures, values)
+    def call(
+        as_json: bool, quiet: bool, everything: bool, csv: Path | None, figures: Path | None = None, **values: Any
+    ) -> int:
+        return _call(card, command, settings, as_json, quiet, Display(everything, csv), figures, values)
 
     return click.Command(command.verb, callback=call, params=params, help=command.help)
 
@@ -120,6 +121,7 @@ def _call(
     settings: tuple[Setting, ...],
     as_json: bool,
     quiet: bool,
+    display: Display,
     figures: Path | None,
     values: dict[str, Any],
 ) -> int:
@@ -134,7 +136,7 @@ def _call(
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
         context = CommandContext(engine, load(card.name), config, tuple(dict.fromkeys(given["models"])))
-        code = print_result(_with_figures(entry(context, options), figures), as_json)
+        code = print_result(_with_figures(entry(context, options), figures), as_json, display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
             sys.stderr.write(f"some items have no answer ({failed}); the same command again tries them.\n")

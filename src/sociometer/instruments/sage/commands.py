@@ -5,6 +5,8 @@ from pathlib import Path
 
 import msgspec
 
+from sociometer.analysis.formatting import estimate
+from sociometer.core.card import Card
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Interval, Summary, Table
@@ -50,7 +52,8 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
         figures = [_value(summary, each) for each in ("sentient", "success", "failure")]
         rows.append((run.id, subject, simulator, len(episodes), *figures))
     columns = ("run", "subject", "simulator", "dialogues", "score", "success", "failure")
-    return Result(tables=(Table("imported", "Imported dialogues", columns, tuple(rows)),))
+    units = {"score": "points", "success": "share", "failure": "share"}
+    return Result(tables=(Table("imported", "Imported dialogues", columns, tuple(rows), units=units),))
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
@@ -61,7 +64,10 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     runs = [context.run(reference) for reference in options.texts("runs")]
     names = _told_apart(runs)
     tables: list[Table] = []
-    notes = [f"{name}: {note}" for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
+    more: list[Table] = []
+    findings: list[str] = []
+    made: list[tuple[Cell, ...]] = []
+    said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
     for what in wanted:
         played: list[StoredRun] = []
         for run in runs:
@@ -71,15 +77,19 @@ def analyse(context: CommandContext, options: Settings) -> Result:
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
             with seated_for(what):
                 played.append(context.play(what, subject=run.subject, items=items))
-        tables.append(_measures_table(what, played, names))
+        tables.append(_overview_table(what, played, names, context.instrument.card))
+        findings.append(_range(what, played, names, context.instrument.card))
+        more.append(_measures_table(what, played, names))
         for name, run in zip(names, played, strict=True):
-            notes.append(f"{what} of {name}: run {run.id}{_asked_of(what, run)}")
-            notes.extend(f"{name}: {note}" for note in run.summary(what).notes)
+            made.append((what, name, run.id, _asked_of(what, run)))
+            said += [(name, note) for note in run.summary(what).notes]
             failures = run.view(what).failures()
-            notes.extend(f"{what}, {name}: {count} without an outcome ({kind})" for kind, count in failures.items())
+            said += [(name, f"{what}: {count} without an outcome ({kind})") for kind, count in failures.items()]
         if what == "relationship":
-            tables.append(_levels_table(played))
-    return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
+            more.append(_levels_table(played))
+    more.append(Table("runs", "Runs of the analyses", ("analysis", "subject", "run", "simulator"), tuple(made)))
+    finding = "\n".join(filter(None, findings))
+    return Result(tables=tuple(tables), notes=_told_once(said, len(names)), finding=finding, more=tuple(more))
 
 
 def what_if(context: CommandContext, options: Settings) -> Result:
@@ -330,8 +340,49 @@ def _stand_ins(run: StoredRun) -> tuple[str, ...]:
 def _asked_of(what: str, run: StoredRun) -> str:
     """Whose judgement an analysis of simulators holds."""
     if what == "rejudge":
-        return f", simulator {_simulator(run)}"
-    return f", simulator {run.view(what).roles['simulator']}" if what == "stability" else ""
+        return _simulator(run)
+    return run.view(what).roles["simulator"] if what == "stability" else ""
+
+
+def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...]:
+    """Each note once, with the subjects that it is about unless it is about all of them."""
+    of: dict[str, list[str]] = {}
+    for name, note in said:
+        of.setdefault(note, []).append(name)
+    return tuple(
+        note
+        if len(set(names)) == subjects
+        else f"{', '.join(dict.fromkeys(names[:3]))}{f' and {len(names) - 3} more' * (len(names) > 3)}: {note}"
+        for note, names in of.items()
+    )
+
+
+def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> Table:
+    """The measures of an analysis overall, one row a subject."""
+    goals = card.measures_of(what)
+    rows: list[tuple[Cell, ...]] = []
+    for name, run in zip(names, runs, strict=True):
+        found = [run.summary(what).measure(goal.name) for goal in goals]
+        items = max((measure.items for measure in found if measure), default=0)
+        values = (
+            estimate(measure.value, goal.unit, measure.interval) if measure else None
+            for goal, measure in zip(goals, found, strict=True)
+        )
+        rows.append((name, *values, items, max((measure.errors for measure in found if measure), default=0)))
+    columns = ("subject", *(goal.title for goal in goals), "items", "errors")
+    return Table(f"{what}-overview", f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
+
+
+def _range(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> str:
+    """The lowest and the highest value of the analysis' first measure, in a sentence."""
+    goal = card.measures_of(what)[0]
+    pairs = zip(names, (run.summary(what).measure(goal.name) for run in runs), strict=True)
+    found = [(measure.value, name, measure) for name, measure in pairs if measure and measure.value is not None]
+    if not found:
+        return f"{goal.title}: no result."
+    ends = [min(found, key=lambda entry: entry[0]), max(found, key=lambda entry: entry[0])]
+    said = [f"{estimate(value, goal.unit, measure.interval)} ({name})" for value, name, measure in ends]
+    return f"{goal.title}: {said[0]}." if len(found) == 1 else f"{goal.title}: from {said[0]} to {said[1]}."
 
 
 def _measures_table(what: str, runs: Sequence[StoredRun], names: Sequence[str]) -> Table:

@@ -74,17 +74,21 @@ def probe(context: CommandContext, options: Settings) -> Result:
         }
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
         stand_ins += caveats.stand_in_notes([runs[CONTROL]])
-    tables = [
-        probing.change_table(probes, wanted),
+    tables = [probing.change_table(probes, wanted), probing.contrast_table(probes)]
+    more = [
+        probing.ability_table(probes, wanted),
         probing.most_moved(probes, wanted),
-        probing.contrast_table(probes),
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
     notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars are of uncorrected p.")
     notes += stand_ins
     return Result(
-        tuple(t for t in tables if t is not None and t.rows), tuple(notes), (probing.change_figure(probes, wanted),)
+        tuple(table for table in tables if table.rows),
+        tuple(dict.fromkeys(notes)),
+        (probing.change_figure(probes, wanted),),
+        finding=probing.finding(probes, wanted),
+        more=tuple(table for table in more if table is not None and table.rows),
     )
 
 
