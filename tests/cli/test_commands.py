@@ -389,7 +389,7 @@ def test_nothing_is_written_over_what_a_person_types(capsys):
         (
             Ending(RunStatus.STOPPED, "interrupted", StopCause.INTERRUPTED),
             {},
-            "play on with: sociometer resume sesi-abc",
+            "continue with: sociometer resume sesi-abc",
         ),
         (Ending(RunStatus.FAILED, "the key is wrong"), {}, "failed: the key is wrong"),
         (Ending(RunStatus.FINISHED), {"timeout": "no answer in 3 s"}, "1 failed: timeout (no answer in 3 s)"),

@@ -14,6 +14,7 @@ from sociometer.cli.comparison_tables import complete_table, overall_rows, overv
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, display_options, harmless, print_json, print_text
+from sociometer.cli.progress import working
 from sociometer.core.errors import ExitCode
 from sociometer.reporting.comparison_table import FAMILIES
 
@@ -37,7 +38,9 @@ def _compare(
     as_json: bool,
 ) -> int:
     with open_stored(store_path(store)) as engine:
-        compared = compare(*chosen_runs(engine, runs), task=task, margin=margin, power=power, level=level)
+        chosen = chosen_runs(engine, runs)
+        with working(f"comparing {len(chosen)} runs"):
+            compared = compare(*chosen, task=task, margin=margin, power=power, level=level)
     found = (*compared, *compared.lacking)
     if as_json:
         print_json(found)

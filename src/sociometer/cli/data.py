@@ -1,12 +1,12 @@
 """`sociometer data fetch`: brings official files into the user's data folder."""
 
-import sys
 from pathlib import Path
 
 import click
 import msgspec
 
 from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import downloads
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.engine.data import Fetched, data_root, fetch_files
@@ -24,9 +24,8 @@ def _fetch(instrument: str, everything: bool, csv: Path | None, as_json: bool) -
     card = card_of(instrument)
     if not card.file:
         raise UsageError(f"{instrument} has no official files; its items are bundled.")
-    fetched = run_loop(fetch_files(card.file, data_root(), _told))
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[2K")
+    with downloads() as told:
+        fetched = run_loop(fetch_files(card.file, data_root(), told))
     pinned = {file.name for file in card.file if file.sha256}
     if as_json:
         print_json([{**msgspec.to_builtins(one), "pinned": one.name in pinned} for one in fetched])
@@ -49,13 +48,6 @@ def _checked(file: Fetched, pinned: bool) -> str:
     if file.verified == AGAINST_FIRST_FETCH:
         return "not pinned: same as at the first fetch"
     return "not pinned: not checked" if file.status == "present" else "not pinned: recorded at the first fetch"
-
-
-def _told(name: str, done: int, total: int | None) -> None:
-    if sys.stderr.isatty():
-        share = f" of {total:,}" if total else ""
-        sys.stderr.write(f"\r\x1b[2K{name}: {done:,}{share} bytes")
-        sys.stderr.flush()
 
 
 command = click.Group("data", help="Official data of the instruments.")

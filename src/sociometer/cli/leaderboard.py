@@ -16,6 +16,7 @@ from sociometer.cli.chosen import include_short_option, named_or_chosen
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import track
 from sociometer.comparable import candidates
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
@@ -40,7 +41,7 @@ def _leaderboard(
         chosen = named_or_chosen(engine, runs, one_kind=True)
         for instrument, mine in chosen.items():
             known = candidates(mine, task)
-            for name in dict.fromkeys(candidate.task for candidate in known):
+            for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {instrument}"):
                 if not any(card.value for card in card_of(instrument).measures_of(name)):
                     continue
                 try:

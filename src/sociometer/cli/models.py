@@ -6,6 +6,7 @@ import click
 
 from sociometer.cli.options import json_option
 from sociometer.cli.output import Display, display_options, print_json, print_line
+from sociometer.cli.progress import working
 from sociometer.core.measure import Table
 from sociometer.models.registry import ModelEntry, describe
 
@@ -37,7 +38,8 @@ def _ready(entry: ModelEntry) -> str:
 def _pull(name: str, as_json: bool) -> None:
     from sociometer.models.pull import pull
 
-    path = pull(name)
+    with working(f"fetching {name}"):
+        path = pull(name)
     if as_json:
         print_json({"model": f"local/{name}", "path": str(path)})
     else:

@@ -9,6 +9,7 @@ from sociometer.cli.chosen import EVERY, chosen_runs, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_result
+from sociometer.cli.progress import working
 from sociometer.comparable import given_runs
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Table
@@ -34,7 +35,8 @@ def _plot(
         if name is not None and out is None and _is_run(engine, name):
             runs, name = (name, *runs), None
         given, instruments = given_runs(chosen_runs(engine, runs))
-        figures = gather(given, instruments, evidence=0).figures()
+        with working(f"figures of {len(given)} runs"):
+            figures = gather(given, instruments, evidence=0).figures()
     if name is None:
         rows = tuple((full, figure.title, _kind(figure)) for full, figure in figures.items())
         listed = Table("figures", "Figures", ("name", "title", "kind"), rows)

@@ -11,6 +11,7 @@ from sociometer.cli.chosen import include_short_option, named_or_chosen
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import working
 from sociometer.comparable import candidates
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of
@@ -30,11 +31,15 @@ def _reliability(
     with open_stored(store_path(store)) as engine:
         for instrument, mine in named_or_chosen(engine, runs, one_kind=True).items():
             known = candidates(mine, task)
-            found += [
-                task_reliability([c for c in known if c.task == name], measure, include_short)
+            tasks = [
+                name
                 for name in dict.fromkeys(candidate.task for candidate in known)
                 if any(entry.value for entry in card_of(instrument).measures_of(name))
             ]
+            with working(f"reliability of {instrument}"):
+                found += [
+                    task_reliability([c for c in known if c.task == name], measure, include_short) for name in tasks
+                ]
     if as_json:
         print_json(found)
         return

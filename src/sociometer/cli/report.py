@@ -9,6 +9,7 @@ from sociometer.cli.chosen import chosen_runs, include_short_option, runs_argume
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
+from sociometer.cli.progress import working
 from sociometer.core.task import Result
 
 
@@ -28,7 +29,8 @@ def _report(
         left: list[str] = []
         if not include_short:
             chosen, left = without_short(engine, chosen)
-        path = report(chosen, out, evidence=evidence, margin=margin, power=power, level=level)
+        with working(f"writing a page about {len(chosen)} runs"):
+            path = report(chosen, out, evidence=evidence, margin=margin, power=power, level=level)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), as_json)
 
 

@@ -7,6 +7,7 @@ import click
 
 from sociometer.api import Reproduction, reproduce
 from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import track
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import card_of, cards, load
 
@@ -15,7 +16,8 @@ def _reproduce(
     instruments: tuple[str, ...], data: str, mismatches: bool, everything: bool, csv: Path | None, as_json: bool
 ) -> int:
     names = [card_of(name).name for name in instruments] or list(cards())
-    found = [reproduce(name, data=data) for name in names if load(name).reproduce is not None]
+    able = [name for name in names if load(name).reproduce is not None]
+    found = [reproduce(name, data=data) for name in track(able, "recomputing")]
     good = all(one.good for one in found)
     if as_json:
         figures, missing = (

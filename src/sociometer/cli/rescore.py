@@ -7,15 +7,15 @@ import click
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import track
 from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
 
 
 def _rescore(runs: tuple[str, ...], store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> None:
     with open_stored(store_path(store)) as engine:
         stored = [engine.stored(run) for run in runs]
-        for run in stored:
-            for task in run.tasks:
-                run.rescore(task)
+        for one, task in track([(run, task) for run in stored for task in run.tasks], "rescoring"):
+            one.rescore(task)
         if as_json:
             print_json([run_json(run) for run in stored])
             return

@@ -121,6 +121,7 @@ def _play(
                 plan.item_lists()
         if dry_run:
             return _show_plan(engine, configs, as_json, display)
+        progress.expect(len(configs))
         return _play_all(engine, configs, as_json, display)
 
 

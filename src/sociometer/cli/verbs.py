@@ -135,7 +135,9 @@ def _call(
     )
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
-        context = CommandContext(engine, load(card.name), config, tuple(dict.fromkeys(given["models"])))
+        context = CommandContext(
+            engine, load(card.name), config, tuple(dict.fromkeys(given["models"])), progress.expect
+        )
         code = print_result(_with_figures(entry(context, options), figures), as_json, display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())

@@ -7,6 +7,7 @@ import click
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import track
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Table
 from sociometer.instruments import cards
@@ -19,9 +20,9 @@ def _verify(run: str | None, store: Path | None, everything: bool, csv: Path | N
     with open_stored(store_path(store)) as engine:
         if run is None:
             found += verify_file(engine.store)
-        records = engine.store.runs.all() if run is None else [engine.store.runs.get(run)]
+        records = list(engine.store.runs.all()) if run is None else [engine.store.runs.get(run)]
         checked = 0
-        for record in records:
+        for record in track(records, "checking runs"):
             if record.instrument not in cards():
                 left_out.append(record.id)
                 continue

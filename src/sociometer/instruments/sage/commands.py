@@ -68,6 +68,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     findings: list[str] = []
     made: list[tuple[Cell, ...]] = []
     said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
+    context.expect(len(wanted) * len(runs))
     for what in wanted:
         played: list[StoredRun] = []
         for run in runs:

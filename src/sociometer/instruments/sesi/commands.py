@@ -67,6 +67,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
     families = {model: family for family, models in given.items() for model in models}
     probes, stand_ins = [], []
+    context.expect(len(context.subjects) * (len(wanted) + 1))
     for subject in context.subjects:
         runs = {
             name: context.play("questions", subject=subject, settings={"condition": name}).view("questions")
