@@ -248,8 +248,8 @@ def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path
     assert (folder / "changes.svg").read_text(encoding="utf-8").startswith("<svg")
     assert run_command(["probe", "sesi", "--help"]) == 0
     assert "--figures DIR" in capsys.readouterr().out
-    assert run_command(["lint", "sesi", "--store", path, "--quiet", "--figures", str(folder)]) in (0, 1)
-    assert "This result has no figures to write." in capsys.readouterr().out
+    assert run_command(["lint", "sesi", "--store", path, "--quiet", "--figures", str(folder)]) == 2
+    assert "No such option '--figures'" in capsys.readouterr().err
 
 
 def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):

@@ -1,6 +1,6 @@
 """Summaries of runs as sentences, tables and JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
@@ -12,7 +12,7 @@ from sociometer.cli.output import SCREEN
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.engine.engine import PlayedRun
-from sociometer.instruments import card_of
+from sociometer.instruments import card_of, cards, load
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -143,33 +143,48 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     """The primary measures of several runs in one table: subjects next to each other, or below if they are many."""
     lines = [line for run in runs for line in lines_of(run) if line.card.primary and not line.facet]
     subjects = list(dict.fromkeys(run.subject for run in runs))
+    failed = {(run.id, task): why for run in runs for task in run.tasks if (why := _why_failed(run, task))}
     cells = {(line.run.instrument, line.task, line.card.name, line.run.subject): line for line in lines}
     goals = {(line.run.instrument, line.task, line.card.name): line for line in lines}
     if len(subjects) <= _MOST_SUBJECTS_ABREAST:
         columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
         rows = [
-            (goal[0], first.card.title, _chance(first), *(_estimate(cells.get((*goal, who))) for who in subjects),
+            (goal[0], first.card.title, _chance(first),
+             *(_estimate(cells.get((*goal, who)), failed) for who in subjects),
              *_counts([cells[*goal, who] for who in subjects if (*goal, who) in cells]))
             for goal, first in goals.items()
         ]  # fmt: skip
     else:
         columns = ("instrument", "measure", "subject", "value", "chance", "items", "unreadable", "errors", "run")
         rows = [
-            (goal[0], first.card.title, who, _estimate(found), _chance(first), *_counts([found]), found.run.id)
+            (goal[0], first.card.title, who, _estimate(found, failed), _chance(first), *_counts([found]), found.run.id)
             for goal, first in goals.items()
             for who in subjects
             if (found := cells.get((*goal, who))) is not None
         ]
     ids = ", ".join(run.id for run in runs[:6]) + (" …" if len(runs) > 6 else "")
     said = dict.fromkeys(note for run in runs for note in caveats(run))
+    said |= dict.fromkeys(
+        f"{run.subject} on {task}: {failed[run.id, task]}."
+        for run in runs
+        for task in run.tasks
+        if (run.id, task) in failed
+    )
     note = " ".join([*said, f"One run by group, with its notes: sociometer show RUN ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
     table = Table("runs", f"{title}: {len(subjects)} subjects", columns, tuple(rows), note)
     return table if len({run.instrument for run in runs}) > 1 else _without_first(table)
 
 
-def _estimate(line: Line | None) -> str | None:
-    return None if line is None else line.estimate
+def _why_failed(run: StoredRun, task: str) -> str:
+    """Why a run has no number that counts, as its instrument judges it; empty if it has one."""
+    return load(run.instrument).task(task).headline(run.view(task)).failed if run.instrument in cards() else ""
+
+
+def _estimate(line: Line | None, failed: Mapping[tuple[str, str], str]) -> str | None:
+    if line is None:
+        return None
+    return "FAILED" if (line.run.id, line.task) in failed else line.estimate
 
 
 def _chance(line: Line) -> str | None:

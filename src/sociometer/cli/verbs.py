@@ -19,7 +19,7 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import Display, display_options, print_result
 from sociometer.cli.progress import ProgressDisplay
-from sociometer.core.card import Card, CommandCard
+from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
@@ -81,21 +81,49 @@ def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
 def _instrument_command(card: Card, command: CommandCard) -> click.Command:
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
-    shared = run_options()
-    if not command.plays:
-        shared = [option for option in shared if option.name in ("official", "data", "prompts", "seed")]
-    shared += [_figures_option(), store_option(), *display_options()]
-    shared += [click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
+    shared = [*_heeded(command), store_option(), *display_options()]
+    shared.append(click.Option(["--quiet"], is_flag=True, help="Show no progress.", hidden=not command.plays))
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
 
     def call(
-        as_json: bool, quiet: bool, everything: bool, csv: Path | None, figures: Path | None = None, **values: Any
+        as_json: bool,
+        everything: bool,
+        csv: Path | None,
+        quiet: bool = False,
+        figures: Path | None = None,
+        **values: Any,
     ) -> int:
         return _call(card, command, settings, as_json, quiet, Display(everything, csv), figures, values)
 
     return click.Command(command.verb, callback=call, params=params, help=command.help)
+
+
+_GROUPS: dict[SharedOptions, tuple[str, ...]] = {
+    "subject": (
+        "models", "base_url", "revision", "key_variable", "temperature", "top_p", "server_sampling", "reply_tokens",
+        "sampling_seed", "stop", "reasoning_effort", "logprobs",
+    ),
+    "items": ("limit", "items"),
+    "files": ("official", "data"),
+    "prompts": ("prompts",),
+    "seed": ("seed",),
+    "repeats": ("repeats",),
+}  # fmt: skip
+_OF_RUN_ALONE = ("tasks", "name", "label")
+
+
+def _heeded(command: CommandCard) -> list[click.Parameter]:
+    """The shared options that have an effect on a command."""
+    takes = (*_GROUPS, "figures") if command.takes is None else command.takes
+    grouped = {option: group for group, options in _GROUPS.items() for option in options}
+    found: list[click.Parameter] = []
+    for option in run_options():
+        group = grouped.get(str(option.name))
+        if option.name not in _OF_RUN_ALONE and (group in takes if group else command.plays):
+            found.append(option)
+    return [*found, *([_figures_option()] if "figures" in takes else [])]
 
 
 def _figures_option() -> click.Option:
