@@ -7,10 +7,16 @@ import click
 
 from sociometer.analysis.comparison import Comparison
 from sociometer.analysis.formatting import amount, in_sentence
-from sociometer.analysis.wording import overall_sentence
 from sociometer.api import compare
 from sociometer.cli.chosen import chosen_runs, runs_argument, terms_options
-from sociometer.cli.comparison_tables import complete_table, overall_rows, overview_table, pair_table, raw_table
+from sociometer.cli.comparison_tables import (
+    complete_table,
+    overall_rows,
+    overview_table,
+    pair_table,
+    raw_table,
+    verdict_sentences,
+)
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, display_options, harmless, print_json, print_text
@@ -19,6 +25,7 @@ from sociometer.core.errors import ExitCode
 from sociometer.reporting.comparison_table import FAMILIES
 
 _PAIRS_IN_FULL = 2
+_MOST_NEEDED = 6
 _GATE = (
     "Exit code 1 when a later run is worse on a primary measure, and where nothing can be said of one: runs that "
     "cannot be compared, too few clusters, a task that some of them lack."
@@ -69,10 +76,6 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
 
 def _print(compared: Sequence[Comparison], display: Display) -> None:
     """The verdicts first; then one or two pairs in full, or all pairs in one table."""
-    tasks = {(one.instrument, one.task) for one in compared}
-    sentences = [
-        (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
-    ]
     needed = [
         f"To find {amount(row.equivalence.margin, row.unit)} on {in_sentence(row.title)}: about {row.needed:,} items."
         for one in compared
@@ -84,9 +87,9 @@ def _print(compared: Sequence[Comparison], display: Display) -> None:
     tables = [pair_table(one) for one in able] if few else [overview_table(able)]
     display.show(
         tables,
-        finding="\n".join(sentences),
+        finding=verdict_sentences(compared),
         more=[complete_table(one) for one in able],
-        notes=list(dict.fromkeys(needed)),
+        notes=list(dict.fromkeys(needed))[:_MOST_NEEDED],
         limits=[min(SCREEN // len(able), overall_rows(one)) for one in able] if few else (),
         files=[raw_table(compared)],
     )

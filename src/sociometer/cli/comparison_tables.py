@@ -1,13 +1,18 @@
 """Comparisons as tables for the terminal, and with plain numbers for a file."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import structs
 
 from sociometer.analysis.comparison import ComparedMeasure, Comparison
 from sociometer.analysis.formatting import bounds_text, bracketed_interval, number, p_text, signed_amount
+from sociometer.analysis.wording import overall_sentence
 from sociometer.core.measure import Cell, Table
 from sociometer.reporting.comparison_table import comparison_table
+
+_SENTENCES = 6
+_NOTES = 3
 
 
 def ordered(comparison: Comparison) -> Comparison:
@@ -17,6 +22,24 @@ def ordered(comparison: Comparison) -> Comparison:
         comparison.measures, key=lambda row: (bool(row.group), facets.index(tuple(row.group)), not row.primary)
     )
     return structs.replace(comparison, measures=tuple(rows))
+
+
+def verdict_sentences(compared: Sequence[Comparison]) -> str:
+    """The verdicts in a sentence each, or how often each was reached if they are many."""
+    tasks = {(one.instrument, one.task) for one in compared}
+    if len(compared) <= _SENTENCES:
+        return "\n".join(
+            (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
+        )
+    lines = []
+    for pair in dict.fromkeys((one.second, one.first) for one in compared):
+        of = [one for one in compared if (one.second, one.first) == pair]
+        found = [row.verdict for one in of for row in one.measures if row.primary and not row.group]
+        counts = Counter({"not comparable": sum(bool(one.refused) for one in of)}) + Counter(found)
+        said = ", ".join(f"{verdict} on {count}" for verdict, count in counts.items())
+        lines.append(f"{pair[0]} against {pair[1]}, {len(of)} task{'s' * (len(of) > 1)}: {said}.")
+    more = f"\n… and {len(lines) - _SENTENCES} more pairs." if len(lines) > _SENTENCES else ""
+    return "\n".join(lines[:_SENTENCES]) + more
 
 
 def pair_table(comparison: Comparison) -> Table:
@@ -67,7 +90,8 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     )
     who = ("subject",) if len(seconds) > 1 else ()
     columns = ("task", *who, "measure", "reference", "value", "difference", "p Holm", "verdict")
-    notes = dict.fromkeys(note for one in compared if (note := _note(one)))
+    notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
+    notes = notes if len(notes) <= _NOTES else ["What is left out of each comparison: --all."]
     title = f"{'Each subject' if who else seconds[0]} against {', '.join(firsts)} (the reference)"
     where = f"{instruments[0]}: " if len(instruments) == 1 else ""
     return Table("compare", where + title, columns, rows, " ".join(notes))

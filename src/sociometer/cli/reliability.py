@@ -16,6 +16,8 @@ from sociometer.comparable import candidates
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of
 
+_TASKS_IN_FULL = 3
+
 
 def _reliability(
     runs: tuple[str, ...],
@@ -43,9 +45,12 @@ def _reliability(
     if as_json:
         print_json(found)
         return
+    tables = [table for entry in found for table in _tables(entry)]
+    several = len(found) > _TASKS_IN_FULL
     Display(everything, csv).show(
-        [table for entry in found for table in _tables(entry)],
-        finding="\n".join(_sentence(entry) for entry in found),
+        [_overview(found)] if several else tables,
+        finding="\n".join(_sentence(entry) for entry in found[: _TASKS_IN_FULL * 2]),
+        more=tables if several else (),
         files=[_raw_items(found), *(_coefficients(entry) for entry in found)],
     )
 
@@ -59,6 +64,26 @@ def _sentence(found: TaskReliability) -> str:
         return f"{where}: reliability cannot be computed: {why}."
     shown = estimate(alpha.value, "number", alpha.interval)
     return f"{where}: Cronbach's alpha {shown} over {alpha.subjects} subjects and {alpha.items} items."
+
+
+def _overview(found: list[TaskReliability]) -> Table:
+    """The coefficients of several tasks in one table."""
+    rows = []
+    for entry in found:
+        values = {c.coefficient: number(c.value, "number", interval=c.interval) for c in entry.coefficients}
+        shared = entry.coefficients[0].items if entry.coefficients else len(entry.items)
+        rows.append(
+            (
+                f"{entry.instrument}/{entry.task}",
+                entry.measure,
+                *(values.get(name) for name in ("alpha", "omega", "split-half")),
+                len(entry.subjects),
+                shared,
+                len(entry.look_at),
+            )
+        )
+    columns = ("task", "measure", "alpha", "omega", "split-half", "subjects", "items", "items to look at")
+    return Table("reliability", "Reliability", columns, tuple(rows))
 
 
 def _coefficients(found: TaskReliability) -> Table:

@@ -1,7 +1,7 @@
 """`sociometer run`: plays instruments on models."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,9 @@ from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.instruments import card_of, cards
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
+
+if TYPE_CHECKING:
+    from sociometer.analysis.comparison import Comparison
 
 _PLAN_COLUMNS = (
     "instrument",
@@ -156,33 +159,26 @@ def show_played(runs: list[StoredRun], display: Display) -> None:
             [table], finding=finding(runs[0]), notes=[note], limits=[shown_rows(runs[0])], files=[raw_table(runs)]
         )
         return
-    verdicts = _verdicts(runs)
     display.show(
         [joint_table(runs)],
-        finding="\n".join(verdicts),
+        finding=_verdicts(runs),
         more=[summary_table(run) for run in runs],
         files=[raw_table(runs)],
     )
 
 
-def _verdicts(runs: list[StoredRun]) -> list[str]:
+def _verdicts(runs: list[StoredRun]) -> str:
     """The verdicts between subjects on each task that several of them took, each subject against the first."""
     from sociometer.analysis.compare import compare  # here, since one run alone needs no statistics of comparison
-    from sociometer.analysis.wording import overall_sentence
+    from sociometer.cli.comparison_tables import verdict_sentences
     from sociometer.comparable import candidates
 
-    found: list[str] = []
-    several = len({run.instrument for run in runs}) > 1
+    found: list[Comparison] = []
     for instrument in dict.fromkeys(run.instrument for run in runs):
         mine = [run for run in runs if run.instrument == instrument]
         if len({run.subject for run in mine}) > 1:
-            compared = compare(candidates(mine))
-            where = {one.task for one in compared}
-            found += [
-                (f"{instrument}/{one.task}: " if several or len(where) > 1 else "") + overall_sentence(one)
-                for one in compared
-            ]
-    return found
+            found += compare(candidates(mine))
+    return verdict_sentences(found) if found else "\n".join(finding(run) for run in runs)
 
 
 def exit_code(played: list[PlayedRun]) -> int:
