@@ -65,6 +65,8 @@ def shown(store, monkeypatch, capsys):
         told = capsys.readouterr().err
         if "played with a stand-in" in told:
             pytest.skip("nobody is ranked who was played with a stand-in")
+        if code == 2 and " needs " in told:
+            pytest.skip("the command needs more than this store has")
         assert code in (0, 1), told
         return re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines(), drawn
 
@@ -134,8 +136,8 @@ ALONE = [
     (verb, name)
     for verb, offered in verbs().items()
     for name, command in offered.items()
-    if "subject" in (command.takes or ()) and "items" in (command.takes or ())
-    or not command.plays and not any(option.required for option in command.option)
+    if ("subject" in (command.takes or ()) and "items" in (command.takes or ()))
+    or (not command.plays and not any(option.required for option in command.option))
 ]  # fmt: skip
 
 

@@ -40,11 +40,11 @@ def turns(events: Iterable[Event], subject: str) -> Iterator[Turn]:
     exchanges = [event for event in known if isinstance(event, Exchange)]
     other = SIMULATOR if any(event.role == SIMULATOR for event in exchanges) else "prompt"
     told: dict[str, str] = {}
-    for event in exchanges:
-        instructions = next((m.content for m in event.messages if m.role == "system"), "")
-        if instructions and event.role not in told:
-            told[event.role] = instructions
-            yield Turn("instructions", f"instructions to {event.role}", instructions)
+    for exchange in exchanges:
+        instructions = next((m.content for m in exchange.messages if m.role == "system"), "")
+        if instructions and exchange.role not in told:
+            told[exchange.role] = instructions
+            yield Turn("instructions", f"instructions to {exchange.role}", instructions)
     heard: dict[str, tuple[Any, ...]] = {}
     prompt = ""
     for place, event in enumerate(known):

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.stand_ins import SUBJECT
-from sociometer.cli.output import harmless
+from sociometer.cli.table_text import harmless
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of, cards

@@ -19,8 +19,9 @@ from sociometer.cli.comparison_tables import (
 )
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import SCREEN, Display, display_options, harmless, print_json, print_text
+from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_text
 from sociometer.cli.progress import working
+from sociometer.cli.table_text import harmless
 from sociometer.core.errors import ExitCode
 from sociometer.reporting.comparison_table import FAMILIES
 

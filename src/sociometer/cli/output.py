@@ -66,7 +66,7 @@ class Display(Struct, frozen=True):
         from sociometer.engine.export import whole_file
         from sociometer.sheets import write_sheet
 
-        paths = []
+        paths: list[Path] = []
         for table in tables:
             path = self.csv
             if len(tables) > 1:

@@ -14,9 +14,10 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, display_options, harmless, print_json
+from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.summaries import finding, joint_table, played_json, raw_table, shown_rows, summary_table
+from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown

@@ -18,6 +18,7 @@ NAME_AT_LEAST = 14
 _KEPT = ("verdict", "value", "difference", INTERVAL)
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
+_NUMBER = re.compile(r"[+−<>$]? ?[\d.,]+( %| points?)?( (to|\[|\().*)?")
 _P_VALUE = re.compile(r"p($|[ (-])")
 
 
@@ -138,7 +139,7 @@ def _bounds_text(interval: Interval | None, unit: str) -> str:
 
 
 def _looks_numeric(text: str) -> bool:
-    return text == "–" or bool(re.match(r"[−<>$]? ?[\d.]", text))
+    return text == "–" or bool(_NUMBER.fullmatch(text))
 
 
 def _says_nothing(head: str, cells: Sequence[Sequence[str]], place: int) -> bool:

@@ -155,8 +155,10 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     gap_columns = ("simulator", "dialogues", "mean", "kinder by", "from", "to", "slope")
     gaps = Table("leniency", f"Leniency against {base}", gap_columns, tuple(kinder))
     columns = ("simulator", "subject", "score", "calibrated")
-    brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores))
-    return Result(tables=(ranks, gaps, brought))
+    points = dict.fromkeys(("score", "calibrated", "mean", "kinder by", "from", "to"), "points")
+    brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores), units=points)
+    gaps = msgspec.structs.replace(gaps, units=points)
+    return Result(tables=(ranks, gaps, brought), finding=_kinder(kinder, base))
 
 
 def contrast(context: CommandContext, options: Settings) -> Result:
@@ -166,7 +168,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
     _refuse_one_subject_twice(runs)
     finals = {run.subject: _finals(run) for run in runs}
     tables = [leaderboard_table([_summarised(run) for run in runs])]
-    notes = [f"{run.subject}: {note}" for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
+    said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
     if options.texts("pair"):
         tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
@@ -179,7 +181,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         )
         columns = ("subject", "place here", "place there", "gained", "rank stated there")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
-    return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
+    return Result(tables=tuple(tables), notes=_told_once(said, len(runs)), finding=_first_place(tables[0]))
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
@@ -291,6 +293,35 @@ def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
                 f"two runs of '{run.subject}' ({seen[run.subject]} and {run.id}); give one of each subject."
             )
         seen[run.subject] = run.id
+
+
+def _kinder(rows: Sequence[tuple[Cell, ...]], base: str) -> str:
+    """How much more lenient each simulator is than the reference, in a sentence each."""
+    said = []
+    for name, dialogues, _, gap, low, high, _ in rows:
+        if isinstance(gap, float):
+            interval = _interval(low, high)
+            if gap < 0 and interval is not None:
+                interval = interval.scaled(-1)
+            size = estimate(abs(gap), "points", interval)
+            more = "kinder" if gap > 0 else "stricter"
+            said.append(f"{name} is {more} than {base} by {size} points on {dialogues} shared dialogues.")
+    return "\n".join(said) or f"No other simulator shares dialogues with {base}."
+
+
+def _first_place(board: Table) -> str:
+    """Who is first on the leaderboard, and with what score."""
+    ranked = [dict(zip(board.columns, row, strict=True)) for row in board.rows if row[0] is not None]
+    if not ranked:
+        return "Nobody is ranked: no run was played without a stand-in on scenarios that others share."
+    first = ranked[0]
+    score = first["score"]
+    shown = estimate(score if isinstance(score, float) else None, "points", _interval(first["from"], first["to"]))
+    return f"{first['subject']} is first of {len(ranked)}: {shown} points."
+
+
+def _interval(low: Cell, high: Cell) -> Interval | None:
+    return Interval(low, high) if isinstance(low, float) and isinstance(high, float) else None
 
 
 def _by(dialogue: Dialogue, simulator: str) -> Dialogue:

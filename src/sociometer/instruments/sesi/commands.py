@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from sociometer.analysis.formatting import number
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
@@ -34,12 +35,13 @@ def lint(context: CommandContext, options: Settings) -> Result:
     doubts = tuple((name, "; ".join(str(doubt) for doubt in why)) for name, why in conversions.doubts.items())
     converted = len(conversions.converted)
     second = (
-        f"{converted / len(found):.1%} are converted: {converted - len(conversions.read)} items by rule alone, "
+        f"{number(converted / len(found), 'share')} are converted: "
+        f"{converted - len(conversions.read)} items by rule alone, "
         f"{len(conversions.read)} with what readers found."
     )
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
-        Table("baselines", "What no understanding earns", ("rule", "accuracy"), rules),
+        Table("baselines", "What no understanding earns", ("rule", "accuracy"), rules, units={"accuracy": "share"}),
         Table("doubts", "Not converted to the second person", ("item", "why"), doubts, second),
     )
     notes = [
@@ -55,7 +57,11 @@ def lint(context: CommandContext, options: Settings) -> Result:
         wrote.append(context.write(Path(options.text("sheet")), sheet))
         if doubts:
             notes.append("write into 'becomes' what stands there ('-': nothing; '?': open); give it as --readings.")
-    return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs))
+    finding = (
+        f"{len(found)} items: {len(pairs) or 'no'} contradictions, {len(repeated) or 'no'} duplicate ids, "
+        f"{len(doubts) or 'none'} not converted to the second person."
+    )
+    return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs), finding=finding)
 
 
 def probe(context: CommandContext, options: Settings) -> Result:
