@@ -24,11 +24,13 @@ def main() -> int:
     begun = time.monotonic()
     for name, card in cards().items():
         models = [word for subject in _SUBJECTS for word in ("--model", subject)]
-        code = run_command(["run", name, *models, *card.demo.split(), "--repeats", "1", "--store", store])
+        code = run_command(
+            ["run", name, *models, *card.demo.split(), "--repeats", "1", "--store", store, "--no-project"]
+        )
         if code:
             return code
     page = folder / "report.html"
-    code = run_command(["report", "all", "--out", str(page), "--store", store])
+    code = run_command(["report", "all", "--out", str(page), "--store", store, "--no-project"])
     with open_engine(Path(store)) as engine:
         Display().show([joint_table([engine.stored(record.id) for record in engine.store.runs.all()])])
     print_line(

@@ -12,7 +12,7 @@ from sociometer.analysis.leaderboard import (
     leaderboard_table,
     overview_table,
 )
-from sociometer.cli.chosen import include_short_option, named_or_chosen
+from sociometer.cli.chosen import include_short_option, named_or_chosen, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
@@ -26,6 +26,7 @@ _BOARDS_IN_FULL = 3
 
 
 def _leaderboard(
+    instrument: str | None,
     runs: tuple[str, ...],
     task: str,
     measure: str,
@@ -38,18 +39,18 @@ def _leaderboard(
     boards: list[Leaderboard] = []
     unranked: list[str] = []
     with open_stored(store_path(store)) as engine:
-        chosen = named_or_chosen(engine, runs, one_kind=True)
-        for instrument, mine in chosen.items():
+        chosen = named_or_chosen(engine, (*([instrument] if instrument else []), *runs), one_kind=True)
+        for test, mine in chosen.items():
             known = candidates(mine, task)
-            for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {instrument}"):
-                if not any(card.value for card in card_of(instrument).measures_of(name)):
+            for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
+                if not any(card.value for card in card_of(test).measures_of(name)):
                     continue
                 try:
                     boards.append(leaderboard([c for c in known if c.task == name], measure, include_short))
                 except UsageError as error:
                     if len(chosen) == 1:
                         raise
-                    unranked.append(f"{instrument}/{name} has no leaderboard: {error}")
+                    unranked.append(f"{test}/{name} has no leaderboard: {error}")
     if as_json:
         print_json(boards)
         return
@@ -91,7 +92,8 @@ command = click.Command(
     "leaderboard",
     callback=_leaderboard,
     params=[
-        click.Argument(["runs"], nargs=-1, metavar="[INSTRUMENT…] [RUN…|all]"),
+        click.Argument(["instrument"], required=False, metavar="[INSTRUMENT]"),
+        runs_argument(),
         click.Option(["--task"], default="", help="Only this task."),
         click.Option(["--measure"], default="", help="Rank by this measure instead of the primary one."),
         include_short_option(),

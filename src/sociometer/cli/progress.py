@@ -79,7 +79,7 @@ class ProgressDisplay:
             return
         if not ending.kept:
             return
-        said = how_it_ended(run, self._progress, ending)
+        said = "\n".join(filter(None, (*self._progress.warnings, how_it_ended(run, self._progress, ending))))
         if self._bars is None:
             sys.stderr.write(line(self._progress) + "\n" + (said + "\n" if said else ""))
             sys.stderr.flush()

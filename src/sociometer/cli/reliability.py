@@ -7,7 +7,7 @@ import click
 
 from sociometer.analysis.formatting import estimate, interval_text, number
 from sociometer.analysis.task_reliability import TaskReliability, task_reliability
-from sociometer.cli.chosen import include_short_option, named_or_chosen
+from sociometer.cli.chosen import include_short_option, named_or_chosen, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
@@ -20,6 +20,7 @@ _TASKS_IN_FULL = 3
 
 
 def _reliability(
+    instrument: str | None,
     runs: tuple[str, ...],
     task: str,
     measure: str,
@@ -30,15 +31,16 @@ def _reliability(
     as_json: bool,
 ) -> None:
     found = []
+    words = (*([instrument] if instrument else []), *runs)
     with open_stored(store_path(store)) as engine:
-        for instrument, mine in named_or_chosen(engine, runs, one_kind=True).items():
+        for test, mine in named_or_chosen(engine, words, one_kind=True).items():
             known = candidates(mine, task)
             tasks = [
                 name
                 for name in dict.fromkeys(candidate.task for candidate in known)
-                if any(entry.value for entry in card_of(instrument).measures_of(name))
+                if any(entry.value for entry in card_of(test).measures_of(name))
             ]
-            with working(f"reliability of {instrument}"):
+            with working(f"reliability of {test}"):
                 found += [
                     task_reliability([c for c in known if c.task == name], measure, include_short) for name in tasks
                 ]
@@ -138,7 +140,8 @@ command = click.Command(
     "reliability",
     callback=_reliability,
     params=[
-        click.Argument(["runs"], nargs=-1, metavar="[INSTRUMENT…] [RUN…|all]"),
+        click.Argument(["instrument"], required=False, metavar="[INSTRUMENT]"),
+        runs_argument(),
         click.Option(["--task"], default="", help="Only this task."),
         click.Option(["--measure"], default="", help="Of this measure instead of the primary one."),
         include_short_option(),

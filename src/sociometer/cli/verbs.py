@@ -19,11 +19,11 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import Display, display_options, print_result
 from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments import cards, load, load_command
 
 
@@ -42,7 +42,7 @@ def verb_command(verb: str) -> click.Command:
 
     def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
         name, rest = _find_instrument(verb, list(words))
-        inner = _instrument_command(cards()[name], verbs()[verb][name])
+        inner = instrument_command(cards()[name], verbs()[verb][name])
         with inner.make_context(f"sociometer {verb} {name}", rest) as context:
             return inner.invoke(context)
 
@@ -78,10 +78,11 @@ def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
     return name, rest
 
 
-def _instrument_command(card: Card, command: CommandCard) -> click.Command:
+def instrument_command(card: Card, command: CommandCard) -> click.Command:
+    """The command of one instrument, with its own options and those of `run` where it plays."""
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
-    shared = [*_heeded(command), store_option(), *display_options()]
+    shared = [*_heeded(command), store_option(), project_option(), *display_options()]
     shared.append(click.Option(["--quiet"], is_flag=True, help="Show no progress.", hidden=not command.plays))
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
@@ -97,7 +98,18 @@ def _instrument_command(card: Card, command: CommandCard) -> click.Command:
     ) -> int:
         return _call(card, command, settings, as_json, quiet, Display(everything, csv), figures, values)
 
-    return click.Command(command.verb, callback=call, params=params, help=command.help)
+    completed = with_defaults(call, card.name)
+
+    def complete(**values: Any) -> Any:
+        # Defaults of a project apply to commands that play, which have every option of `run`, listed or not.
+        return completed(**{**(_run_defaults() if command.plays else {}), **values})
+
+    return click.Command(command.verb, callback=complete, params=params, help=command.help)
+
+
+def _run_defaults() -> dict[str, Any]:
+    """The options of `run`, each at its default."""
+    return click.Command("run", params=run_options()).make_context("run", []).params
 
 
 _GROUPS: dict[SharedOptions, tuple[str, ...]] = {
@@ -154,13 +166,14 @@ def _call(
     values: dict[str, Any],
 ) -> int:
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
-    defaults = click.Command("run", params=run_options()).make_context("run", []).params
-    given = {**defaults, **values}
+    given = {**_run_defaults(), **values}
     options = Settings.chosen(command.option, chosen_settings(command.option, values))
     config = run_config(card, "", given, chosen_settings(settings, values))
     config = msgspec.structs.replace(
         config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
     )
+    from sociometer.engine.command_context import CommandContext  # here, since help and completion need no engine
+
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
         context = CommandContext(
