@@ -151,6 +151,23 @@ def test_leaderboard_gives_ranges_of_ranks(call):
     assert "no measure 'speed'" in call("leaderboard", "sesi", "--measure", "speed")[1]
 
 
+def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
+    runs = _runs(call, "sesi")
+    for command in ("leaderboard", "reliability"):
+        named = json.loads(call(command, "sesi", "--json")[1])
+        assert [found["instrument"] for found in named] == ["sesi"]
+        assert json.loads(call(command, *runs.values(), "--json")[1]) == named
+        assert json.loads(call(command, "sesi", *runs.values(), "--json")[1]) == named
+        for words in ((), ("all",)):
+            every = json.loads(call(command, *words, "--json")[1])
+            assert {found["instrument"] for found in every} == {"sesi", "seceu"}
+    code, text = call("leaderboard", "sesy")
+    assert code == 2 and "unknown instrument 'sesy'; did you mean 'sesi'?" in text
+    code, text = call("leaderboard", "seceu", runs["baseline/first"])
+    assert code == 2 and "is of sesi, not of seceu" in text
+    assert "unknown run 'nobody'" in call("reliability", "nobody")[1]
+
+
 def test_profile_gives_one_number_only_when_asked_and_then_with_a_warning(call):
     code, text = call("profile", "baseline/first")
     assert code == 0

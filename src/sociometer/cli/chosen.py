@@ -1,6 +1,7 @@
 """Which stored runs a command is about, and how analysis and report see them."""
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 import click
 from msgspec import Struct
@@ -8,7 +9,7 @@ from msgspec import Struct
 from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.table_text import harmless
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, unknown
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of, cards
 from sociometer.item_origin import whose_items
@@ -16,6 +17,8 @@ from sociometer.store.records import RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
 EVERY = "all"
+_MOST_TOLD = 6
+"""Runs of one instrument that are named when they were chosen."""
 
 
 def runs_argument(required: bool = False) -> click.Argument:
@@ -65,21 +68,29 @@ def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = Fa
     """The runs by instrument, from names of instruments, references of runs, `all`, or nothing, which means all."""
     references = [word for word in words if word not in cards()]
     instruments = [word for word in words if word in cards()]
-    runs = [] if instruments and not references else chosen_runs(engine, references, one_kind=one_kind)
-    if not references:
-        runs = [
-            run for name in instruments for run in chosen_runs(engine, (), instrument=name, one_kind=one_kind)
-        ] or runs
-    elif EVERY in references:
-        runs = [run for run in runs if not instruments or run.instrument in instruments]
-    else:
+    if references and EVERY not in references:
+        runs = [_run_or_instrument(engine, word) for word in references]
         wrong = [run for run in runs if instruments and run.instrument not in instruments]
         if wrong:
             raise UsageError(f"run '{wrong[0].id}' is of {wrong[0].instrument}, not of {', '.join(instruments)}.")
+    elif instruments:
+        runs = [run for name in instruments for run in chosen_runs(engine, (), instrument=name, one_kind=one_kind)]
+    else:
+        runs = chosen_runs(engine, (), one_kind=one_kind)
     found: dict[str, list[StoredRun]] = {}
-    for run in runs:
+    for run in {run.id: run for run in runs}.values():
         found.setdefault(run.instrument, []).append(run)
     return found
+
+
+def _run_or_instrument(engine: Engine, word: str) -> StoredRun:
+    """The run of that reference; a word that is neither is compared with the names of instruments, too."""
+    try:
+        return engine.stored(word)
+    except UsageError:
+        if get_close_matches(word, cards(), n=1):
+            raise unknown("instrument", word, cards()) from None
+        raise
 
 
 def without_short(engine: Engine, runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
@@ -176,7 +187,8 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
     """One line an instrument: the runs that were chosen, their items, and who is left out."""
     for instrument in dict.fromkeys(one.record.instrument for one in chosen):
         mine = [one for one in chosen if one.record.instrument == instrument]
-        names = ", ".join(f"{one.record.subject} {one.record.id} ({one.items} {one.kind.whose} items)" for one in mine)
+        told = [f"{one.record.subject} {one.record.id} ({one.items} {one.kind.whose} items)" for one in mine]
+        names = ", ".join(told[:_MOST_TOLD]) + (f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else "")
         others = {one.record.subject for one in standing if one.record.instrument == instrument}
         left = sorted(others - {one.record.subject for one in mine}) if not subject else []
         also = f"; left out, with other items or other roles alone: {', '.join(left)}" if left else ""

@@ -1,5 +1,6 @@
 """What only this instrument offers on the command line."""
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -390,10 +391,10 @@ def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...
 
 
 def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> Table:
-    """The measures of an analysis overall, one row a subject."""
+    """The measures of an analysis overall, one row a subject, the highest first."""
     goals = card.measures_of(what)
     rows: list[tuple[Cell, ...]] = []
-    for name, run in zip(names, runs, strict=True):
+    for name, run in sorted(zip(names, runs, strict=True), key=lambda pair: -_first_value(what, pair[1], card)):
         found = [run.summary(what).measure(goal.name) for goal in goals]
         items = max((measure.items for measure in found if measure), default=0)
         values = (
@@ -403,6 +404,12 @@ def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], 
         rows.append((name, *values, items, max((measure.errors for measure in found if measure), default=0)))
     columns = ("subject", *(goal.title for goal in goals), "items", "errors")
     return Table(f"{what}-overview", f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
+
+
+def _first_value(what: str, run: StoredRun, card: Card) -> float:
+    """The value of the analysis' first measure; the lowest of all where there is none."""
+    value = _value(run.summary(what), card.measures_of(what)[0].name)
+    return -math.inf if value is None else value
 
 
 def _range(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> str:
