@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
+from sociometer.analysis.chance import chance_of
 from sociometer.analysis.error_counts import known_errors
 from sociometer.analysis.formatting import estimate, in_sentence, interval_text, number
 from sociometer.analysis.stand_ins import TINY, subject_stand_in
@@ -13,6 +14,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.engine.engine import PlayedRun
 from sociometer.instruments import card_of, cards, load
+from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -28,6 +30,7 @@ class Line(Struct, frozen=True):
     measure: Measure
     card: MeasureCard
     errors: int | None
+    chance: float | None = None
 
     @property
     def estimate(self) -> str:
@@ -49,11 +52,12 @@ def lines_of(run: StoredRun, only: str = "") -> list[Line]:
     """Every measure of a run in the order of importance: primary ones, others, then the groups of both."""
     lines = []
     for task in (only,) if only else run.tasks:
-        cards = {card.name: card for card in card_of(run.instrument).measures_of(task)}
-        measures = run.summary(task).measures
-        for measure, errors in zip(measures, known_errors(measures), strict=True):
-            card = cards.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
-            lines.append(Line(run, task, measure, card, errors))
+        known = {card.name: card for card in card_of(run.instrument).measures_of(task)}
+        summary, elsewhere = run.summary(task), whose_items(run.record) != BUNDLED
+        for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True):
+            card = known.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
+            chance = chance_of(card, card_of(run.instrument), summary, on_official=elsewhere)
+            lines.append(Line(run, task, measure, card, errors, None if measure.group else chance))
     facets = list(dict.fromkeys(line.facet for line in lines))
     return sorted(lines, key=lambda line: (bool(line.facet), not line.card.primary, facets.index(line.facet)))
 
@@ -67,8 +71,8 @@ def finding(run: StoredRun) -> str:
         return f"{run.subject} on {run.instrument}: no result."
     parts = [f"{in_sentence(line.card.title)} {line.estimate}" for line in primary[:3]]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
-    chance = primary[0].card.chance
-    beside = f" (chance {number(chance, primary[0].card.unit)})" if chance is not None and len(primary) == 1 else ""
+    chance = primary[0].chance
+    beside = f", chance {number(chance, primary[0].card.unit)}" if chance is not None and len(primary) == 1 else ""
     items = primary[0].measure.items
     return f"{run.subject} on {run.instrument}: {', '.join(parts)}{more}{beside}; {items} item{'s' * (items != 1)}."
 
@@ -103,7 +107,7 @@ def _without_first(table: Table) -> Table:
 
 def _row(line: Line) -> tuple[Cell, ...]:
     measure, unit = line.measure, line.card.unit
-    chance = number(line.card.chance, unit) if line.card.chance is not None and not line.facet else None
+    chance = number(line.chance, unit) if line.chance is not None else None
     few = f"too few ({measure.interval.clusters})" if measure.interval else ""
     return (
         line.task,
@@ -170,9 +174,12 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
         for task in run.tasks
         if (run.id, task) in failed
     )
+    if any(line.measure.interval is not None and line.measure.interval.too_few for line in lines):
+        said["(too few): fewer items than an interval needs."] = None
     note = " ".join([*said, f"One run by group, with its notes: sociometer show RUN ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
-    table = Table("runs", f"{title}: {len(subjects)} subjects", columns, tuple(rows), note)
+    who = subjects[0] if len(subjects) == 1 else f"{len(subjects)} subjects"
+    table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
     return table if len({run.instrument for run in runs}) > 1 else _without_first(table)
 
 
@@ -188,7 +195,7 @@ def _estimate(line: Line | None, failed: Mapping[tuple[str, str], str]) -> str |
 
 
 def _chance(line: Line) -> str | None:
-    return None if line.card.chance is None else number(line.card.chance, line.card.unit)
+    return None if line.chance is None else number(line.chance, line.card.unit)
 
 
 def _counts(lines: Sequence[Line]) -> tuple[Cell, ...]:
