@@ -58,7 +58,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
         if doubts:
             notes.append("write into 'becomes' what stands there ('-': nothing; '?': open); give it as --readings.")
     finding = (
-        f"{len(found)} items: {len(pairs) or 'no'} contradictions, {len(repeated) or 'no'} duplicate ids, "
+        f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
+        f"{len(repeated) or 'no'} duplicate ids, "
         f"{len(doubts) or 'none'} not converted to the second person."
     )
     return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs), finding=finding)
