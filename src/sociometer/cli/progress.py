@@ -72,6 +72,8 @@ class ProgressDisplay:
     def ended(self, run: str, ending: Ending) -> None:
         """Shows the last line of a run."""
         self._join()
+        if self._bars is not None and self._progress is not None:
+            self._draw(self._bars, self._progress)
         self._ended += 1
         if self._quiet or self._progress is None:
             if ending.status is RunStatus.FAILED:
