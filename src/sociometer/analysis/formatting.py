@@ -105,7 +105,7 @@ def interval_text(interval: Interval | None, unit: str, too_few: str = "", digit
     """An interval as “low to high”, a share with one percent sign; empty if there is none."""
     if interval is None:
         return ""
-    few = too_few or f"too few ({interval.clusters} clusters)"
+    few = too_few or f"too few ({interval.clusters} cluster{'s' if interval.clusters != 1 else ''})"
     scale, usual = scale_and_digits(unit)
     places = decimals(unit, interval) if digits is None else digits
 
