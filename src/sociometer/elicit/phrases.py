@@ -51,7 +51,8 @@ _CHOICE = (
 )
 BEST = (
     r"(?:best|correct|right|better|(?:saf|wis|kind|gentl|nic|fair|smart)(?:er|est)|strongest|winner|top|"
-    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|more [a-z-]+|only|(?:[a-z-]+ )?one|"
+    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|more [a-z-]+|"
+    r"only(?! (?:an?|about|part|half|partly|the (?:cause|reason|symptom))\b)|(?:[a-z-]+ )?one|"
     r"superior|"
     r"(?:final |my )?answer|way to go|strong(?:er|est)|favou?rite|pick|choice|recommended|sensible|solution|"
     r"what (?:i|we)(?:'d| would|'ll)? (?:choose|pick|recommend|go|say|do|find|see|expect)|"
@@ -100,6 +101,9 @@ _ENGLISH_BEFORE = (
     rf"aligns? (?:[a-z]+ ){{0,2}}with|"
     rf"described (?:[a-z]+ )?by|captured (?:[a-z]+ )?by|leads? (?:me |us )?to|brings? (?:me |us )?to|supports|"
     rf"is exactly what|consistent with|reflected in|in line with|by elimination,?)\s+|"
+    rf"\b(?:the|my) (?:utterance|comment|option|reply|line|sentence|statement|letter)(?: here)? (?:is|must be)\s+|"
+    rf"\b{_CHOICE}{_BE} (?:therefore|thus|clearly|so|then|simply) (?:the |in the )?(?:[\ue140-\ue15f],? )?|"
+    rf"\bwhat(?:'s left| remains| is left),? [^.;:\n]{{0,30}}\bis\s+|"
     rf"\b(?:answer|option|one|reply|response|comment|sentence|utterance|line|choice|statement|person)s? "
     rf"(?:that|which|who|where|in which) [^.;:\n]{{1,100}} (?:is|would be|must be|has to be)\s+|"
     rf"\b(?:i|i'd|i'll|we|i'm going to)(?: (?:would|will|should|just|simply|have to|must|therefore|choose to|"
