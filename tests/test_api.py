@@ -96,7 +96,7 @@ def test_an_error_of_a_function_is_no_wrong_answer(store):
 
 
 def test_a_function_that_gives_no_text_ends_the_run_at_once(store):
-    with pytest.raises(UsageError, match="gave a int; it must give a string or a Reply"):
+    with pytest.raises(UsageError, match="returned a int; it must return a string or a Reply"):
         sm.run("sesi", model=lambda messages: 7, limit=3, store=store)
 
 
@@ -133,7 +133,7 @@ def test_chosen_items_are_played_in_the_tasks_that_have_them(store):
 def test_an_unknown_item_names_the_nearest(store):
     with pytest.raises(UsageError, match="unknown item of sesi 'sesi-emp-0'; did you mean 'sesi-emp-"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-0"], store=store)
-    with pytest.raises(UsageError, match="--item names the items to play and --limit draws a sample"):
+    with pytest.raises(UsageError, match="--item and --limit cannot be combined"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-02"], limit=2, store=store)
 
 
@@ -141,7 +141,7 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
     run = sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1")
     assert sm.get_run("nightly-1", store=store).id == run.id
     assert sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1").id == run.id
-    with pytest.raises(UsageError, match=f"the name 'nightly-1' is taken by run {run.id}"):
+    with pytest.raises(UsageError, match=f"the name 'nightly-1' is already used by run {run.id}"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
     with pytest.raises(UsageError, match="--name takes letters"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
@@ -218,7 +218,7 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
         ({"limits": 3}, "unknown option 'limits'; did you mean 'limit'"),
         ({"limit": 0}, "--limit must be at least 1, not 0"),
         ({"settings": {"order": 3}}, "did you mean '--orders'"),
-        ({"temperature": 0.5, "server_sampling": True}, "--server-sampling sends neither"),
+        ({"temperature": 0.5, "server_sampling": True}, "--server-sampling cannot be combined"),
         ({"model": "opneai/gpt-4o"}, "did you mean 'openai'"),
     ],
 )

@@ -40,13 +40,13 @@ def test_a_member_is_read_by_its_name(tmp_path, method):
 def test_a_member_may_have_as_many_bytes_as_the_limit_and_no_more(tmp_path):
     path = packed(tmp_path / "a.zip", {"one": TEXT})
     assert read_member(path, "one", len(TEXT)) == TEXT
-    with pytest.raises(DataError, match=r"a\.zip: member 'one' is too large: at most 7,499 bytes are read"):
+    with pytest.raises(DataError, match=r"a\.zip: member 'one' is too large; the limit is 7,499 bytes"):
         read_member(path, "one", len(TEXT) - 1)
 
 
 def test_the_limit_is_on_all_members_together(tmp_path):
     path = packed(tmp_path / "a.zip", {"one": TEXT, "two": TEXT})
-    with pytest.raises(DataError, match=r"a\.zip: member 'two' is too large: at most 10,000 bytes are read"):
+    with pytest.raises(DataError, match=r"a\.zip: member 'two' is too large; the limit is 10,000 bytes"):
         read_members(path, 10_000)
 
 

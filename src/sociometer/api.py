@@ -157,7 +157,9 @@ def compare(
     """Every run against the first, paired by item; `margin` is the difference that would matter."""
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
     if len(found) < 2:
-        raise UsageError("compare needs at least two runs: sociometer compare RUN RUN. `sociometer runs` lists them.")
+        raise UsageError(
+            "compare needs at least two runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
+        )
     known = candidates(found, task)
     return Comparisons(compare_candidates(known, Terms(level, power, margin)), not_compared(known))
 

@@ -45,9 +45,9 @@ def read_members(path: Path, most_bytes: int) -> dict[str, bytes]:
 
 
 def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left: int, most_bytes: int) -> bytes:
-    too_large = f"member '{member.filename}' is too large: at most {most_bytes:,} bytes are read"
+    too_large = f"member '{member.filename}' is too large; the limit is {most_bytes:,} bytes"
     if member.compress_type not in _METHODS:
-        raise DataError(f"member '{member.filename}' is compressed in a way that is not read; use 'deflate'", path)
+        raise DataError(f"member '{member.filename}' uses an unsupported compression; use 'deflate'", path)
     if member.file_size > left:
         raise DataError(too_large, path)
     with archive.open(member) as stream:

@@ -36,7 +36,9 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
             if (not task or name == task) and instrument.card.measures_of(name)
         ]
     if task and not found:
-        raise UsageError(f"none of the runs has a task '{task}' with measures.")
+        raise UsageError(
+            f"none of the runs has a task '{task}' with measures; 'sociometer list INSTRUMENT' lists the tasks."
+        )
     return found
 
 

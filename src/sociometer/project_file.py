@@ -88,14 +88,14 @@ def find_project(folder: Path) -> ProjectFile | None:
 def parse_project(body: bytes, path: Path) -> Project:
     """The project that a file's content describes; a DataError names what is wrong and what is allowed."""
     if len(body) > _MOST_BYTES:
-        raise DataError(f"has more than {_MOST_BYTES:,} bytes; a project file is short.", path)
+        raise DataError(f"has more than {_MOST_BYTES:,} bytes, the limit for a project file.", path)
     try:
         text = body.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise DataError(f"is not UTF-8 ({error.reason} at byte {error.start}).", path) from None
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > _LONGEST_LINE:
-            raise DataError(f"the line has more than {_LONGEST_LINE:,} characters; break it up.", path, number)
+            raise DataError(f"the line has more than {_LONGEST_LINE:,} characters; split it.", path, number)
     try:
         tables = tomllib.loads(text)
         _refuse_unknown_names(tables)
@@ -125,8 +125,8 @@ def _unknown_name(name: str, known: tuple[str, ...] | list[str], table: str = ""
     shown = table + "".join(letter if letter.isprintable() else "?" for letter in name[:80])
     if "key" in name.lower():
         return UsageError(
-            f"'{shown}' is not allowed: a project file holds no key and names no variable of one. Give --key-variable"
-            " on the command line."
+            f"'{shown}' is not allowed: a project file must not contain a key or the name of a key variable. Give"
+            " --key-variable on the command line."
         )
     return unknown("name", shown, [table + one for one in known])
 
@@ -141,7 +141,7 @@ def _refuse_unsafe_values(project: Project) -> None:
         if not all(text.isprintable() for text in found):
             raise UsageError(f"the name of a {what} has a control character.")
     if SUBJECT in project.roles:
-        raise UsageError("the subject is named by 'models', not by 'roles'.")
+        raise UsageError("'roles' must not contain 'subject'; list the subjects in 'models'.")
     for spec in (*project.models, *project.roles.values()):
         _refuse_unsafe_model(spec)
 
@@ -151,9 +151,9 @@ def _refuse_unsafe_model(spec: str) -> None:
         raise UsageError("a model's name is empty, begins or ends with a space, or has a control character.")
     name, _, address = spec.partition("@http")
     if what := _COMMAND_LINE_ONLY.get(name.partition("/")[0]):
-        raise UsageError(f"'{name[:80]}' {what}, which a project file may not ask for; give it on the command line.")
+        raise UsageError(f"'{name[:80]}' {what}, which a project file must not do; give it on the command line.")
     if "@" in address:
-        raise UsageError(f"the address of '{name[:80]}' holds a user or a password; leave them out.")
+        raise UsageError(f"the address of '{name[:80]}' contains a user name or password; remove it.")
 
 
 def project_text(project: Project) -> str:
@@ -161,8 +161,8 @@ def project_text(project: Project) -> str:
     models = ", ".join(map(_quoted, project.models))
     caps = {field.encode_name: getattr(project.caps, field.name) for field in structs.fields(ProjectCaps)}
     lines = [
-        "# Defaults for sociometer in this folder. Options on the command line win; --no-project ignores this file.",
-        "# A server that is named here gets a key only if the command line names it too.",
+        "# Defaults for sociometer in this folder. Command-line options override them; --no-project ignores this file.",
+        "# A server named here receives a key only if the command line names it too.",
         "",
         f"models = [{models}]" if models else '# models = ["openai/gpt-4o-mini", "vllm/NAME@http://localhost:8000/v1"]',
         f"store = {_quoted(project.store)}" if project.store else '# store = "results/sociometer.db"',

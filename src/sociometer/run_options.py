@@ -60,7 +60,7 @@ def make_config(instrument: str, model: str | Function, **options: Unpack[RunOpt
             raise unknown("option", option, RunOptions.__annotations__)
     take = given.pop
     if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
-        raise UsageError("--server-sampling sends neither a temperature nor a top-p; leave these out.")
+        raise UsageError("--server-sampling cannot be combined with --temperature or --top-p; remove one of them.")
     caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
     parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
     sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})

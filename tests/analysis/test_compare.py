@@ -189,7 +189,7 @@ def test_what_is_not_comparable_is_refused_with_the_reason(other, reason):
 
 
 def test_runs_of_different_tasks_leave_nothing_to_compare():
-    with pytest.raises(UsageError, match="no two of the runs given are of one task"):
+    with pytest.raises(UsageError, match="no two of the given runs have the same task"):
         compare([fake_run("A", [1] * 12)])
 
 

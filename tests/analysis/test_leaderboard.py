@@ -44,7 +44,7 @@ def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
     assert found.subjects == ("A", "C")
     assert found.notes == (
         "F: FAILED (5 of 20)",
-        "B is left out: not comparable with A, they had another simulator: x and y",
+        "B is left out: not comparable with A, they have different models in the role simulator: x and y",
         "settings of A and C differ in prompting: None and 'steps'",
     )
     with pytest.raises(UsageError, match=r"no run has numbers to judge the test by: F: FAILED"):
@@ -111,7 +111,7 @@ def test_a_second_run_of_a_subject_is_no_second_subject():
     runs = [fake_run(f"m{number}", rng.integers(0, 2, 20)) for number in range(11)]
     found = task_reliability([*runs, runs[0]])
     assert len(found.subjects) == 11
-    assert found.notes == ("m0: a further run of m0, which is no further subject",)
+    assert found.notes == ("m0: another run of m0; only one run per subject counts",)
     assert found.coefficients[0].subjects == 11
 
 

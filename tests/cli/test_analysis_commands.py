@@ -60,7 +60,7 @@ def test_a_refused_comparison_does_not_pass_the_gate(tmp_path, capsys):
     assert run_command(["compare", *pair, "--store", path]) == 0
     assert "cannot be compared: they share no scored item" in capsys.readouterr().out
     assert run_command(["compare", *pair, "--store", path, "--fail-if", "worse"]) == 1
-    told = "--fail-if worse does not hold: 1 of 1 comparisons say nothing"
+    told = "--fail-if worse fails: 1 of 1 comparisons have no verdict"
     assert told in capsys.readouterr().err
 
 
@@ -137,7 +137,7 @@ def test_compare_of_two_instruments_is_refused_with_the_next_step(call):
     one, two = _runs(call, "sesi")["baseline/first"], _runs(call, "seceu")["baseline/first"]
     code, text = call("compare", one, two)
     assert code == 2
-    assert "no two of the runs given are of one task" in text
+    assert "no two of the given runs have the same task" in text
     assert call("compare", one)[0] == 2
 
 
@@ -164,7 +164,7 @@ def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
     code, text = call("leaderboard", "sesy")
     assert code == 2 and "unknown instrument 'sesy'; did you mean 'sesi'?" in text
     code, text = call("leaderboard", "seceu", runs["baseline/first"])
-    assert code == 2 and "is of sesi, not of seceu" in text
+    assert code == 2 and "is a run of sesi, not of seceu" in text
     assert "unknown run 'nobody'" in call("reliability", "nobody")[1]
 
 
@@ -174,7 +174,7 @@ def test_profile_gives_one_number_only_when_asked_and_then_with_a_warning(call):
     assert "seceu" in text and "sesi" in text
     assert "One number" not in text
     asked = call("profile", "baseline/first", "--overall")[1]
-    assert "It is NOT justified: 3 subjects cannot show" in asked
+    assert "An overall score is NOT justified: 3 subjects cannot show" in asked
     assert json.loads(call("profile", "baseline/first", "--json")[1])["overall"] is None
     assert "unknown subject 'baseline/frist'; did you mean 'baseline/first'?" in call("profile", "baseline/frist")[1]
 
@@ -197,7 +197,7 @@ def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_pa
     assert run_command(["reliability", "sesi", "--store", path]) == 0
     text = capsys.readouterr().out
     assert re.search(r"Not shown: \d+ rows\.", text)
-    assert "of 100 in all; --csv and --json have difficulty and discrimination of every one." in text
+    assert "of 100 in all; --csv and --json give the difficulty and discrimination of every item." in text
     assert "there is no ICC: baseline/refuse." in text
     assert "nan" not in text
 
@@ -210,7 +210,7 @@ def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, c
     assert run_command(["leaderboard", "sesi", "--store", path, "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)[0]["standings"][0]["items"] == 30
-    assert "sesi: the fullest run of each subject: baseline/first sesi-" in captured.err
+    assert "sesi: using the run with the most items of each subject: baseline/first sesi-" in captured.err
     assert "(30 bundled items)" in captured.err
     assert run_command(["profile", "baseline/first", "--store", path, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["profile"][0]["items"] == 30
@@ -248,7 +248,7 @@ def test_plot_lists_the_figures_of_the_runs_given(call, tmp_path):
     assert names and all(name == "profile" or name.startswith("sesi/") for name in names)
     assert call("plot", "all", "--json")[0] == 0
     code, text = call("plot", "sesi/accuracy", run)
-    assert code == 2 and "whose ending says the format: .csv" in text
+    assert code == 2 and "with one of these endings: .csv" in text
     out = tmp_path / "accuracy.csv"
     assert call("plot", "sesi/accuracy", run, "--out", str(out))[0] == 0
     assert out.read_text(encoding="utf-8").startswith("subject,group,accuracy,")
@@ -259,7 +259,7 @@ def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path
     path, folder = str(tmp_path / "probe.db"), tmp_path / "figures"
     probe = ["probe", "sesi", "--model", "baseline/first", "--limit", "12", "--factor", "emotion", "--store", path]
     assert run_command([*probe, "--quiet"]) == 0
-    assert "Figures (changes) are drawn with --figures DIR." in capsys.readouterr().out
+    assert "Add --figures DIR to write the figures: changes." in capsys.readouterr().out
     assert run_command([*probe, "--quiet", "--figures", str(folder)]) == 0
     assert capsys.readouterr().out.rstrip().endswith(f"wrote {folder / 'changes.svg'}")
     assert (folder / "changes.svg").read_text(encoding="utf-8").startswith("<svg")

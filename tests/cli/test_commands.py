@@ -128,7 +128,7 @@ BAD = [
     (("run", "sesy", "--model", "baseline/random"), "did you mean 'sesi'"),
     (("run", "sesi"), "no model given"),
     (("run",), "INSTRUMENT"),
-    (("run", "sesi", "all", "--model", "baseline/random"), "not both"),
+    (("run", "sesi", "all", "--model", "baseline/random"), "either 'all' or instrument names"),
     (("run", "sesi", "--model", "opanai/gpt"), "did you mean 'openai'"),
     (("run", "sesi", "--model", "openai/gpt-4o-mini"), "OPENAI_API_KEY is not set"),
     (("run", "sesi", "--model", "baseline/randon"), "random"),
@@ -140,17 +140,17 @@ BAD = [
     (("run", "sesi", "--model", "baseline/random", "--limit", "many"), "many"),
     (("run", "sesi", "--model", "baseline/random", "--task", "nope"), "unknown task"),
     (("run", "sesi", "--model", "baseline/random", "--max-cost", "-1"), "at least 0"),
-    (("run", "sesi", "--model", "baseline/random", "--data", "/nowhere"), "no such folder"),
-    (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "no such folder"),
+    (("run", "sesi", "--model", "baseline/random", "--data", "/nowhere"), "folder does not exist"),
+    (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "folder does not exist"),
     (("run", "sesi", "--model", "baseline/a", "--model", "baseline/b", "--base-url", "http://x/v1"), "--base-url"),
     (("run", "sesi", "--model", "vllm/m", "--base-url", "ftp://x"), "not a base URL"),
     (("run", "sesi", "--model", "baseline/random", "--server-sampling", "--top-p", "1"), "--server-sampling"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
     (("run", "sesi", "--model", "replay/none"), "no run 'none'"),
-    (("show", "none"), "there is no store here"),
-    (("resume", "none"), "there is no store here"),
-    (("rescore", "none"), "there is no store here"),
-    (("export", "none", "--to", "x.csv"), "there is no store here"),
+    (("show", "none"), "there is no store at"),
+    (("resume", "none"), "there is no store at"),
+    (("rescore", "none"), "there is no store at"),
+    (("export", "none", "--to", "x.csv"), "there is no store at"),
     (("data", "fetch", "sesy"), "did you mean 'sesi'"),
     (("nonsense",), "unknown command"),
 ]
@@ -315,7 +315,7 @@ def test_a_mistyped_store_makes_no_new_one(cli, tmp_path, words):
     path = tmp_path / "mistyped.db"
     code, _, err = cli(*words, "--store", str(path))
     assert code == 2
-    assert "there is no store here" in err
+    assert "there is no store at" in err
     assert not path.exists()
 
 
@@ -333,7 +333,7 @@ def test_a_replay_is_not_resumed_but_run_again(cli):
     assert "unknown run" in cli("show", "none")[2]
     code, _, err = cli("resume", second)
     assert code == 2
-    assert "run the command again" in err
+    assert "repeat its command" in err
 
 
 def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp_path):
@@ -460,4 +460,4 @@ def test_a_server_that_is_not_there_does_not_stop_the_other_models(cli):
 def test_runs_of_an_instrument_that_is_gone_are_still_listed(cli, monkeypatch):
     assert cli(*PLAY)[0] == 0
     monkeypatch.setattr("sociometer.cli.runs.cards", dict)
-    assert "of an instrument that is not here" in cli("runs")[1]
+    assert "instrument not installed" in cli("runs")[1]

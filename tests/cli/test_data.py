@@ -47,13 +47,13 @@ FILES = (
 def test_a_checksum_that_is_not_pinned_is_said_to_be_so(fetch):
     lines = {line.split()[0]: line for line in fetch(*FILES).splitlines() if line.strip()}
     assert lines["pinned.csv"].rstrip().endswith("matches the pinned checksum")
-    assert lines["new.csv"].rstrip().endswith("not pinned: recorded now")
-    assert lines["known.csv"].rstrip().endswith("not pinned: same as at the first fetch")
-    assert lines["there.csv"].rstrip().endswith("not pinned: recorded now")
+    assert lines["new.csv"].rstrip().endswith("not pinned: checksum recorded now")
+    assert lines["known.csv"].rstrip().endswith("not pinned: matches the checksum of the first fetch")
+    assert lines["there.csv"].rstrip().endswith("not pinned: checksum recorded now")
 
 
 def test_the_note_explains_files_that_are_not_pinned_only_where_there_are_some(fetch):
-    assert "knows no checksum of a file that is not pinned" in " ".join(fetch(*FILES).split())
+    assert "has no checksum for files that are not pinned" in " ".join(fetch(*FILES).split())
     assert "not pinned" not in fetch(FILES[0])
 
 

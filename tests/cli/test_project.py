@@ -171,7 +171,7 @@ def test_commands_use_the_files_store_and_say_so_in_one_line(cli, project, words
     code, _, err = cli(*words)
     assert "sociometer.toml: store results/my.db" in err
     assert err.count("sociometer.toml") == 1
-    assert "there is no store here" not in err
+    assert "there is no store at" not in err
     assert code in (0, 1, 2), err
     assert not (tmp_path / "home" / "sociometer").exists(), "the user's own store is left alone"
 

@@ -150,7 +150,7 @@ def test_a_reply_without_words_is_a_reply(server, fault, finish):
 
 def test_a_web_page_asks_for_the_right_base_url(server):
     server.faults.append(faults.HTML)
-    assert "right base URL" in str(failure(server))
+    assert "Check the base URL" in str(failure(server))
 
 
 def test_retry_after_is_read_in_seconds_and_as_a_date(server):

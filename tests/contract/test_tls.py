@@ -57,7 +57,7 @@ def test_https_to_a_server_without_tls_names_the_other_scheme(openai_server, key
     done = run("openai", openai_server.url.replace("http:", "https:"), tmp_path)
     assert done.returncode == 2
     assert openai_server.received == []
-    assert "does not speak TLS" in done.stderr
+    assert "does not use TLS" in done.stderr
     assert "http://" in done.stderr
 
 

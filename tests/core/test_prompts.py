@@ -47,7 +47,7 @@ def test_an_override_that_replaces_nothing_is_refused(folder, tmp_path_factory):
     override = tmp_path_factory.mktemp("own")
     (override / "en").mkdir()
     (override / "en" / "gret.md").write_text("x", encoding="utf-8")
-    with pytest.raises(DataError, match=r"en/gret\.md replaces no prompt; known: .*en/greet\.md"):
+    with pytest.raises(DataError, match=r"en/gret\.md does not match any prompt; known: .*en/greet\.md"):
         Prompts(folder, override)
 
 

@@ -106,12 +106,10 @@ def test_a_reply_without_a_limit_is_refused_where_a_cap_needs_one():
 
 
 def test_a_cap_below_one_request_names_the_limit_that_fits():
-    with pytest.raises(
-        UsageError, match=rf"--max-tokens 500 does not cover one request.*--reply-tokens {500 - PROMPT}"
-    ):
+    with pytest.raises(UsageError, match=rf"--max-tokens 500 is less than one request.*--reply-tokens {500 - PROMPT}"):
         reserve(Budget(Caps(max_tokens=500)), asked(1000))
     fits = int((0.001 * 1e6 - PROMPT) / 2)
-    with pytest.raises(UsageError, match=rf"--max-cost 0.001 does not cover.*--reply-tokens {fits} or less"):
+    with pytest.raises(UsageError, match=rf"--max-cost 0.001 is less than one request.*--reply-tokens {fits} or less"):
         reserve(Budget(Caps(max_cost=0.001)), asked(1000), PRICE)
     with pytest.raises(UsageError, match="raise the cap"):
         reserve(Budget(Caps(max_tokens=10)), asked(1))
@@ -141,7 +139,7 @@ def test_the_first_request_of_each_model_is_sent_alone():
 def test_a_reply_above_its_limit_is_said_and_ends_the_sending():
     budget = Budget(Caps(max_tokens=100_000))
     budget.settle(reserve(budget, asked(10)), Usage(50, 50_000), None)
-    assert "m used 50,050 tokens for a request that may take 274 at most" in str(budget.exceeded)
+    assert "m used 50,050 tokens for a request limited to 274" in str(budget.exceeded)
 
 
 def test_what_a_run_may_come_to_is_on_disk_before_a_request_is_sent():

@@ -102,7 +102,7 @@ def test_a_commands_run_on_ones_own_server_is_continued_by_the_same_command(stor
         engine = engine_with(store, server)
         return CommandContext(engine, template, config(subject="", **changes), ("server",))
 
-    with pytest.raises(Stopped, match="the same command again plays on"):
+    with pytest.raises(Stopped, match="repeat the command to continue"):
         context(caps=Caps(max_requests=3)).play("questions")
     context().play("questions")
     assert server.total == 4
@@ -194,7 +194,7 @@ def test_rescoring_needs_no_model_and_gives_the_same_numbers(store):
 def test_a_run_that_another_process_plays_is_refused(store):
     engine = engine_with(store, Server())
     played = engine.run(config())
-    with RunLock(store.path, played.run.id), pytest.raises(StoreError, match="being played by process"):
+    with RunLock(store.path, played.run.id), pytest.raises(StoreError, match="in progress in process"):
         engine.resume(played.run.id)
 
 
@@ -205,7 +205,7 @@ def test_a_run_is_not_continued_with_another_model_behind_the_name(store):
 
 
 def test_a_role_that_nobody_plays_is_an_error_before_anything_is_sent(store):
-    with pytest.raises(UsageError, match=r"nobody plays the role 'subject'.*--model"):
+    with pytest.raises(UsageError, match=r"no model for the role 'subject'.*--model"):
         engine_with(store, Server()).run(config(subject=""))
     assert list(store.runs.all()) == []
 
@@ -259,7 +259,7 @@ def test_given_items_are_played_and_only_their_own_command_continues_them(store)
     assert run.summary().measure("accuracy").items == 2
     assert context.play("questions", items=items).id == run.id
     assert server.total == 2
-    with pytest.raises(UsageError, match="run it again to play on: sociometer lint"):
+    with pytest.raises(UsageError, match="repeat the command: sociometer lint"):
         engine.resume(run.id)
 
 

@@ -110,7 +110,7 @@ def test_a_broken_download_is_continued_where_it_stopped(home, tmp_path):
 
 def test_a_wrong_checksum_keeps_nothing(home, tmp_path):
     home.mode = "wrong"
-    with pytest.raises(DataError, match="not the expected one"):
+    with pytest.raises(DataError, match="has the wrong checksum"):
         fetch(tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
@@ -127,7 +127,7 @@ def test_without_a_pinned_checksum_the_first_fetch_is_recorded_and_verified_afte
     assert fetch(tmp_path, "").verified == "checksum of the first fetch"
     (tmp_path / "sesi/a.csv").unlink()
     home.mode = "wrong"
-    with pytest.raises(DataError, match="not the expected one"):
+    with pytest.raises(DataError, match="has the wrong checksum"):
         fetch(tmp_path, "")
 
 
@@ -145,20 +145,20 @@ def test_a_file_that_was_put_there_by_hand_is_recorded_and_verified_after(home, 
 
 def test_a_server_that_never_stops_sending_is_stopped(home, tmp_path, monkeypatch):
     monkeypatch.setattr(data, "_MOST_BYTES", 100_000)
-    with pytest.raises(MachineryError, match="sends more than 100,000 bytes"):
+    with pytest.raises(MachineryError, match="is larger than 100,000 bytes"):
         fetch(tmp_path, SUM)
 
 
 def test_a_missing_file_is_said(home, tmp_path):
     home.mode = "404"
-    with pytest.raises(MachineryError, match="answered 404"):
+    with pytest.raises(MachineryError, match="returned status 404"):
         fetch(tmp_path)
 
 
 def test_a_server_that_stalls_is_given_up(home, tmp_path, monkeypatch):
     home.mode = "slow"
     monkeypatch.setenv("SOCIOMETER_DATA_STALL_SECONDS", "0.3")
-    with pytest.raises(MachineryError, match="could not be fetched"):
+    with pytest.raises(MachineryError, match="cannot fetch"):
         fetch(tmp_path)
 
 
@@ -225,6 +225,6 @@ def test_a_file_that_is_whole_but_not_yet_in_place_is_not_sent_again(home, tmp_p
 def test_what_is_left_of_another_file_is_given_up_by_its_checksum_and_the_next_try_starts_anew(home, tmp_path):
     (tmp_path / "sesi").mkdir()
     (tmp_path / "sesi/a.csv.part").write_bytes(b"x" * 1000)
-    with pytest.raises(DataError, match="not the expected one"):
+    with pytest.raises(DataError, match="has the wrong checksum"):
         fetch(tmp_path)
     assert fetch(tmp_path).status == "fetched"

@@ -87,7 +87,7 @@ def test_random_looks_and_kills_leave_the_numbers_as_they_are(seed, undisturbed,
             code = run_command([*words, "--store", str(path)])
             said = capsys.readouterr().err
             assert code in (0, 2, 5), (words, said)
-            assert code != 5 or "is being played by process" in said, (words, said)
+            assert code != 5 or "is in progress in process" in said, (words, said)
             nothing_yet = ("no run", "no store", "no scored item")
             assert code != 2 or any(word in said for word in nothing_yet), (words, said)
         server.fault_of = None

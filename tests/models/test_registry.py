@@ -21,7 +21,7 @@ from sociometer.models.registry import ModelOptions, describe, resolve
         ("local/smollm2", "did you mean 'smollm2-135m'"),
         ("local/nowhere/x.gguf", "no file 'nowhere/x.gguf'"),
         ("openai/", "needs a model's name"),
-        ("replay/abc", "no recorded replies of run 'abc'"),
+        ("replay/abc", "the replies of run 'abc' are not available"),
     ],
 )
 def test_a_wrong_name_is_told_with_the_nearest_right_one(spec, said):

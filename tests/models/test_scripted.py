@@ -23,7 +23,7 @@ def test_lines_are_given_in_order():
 
 
 def test_a_script_that_has_run_dry_says_so():
-    with pytest.raises(MachineryError, match="no answer left for role 'subject'") as caught:
+    with pytest.raises(MachineryError, match="no reply left for role 'subject'") as caught:
         said(Scripted(["B"]), "first?", "second?")
     assert caught.value.kind == "script ran dry"
     assert not caught.value.retryable

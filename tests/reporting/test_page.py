@@ -197,7 +197,7 @@ def test_a_sample_that_is_too_small_is_the_finding():
 
 
 def test_the_finding_says_that_a_stand_in_took_part_and_has_three_sentences_at_most(content):
-    assert findings_of(content)[-1] == "Tact test was played with a stand-in, so its scores are no measurement."
+    assert findings_of(content)[-1] == "Tact test was played with a stand-in, so its scores are not a measurement."
     assert len(findings_of(content)) <= 3
 
 
@@ -446,7 +446,7 @@ def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_meas
     lines = [line("tact", chance=0.2, human=0.9), line("wit", chance=0.2, top=1.0), line("sage", top=1.0)]
     figure = profile_figure(lines)
     assert [dot["label"] for dot in figure.chart["data"]["values"]] == ["to people · tact: M", "to the top · wit: M"]
-    assert "Not on this scale, as it is unknown what chance earns: sage: M." in figure.caption
+    assert "Not shown, because the chance score is unknown: sage: M." in figure.caption
     assert "sage: M." in " ".join(figure.chart["title"]["text"])
     assert "people or the top" in str(figure.chart["layer"])
     alone = profile_figure(lines[:1])

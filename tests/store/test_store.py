@@ -237,7 +237,7 @@ def test_two_processes_may_write_one_store(store, tmp_path):
 def test_a_run_that_is_being_played_says_by_whom(tmp_path):
     with (
         RunLock(tmp_path / "s.db", "sesi-abc"),
-        pytest.raises(StoreError, match=r"sesi-abc is being played by process \d+"),
+        pytest.raises(StoreError, match=r"sesi-abc is in progress in process \d+"),
     ):
         RunLock(tmp_path / "s.db", "sesi-abc").__enter__()
     with RunLock(tmp_path / "s.db", "sesi-abc"):

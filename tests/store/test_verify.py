@@ -121,7 +121,7 @@ def test_a_backup_is_whole_also_while_a_run_is_played(tmp_path, capsys):
         (record,) = store.runs.all()
         assert 10 < store.episodes.counts(record.id)[0] < 100
     assert run_command(["backup", str(tmp_path / "copy.db"), "--store", str(tmp_path / "s.db")]) == 2
-    assert "there is a file already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="needs another user to be refused")

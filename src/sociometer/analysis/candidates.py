@@ -56,7 +56,7 @@ def why_not_comparable(
         if candidate.failed:
             return f"{candidate.label} has no number to compare: {candidate.failed}"
     if (one.card.name, one.task) != (two.card.name, two.task):
-        return f"they are of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
+        return f"they are runs of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
     if one.made_by != two.made_by:
         return (
             f"they come from versions {one.made_by} and {two.made_by} of {one.card.name}; "
@@ -66,9 +66,9 @@ def why_not_comparable(
     for role in others:
         first, second = one.view.roles.get(role, "nobody"), two.view.roles.get(role, "nobody")
         if first != second:
-            return f"they had another {role}: {first} and {second}"
+            return f"they have different models in the role {role}: {first} and {second}"
     if _digest(one.view.norm) != _digest(two.view.norm):
-        return "they were scored on another norm"
+        return "they were scored on different norms"
     if items is None:
         return ""
     shared = [name for name in items[0] if name in items[1]]

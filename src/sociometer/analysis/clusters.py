@@ -67,12 +67,12 @@ def item_means(values: Floats, clusters: Labels | None, items: Labels | None) ->
         _, first = np.unique(codes, return_index=True)
         if (wrong := clusters != clusters[first][codes]).any():
             at = int(np.argmax(wrong))
-            raise ValueError(f"an item stands in two clusters, {clusters[first][codes[at]]} and {clusters[at]}")
+            raise ValueError(f"an item is in two clusters, {clusters[first][codes[at]]} and {clusters[at]}")
         return means, clusters[first]
     owner: dict[int, Hashable] = {}
     for code, cluster in zip(codes.tolist(), clusters, strict=True):
         if owner.setdefault(code, cluster) != cluster:
-            raise ValueError(f"an item stands in two clusters, {owner[code]!r} and {cluster!r}")
+            raise ValueError(f"an item is in two clusters, {owner[code]!r} and {cluster!r}")
     return means, [owner[code] for code in range(count)]
 
 

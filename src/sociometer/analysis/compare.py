@@ -27,8 +27,8 @@ def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tupl
     if not found:
         labels = ", ".join(sorted({f"{c.label} ({c.card.name}/{c.task})" for c in candidates})) or "none"
         raise UsageError(
-            f"nothing to compare: no two of the runs given are of one task ({labels}). "
-            "Give two runs of the same instrument; `sociometer runs` lists them."
+            f"nothing to compare: no two of the given runs have the same task ({labels}). "
+            "Give two runs of the same instrument; 'sociometer runs' lists them."
         )
     return tuple(found)
 
@@ -136,7 +136,7 @@ def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
         if side.items.failed:
             notes.append(f"{side.items.failed} episodes of {label} failed and are not in the comparison")
     used = (name for side in sides for name in other_stand_ins(side.candidate.view.stand_ins))
-    return [*notes, *(f"{name} is a stand-in, not the real thing" for name in dict.fromkeys(used))]
+    return [*notes, *(f"{name} is a stand-in, not a real model" for name in dict.fromkeys(used))]
 
 
 def _by_facets(

@@ -57,7 +57,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         else:
             able.append(candidate)
     if not able:
-        raise UsageError("no run can stand on a leaderboard: " + ("; ".join(left_out) or "none was given") + ".")
+        raise UsageError("no run can be ranked: " + ("; ".join(left_out) or "none was given") + ".")
     card = ranked_measure(able[0], measure)
     kept, tables = [able[0]], [item_values(able[0].view, card.value)]
     for candidate in able[1:]:
@@ -142,7 +142,9 @@ def leaderboard_table(board: Leaderboard) -> Table:
     columns = ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items")
     said = [f"Left out: {'; '.join(board.left_out)}."] if board.left_out else []
     said += [f"{'; '.join(board.notes)}."] if board.notes else []
-    note = " ".join(["The interval of a rank: the ranks that other items of the same kind might give.", *said])
+    note = " ".join(
+        ["The interval of a rank is the range of ranks that other items of the same kind might give.", *said]
+    )
     return Table(
         f"leaderboard-{board.instrument}-{board.task}", f"{board.instrument}/{board.task}", columns, rows, note
     )

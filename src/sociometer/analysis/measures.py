@@ -55,7 +55,7 @@ class Observations:
         shared = names.setdefault(cluster or item, len(names))
         if self._cluster_of.setdefault(number, shared) != shared:
             other = list(names)[self._cluster_of[number]]
-            raise ValueError(f"item {item!r} stands in two clusters, {other!r} and {cluster!r}")
+            raise ValueError(f"item {item!r} is in two clusters, {other!r} and {cluster!r}")
         self._values.append(value)
         self._unreadable.append(unreadable)
         self._items.append(number)

@@ -55,7 +55,7 @@ def task_reliability(
     for candidate in able:
         who = candidate.view.subject or candidate.label
         if who in distinct:
-            notes.append(f"{candidate.label}: a further run of {who}, which is no further subject")
+            notes.append(f"{candidate.label}: another run of {who}; only one run per subject counts")
             continue
         values = start if candidate is first else item_values(candidate.view, card.value)
         reason = why_not_comparable(first, candidate, (start, values))

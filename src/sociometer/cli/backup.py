@@ -20,5 +20,5 @@ command = click.Command(
     "backup",
     callback=_backup,
     params=[click.Argument(["file"], type=click.Path(path_type=Path, dir_okay=False)), store_option(), json_option()],
-    help="Copy the store to FILE; runs that are being played go on.",
+    help="Copy the store to FILE. Runs in progress continue.",
 )

@@ -46,7 +46,7 @@ def chosen_runs(
         chosen = list({stored.id: stored for stored in map(engine.stored, references)}.values())
         wrong = [stored for stored in chosen if instrument and stored.instrument != instrument]
         if wrong:
-            raise UsageError(f"run '{wrong[0].id}' is of {wrong[0].instrument}, not of {instrument}.")
+            raise UsageError(f"run '{wrong[0].id}' is a run of {wrong[0].instrument}, not of {instrument}.")
         return chosen
     standing = [
         _Standing(record, _Kind(whose_items(record), _company(record)), _items_of_the_test(engine, record))
@@ -72,7 +72,7 @@ def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = Fa
         runs = [_run_or_instrument(engine, word) for word in references]
         wrong = [run for run in runs if instruments and run.instrument not in instruments]
         if wrong:
-            raise UsageError(f"run '{wrong[0].id}' is of {wrong[0].instrument}, not of {', '.join(instruments)}.")
+            raise UsageError(f"run '{wrong[0].id}' is a run of {wrong[0].instrument}, not of {', '.join(instruments)}.")
     elif instruments:
         runs = [run for name in instruments for run in chosen_runs(engine, (), instrument=name, one_kind=one_kind)]
     else:
@@ -117,7 +117,7 @@ def include_short_option() -> click.Option:
     return click.Option(
         ["--include-short"],
         is_flag=True,
-        help="Include runs that would halve the shared items: short and unfinished ones.",
+        help="Include short and unfinished runs, even if they halve the number of shared items.",
     )
 
 
@@ -191,8 +191,8 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
         names = ", ".join(told[:_MOST_TOLD]) + (f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else "")
         others = {one.record.subject for one in standing if one.record.instrument == instrument}
         left = sorted(others - {one.record.subject for one in mine}) if not subject else []
-        also = f"; left out, with other items or other roles alone: {', '.join(left)}" if left else ""
-        yield f"{instrument}: the fullest run of each subject: {names}{also}."
+        also = f"; left out (only runs with other items or other roles): {', '.join(left)}" if left else ""
+        yield f"{instrument}: using the run with the most items of each subject: {names}{also}."
 
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
@@ -218,11 +218,17 @@ def _stands_for_its_subject(record: RunRecord) -> bool:
 
 def terms_options() -> list[click.Parameter]:
     """What a comparison may be told: margin, power, level."""
-    margin = "The difference that would matter, in the measure's own scale (0.03 is three points of a share)."
+    margin = "Smallest difference that matters, in the unit of the measure (0.03 is 3 percentage points)."
     return [
         click.Option(["--margin"], type=float, default=None, help=margin),
         click.Option(
-            ["--power"], type=float, default=0.8, show_default=True, help="Power of the stated detectability."
+            ["--power"],
+            type=float,
+            default=0.8,
+            show_default=True,
+            help="Power for the smallest detectable difference.",
         ),
-        click.Option(["--level"], type=float, default=0.95, show_default=True, help="Level of intervals and verdicts."),
+        click.Option(
+            ["--level"], type=float, default=0.95, show_default=True, help="Confidence level of intervals and verdicts."
+        ),
     ]

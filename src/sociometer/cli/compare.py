@@ -28,8 +28,8 @@ from sociometer.reporting.comparison_table import FAMILIES
 _PAIRS_IN_FULL = 2
 _MOST_NEEDED = 6
 _GATE = (
-    "Exit code 1 when a later run is worse on a primary measure, and where nothing can be said of one: runs that "
-    "cannot be compared, too few clusters, a task that some of them lack."
+    "Condition for exit code 1: a later run is worse on a primary measure, or a comparison has no verdict (the runs "
+    "cannot be compared, there are too few clusters, or a run lacks the task)."
 )
 
 
@@ -67,8 +67,8 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
         told = "; ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}: {c.undecided}" for c in undecided)
         click.echo(
             harmless(
-                f"--fail-if worse does not hold: {len(undecided)} of {len(found)} comparisons say nothing ({told}). "
-                "Give runs that can be compared, on more items; --task keeps to one task."
+                f"--fail-if worse fails: {len(undecided)} of {len(found)} comparisons have no verdict ({told}). "
+                "Compare runs of the same test with more items, or choose one task with --task."
             ),
             err=True,
         )
@@ -78,7 +78,7 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
 def _print(compared: Sequence[Comparison], display: Display) -> None:
     """The verdicts first; then one or two pairs in full, or all pairs in one table."""
     needed = [
-        f"To find {amount(row.equivalence.margin, row.unit)} on {in_sentence(row.title)}: about {row.needed:,} items."
+        f"To detect {amount(row.equivalence.margin, row.unit)} on {in_sentence(row.title)}: about {row.needed:,} items."
         for one in compared
         for row in one.measures
         if row.needed is not None and row.equivalence is not None and row.primary and not row.group
@@ -112,11 +112,11 @@ command = click.Command(
     callback=_compare,
     params=[
         runs_argument(required=True),
-        click.Option(["--task"], default="", help="Only this task."),
+        click.Option(["--task"], default="", help="Task to compare [default: all]."),
         *terms_options(),
         click.Option(["--fail-if"], type=click.Choice(["worse"]), help=_GATE),
         store_option(),
         *display_options(),
     ],
-    help="Compare runs item by item with the first one given; ids, beginnings of ids, 'last' or 'all'.",
+    help="Compare runs item by item with the first RUN. RUN is an id, the start of an id, a name, 'last' or 'all'.",
 )

@@ -91,7 +91,7 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     who = ("subject",) if len(seconds) > 1 else ()
     columns = ("task", *who, "measure", "reference", "value", "difference", "p Holm", "verdict")
     notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
-    notes = notes if len(notes) <= _NOTES else ["What is left out of each comparison: --all."]
+    notes = notes if len(notes) <= _NOTES else ["Add --all to see what is left out of each comparison."]
     title = f"{'Each subject' if who else seconds[0]} against {', '.join(firsts)} (the reference)"
     where = f"{instruments[0]}: " if len(instruments) == 1 else ""
     return Table("compare", where + title, columns, rows, " ".join(notes))

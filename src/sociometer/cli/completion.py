@@ -28,5 +28,5 @@ command = click.Command(
         click.Argument(["shell"], type=click.Choice(tuple(_PLACES))),
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON value instead of the script."),
     ],
-    help="Print the completion script of SHELL.\n\n\b\n" + "\n".join(_PLACES.values()),
+    help="Print the completion script for SHELL.\n\n\b\n" + "\n".join(_PLACES.values()),
 )

@@ -14,13 +14,13 @@ from sociometer.engine.engine import run_loop
 from sociometer.instruments import card_of
 
 _NOT_PINNED = (
-    "Sociometer knows no checksum of a file that is not pinned: it comes from a pinned commit, and its checksum is"
-    " recorded when it is fetched for the first time and checked from then on."
+    "Sociometer has no checksum for files that are not pinned. They come from a pinned commit; their checksum is"
+    " recorded at the first fetch and checked at every later one."
 )
 _IN_WORDS = {
     CheckedAgainst.PINNED: "matches the pinned checksum",
-    CheckedAgainst.FIRST_FETCH: "not pinned: same as at the first fetch",
-    CheckedAgainst.NOTHING: "not pinned: recorded now",
+    CheckedAgainst.FIRST_FETCH: "not pinned: matches the checksum of the first fetch",
+    CheckedAgainst.NOTHING: "not pinned: checksum recorded now",
 }
 
 
@@ -34,7 +34,7 @@ def _fetch(instrument: str, everything: bool, csv: Path | None, as_json: bool) -
     if as_json:
         print_json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])
         return
-    note = f"{card.licence} Use them with: sociometer run {instrument} --official --model MODEL".strip()
+    note = f"{card.licence} To use these files: sociometer run {instrument} --official --model MODEL".strip()
     table = Table(
         "fetched",
         f"Official files of {instrument} in {data_root()}",
@@ -42,15 +42,15 @@ def _fetch(instrument: str, everything: bool, csv: Path | None, as_json: bool) -
         tuple((one.name, one.status, one.bytes, _IN_WORDS[one.verified]) for one in fetched),
         note=note if all(pinned) else f"{_NOT_PINNED} {note}",
     )
-    Display(everything, csv).show([table], finding=f"{len(fetched)} official files of {instrument} are here.")
+    Display(everything, csv).show([table], finding=f"All {len(fetched)} official files of {instrument} are present.")
 
 
-command = click.Group("data", help="Official data of the instruments.")
+command = click.Group("data", help="Fetch official data.")
 command.add_command(
     click.Command(
         "fetch",
         callback=_fetch,
         params=[click.Argument(["instrument"]), *display_options()],
-        help="Fetch INSTRUMENT's official files at their pinned commit; again to continue or verify.",
+        help="Fetch the official files of INSTRUMENT at their pinned commit. Run it again to continue or verify.",
     )
 )

@@ -15,9 +15,9 @@ _SUBJECTS = ("local/smollm2-135m", "baseline/random")
 
 
 def main() -> int:
-    """Plays a small sample of every instrument; small, so that two cores finish in minutes."""
+    """Play a small sample of every instrument on an embedded model and write a report; takes minutes on two cores."""
     parser = argparse.ArgumentParser(prog="make demo", description=main.__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("demo"), help="where the store and the page are written")
+    parser.add_argument("--folder", type=Path, default=Path("demo"), help="Folder for the store and the page.")
     folder: Path = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     store = str(folder / "demo.db")
@@ -33,11 +33,9 @@ def main() -> int:
     code = run_command(["report", "all", "--out", str(page), "--store", store, "--no-project"])
     with open_engine(Path(store)) as engine:
         Display().show([joint_table([engine.stored(record.id) for record in engine.store.runs.all()])])
-    print_line(
-        f"\nAll instruments in {time.monotonic() - begun:.0f} s, on samples of a few items each: an example, not a"
-    )
-    print_line("measurement. SmolLM2-135M is a very small model and scores near chance.")
-    print_line(f"The page: {page.resolve()}")
+    print_line(f"\nPlayed a few items of each instrument in {time.monotonic() - begun:.0f} s. This is an example,")
+    print_line("not a measurement: SmolLM2-135M is a very small model and scores near chance.")
+    print_line(f"Open the page: {page.resolve()}")
     return code
 
 

@@ -59,7 +59,7 @@ def _finding(findings: list[Finding]) -> str:
     missing = [one.what for one in findings if one.needed and not one.well]
     optional = sum(not one.needed and not one.well for one in findings)
     rest = f" {optional} optional parts are not set up." if optional else ""
-    return (f"Needed and not well: {', '.join(missing)}." if missing else "Everything that is needed is here.") + rest
+    return (f"Required but not working: {', '.join(missing)}." if missing else "Everything required is set up.") + rest
 
 
 def _ground(path: Path) -> Iterator[Finding]:
@@ -71,12 +71,12 @@ def _ground(path: Path) -> Iterator[Finding]:
         state = f"{path} ({runs}, SQLite {sqlite3.sqlite_version})"
         yield Finding("store", True, state, needed=True)
     except SociometerError as error:
-        yield Finding("store", False, str(error), "give --store another file", needed=True)
+        yield Finding("store", False, str(error), "choose another file with --store", needed=True)
     free = shutil.disk_usage(next(folder for folder in path.absolute().parents if folder.exists())).free
     yield Finding("disk", free > 1 << 28, f"{free / 1e9:.1f} GB free", "" if free > 1 << 28 else "free some space")
     try:
         names = read_prices()
-        own = "with your own" if user_file().exists() else "your own may stand"
+        own = "including yours" if user_file().exists() else "add your own"
         yield Finding("prices", True, f"{len(names)} models priced; {own} in {user_file()}")
     except SociometerError as error:
         yield Finding("prices", False, str(error), "correct the file", needed=True)
@@ -113,5 +113,5 @@ command = click.Command(
     "doctor",
     callback=_doctor,
     params=[store_option(), *display_options()],
-    help="What is missing here, and the next step.",
+    help="Check what is set up on this machine, what is missing, and what to do next.",
 )

@@ -26,10 +26,11 @@ command = click.Command(
     params=[
         click.Argument(["run"]),
         click.Option(
-            ["--to"], type=click.Path(path_type=Path), required=True, help="FILE.jsonl, FILE.csv or FILE.parquet"
+            ["--to"], type=click.Path(path_type=Path), required=True, help="File to write: .jsonl, .csv or .parquet."
         ),
         store_option(),
         json_option(),
     ],
-    help="Write RUN, one row an episode: JSON lines with items, outcomes and transcripts; CSV and Parquet with scores.",
+    help="Write RUN to a file, one row per episode. JSON lines hold items, outcomes and transcripts; CSV and Parquet"
+    " hold scores.",
 )

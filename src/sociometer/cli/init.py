@@ -16,7 +16,7 @@ from sociometer.project_file import PROJECT_FILE, Project, ProjectCaps, parse_pr
 def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: bool, **values: Any) -> None:
     path = Path(PROJECT_FILE)
     if path.is_symlink() or path.exists():
-        raise UsageError(f"{path}: exists already and is not overwritten; edit it, or remove it first.")
+        raise UsageError(f"{path} already exists and was not overwritten; edit it, or delete it first.")
     if not (models or roles or store or as_json) and sys.stdin.isatty() and sys.stdout.isatty():
         models, store = _ask()
     given = caps(values)
@@ -34,13 +34,13 @@ def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: 
     if as_json:
         print_json({"wrote": str(path)})
     else:
-        print_line(f"wrote {path}; commands in this folder use it, unless with --no-project.")
+        print_line(f"wrote {path}; commands in this folder use it unless you add --no-project.")
 
 
 def _ask() -> tuple[tuple[str, ...], str]:
     """The models and the store, from a person at the terminal; an empty answer leaves them out."""
     models = click.prompt("Models to test, separated by spaces (empty: none)", default="", show_default=False)
-    store = click.prompt("File of the store (empty: the one in the user's data folder)", default="", show_default=False)
+    store = click.prompt("Store file (empty: the default in your data folder)", default="", show_default=False)
     return tuple(str(models).split()), str(store).strip()
 
 
@@ -48,13 +48,20 @@ command = click.Command(
     "init",
     callback=_init,
     params=[
-        click.Option(["--model", "models"], multiple=True, metavar="MODEL", help="A model to test by default."),
-        click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
+        click.Option(
+            ["--model", "models"], multiple=True, metavar="MODEL", help="Default model to test; repeat for several."
+        ),
+        click.Option(
+            ["--role", "roles"],
+            multiple=True,
+            metavar="ROLE=MODEL",
+            help="Default model for another role; repeat for several.",
+        ),
         *cap_options(),
         click.Option(
-            ["--store", "store"], default="", metavar="FILE", help="The project's store, in or near this folder."
+            ["--store", "store"], default="", metavar="FILE", help="Store file of the project, relative to this folder."
         ),
         json_option(),
     ],
-    help=f"Write {PROJECT_FILE}, the defaults for commands in this folder. An existing file is never overwritten.",
+    help=f"Write {PROJECT_FILE}, the defaults for commands in this folder. Never overwrites an existing file.",
 )

@@ -94,11 +94,12 @@ command = click.Command(
     params=[
         click.Argument(["instrument"], required=False, metavar="[INSTRUMENT]"),
         runs_argument(),
-        click.Option(["--task"], default="", help="Only this task."),
-        click.Option(["--measure"], default="", help="Rank by this measure instead of the primary one."),
+        click.Option(["--task"], default="", help="Task to rank [default: all]."),
+        click.Option(["--measure"], default="", help="Measure to rank by [default: the primary one]."),
         include_short_option(),
         store_option(),
         *display_options(),
     ],
-    help="Subjects with rank intervals, on the items that they share: the fullest run of each, or the runs given.",
+    help="Rank subjects on the items they share, with an interval for each rank. Uses the given runs, or each subject's"
+    " run with the most items.",
 )

@@ -26,7 +26,7 @@ def _list(instrument: str | None, everything: bool, csv: Path | None, as_json: b
         "Instruments",
         ("name", "version", "languages", "measures", "how"),
         tuple((c.name, c.version, ", ".join(c.languages), c.about, c.how) for c in cards().values()),
-        note="sociometer list NAME shows tasks, settings, roles and commands.",
+        note="Run 'sociometer list NAME' to see the tasks, settings, roles and commands of one.",
         details=("how",),
     )
     Display(everything, csv).show([table])
@@ -45,7 +45,7 @@ def _show(card: Card, display: Display) -> None:
 
 def _tables(card: Card) -> list[Table]:
     settings = [(f"--{s.name}", s.help, ", ".join(s.choices) or s.kind, _default(s.default)) for s in card.setting]
-    files = [(f.name, f.repository, "pinned" if f.sha256 else "recorded on first fetch") for f in card.file]
+    files = [(f.name, f.repository, "pinned" if f.sha256 else "recorded at the first fetch") for f in card.file]
     tables: list[tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]] = [
         ("Tasks", ("task", "what", "played by `run`", "repeats"),
          [(t.name, t.title, t.default, t.repeats) for t in card.task]),
@@ -55,7 +55,7 @@ def _tables(card: Card) -> list[Table]:
          [(r.name, r.help, r.default or None, ", ".join(r.tasks) or "all") for r in card.role]),
         ("Settings", ("option", "what", "choices", "default"), [*settings]),
         ("Commands", ("command", "what"), [(f"sociometer {c.verb} {card.name}", c.help) for c in card.command]),
-        ("Players of its own", ("player", "role", "what", "stand-in"),
+        ("Players included", ("player", "role", "what", "stand-in"),
          [(p.name, p.role, p.help, p.stand_in) for p in card.player]),
         ("Official files (sociometer data fetch)", ("file", "from", "checksum"), [*files]),
     ]  # fmt: skip
@@ -72,5 +72,5 @@ command = click.Command(
     "list",
     callback=_list,
     params=[click.Argument(["instrument"], required=False), *display_options()],
-    help="The instruments, or all about INSTRUMENT: tasks, measures, roles, settings, commands.",
+    help="List the instruments, or describe INSTRUMENT: tasks, measures, roles, settings, commands.",
 )

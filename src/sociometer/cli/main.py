@@ -11,27 +11,27 @@ import sociometer
 from sociometer.core.errors import ExitCode, SociometerError, unknown
 
 COMMANDS = {
-    "run": "Play instruments on models",
-    "resume": "Play on a run that was stopped or killed",
-    "runs": "The runs in the store",
-    "show": "One run, or one item of it turn by turn",
-    "rescore": "Rebuild every number of a run from what was played",
-    "verify": "Check that the store holds what was put into it",
-    "backup": "Copy the store, also while runs are played",
-    "export": "Write a run to JSON lines, CSV or Parquet",
-    "list": "The instruments, or all about one",
-    "models": "What may stand after --model; `models pull` fetches the embedded one",
-    "doctor": "What is missing on this machine",
-    "completion": "Print the completion script of a shell",
-    "init": "Write sociometer.toml, a project's defaults",
-    "data": "Fetch official data",
-    "compare": "Compare runs by pairs of items, with a verdict",
-    "report": "One HTML page about runs",
-    "plot": "One figure for a paper",
-    "leaderboard": "Subjects with rank intervals",
-    "profile": "One subject over all instruments",
-    "reliability": "How far the numbers can be trusted",
-    "reproduce": "Recompute the published figures",
+    "run": "Run instruments on models.",
+    "resume": "Continue a run that was stopped or killed.",
+    "runs": "List the runs in the store.",
+    "show": "Show one run, or one item of it turn by turn.",
+    "rescore": "Recompute the scores of stored runs.",
+    "verify": "Check the store for damaged or inconsistent records.",
+    "backup": "Copy the store, even while runs are in progress.",
+    "export": "Write a run to JSON lines, CSV or Parquet.",
+    "list": "List the instruments, or describe one.",
+    "models": "List the accepted values for --model; `models pull` fetches the embedded model.",
+    "doctor": "Check what is set up on this machine and what is missing.",
+    "completion": "Print the completion script for a shell.",
+    "init": "Write sociometer.toml, the defaults of a project.",
+    "data": "Fetch official data.",
+    "compare": "Compare runs item by item, with a verdict.",
+    "report": "Write one HTML page about runs.",
+    "plot": "Draw one figure for a paper.",
+    "leaderboard": "Rank subjects, with an interval for each rank.",
+    "profile": "Show one subject across all instruments.",
+    "reliability": "Compute the reliability of the scores.",
+    "reproduce": "Recompute the published figures.",
 }
 
 
@@ -63,7 +63,7 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         if verbs():
-            with formatter.section("Commands of instruments (sociometer VERB INSTRUMENT …)"):
+            with formatter.section("Commands for single instruments (sociometer VERB INSTRUMENT …)"):
                 formatter.write_dl([(name, ", ".join(sorted(cards))) for name, cards in sorted(verbs().items())])
 
 

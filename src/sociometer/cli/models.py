@@ -23,7 +23,7 @@ def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool)
         "Accepted values for --model and --role ROLE=",
         ("model", "ready", "what", "key", "server"),
         tuple((one.spec, _ready(one), one.help, one.key_variable or None, one.base_url or None) for one in entries),
-        note="Another server: --base-url URL, or NAME@URL. Keys are read from the environment only.",
+        note="To use another server, give --base-url URL or NAME@URL. Keys are read only from environment variables.",
         details=("key", "server"),
     )
     Display(everything, csv).show([table], limits=[len(entries)])
@@ -31,7 +31,7 @@ def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool)
 
 def _ready(entry: ModelEntry) -> str:
     if entry.ready is None:
-        return "if its server runs" if entry.base_url else "if the file is there"
+        return "if its server is running" if entry.base_url else "if the file exists"
     return "yes" if entry.ready else f"key not set: {entry.key_variable}" if entry.key_variable else "not pulled"
 
 
@@ -51,13 +51,13 @@ command = click.Group(
     callback=click.pass_context(_list),
     invoke_without_command=True,
     params=[*display_options()],
-    help="The accepted values for --model, and whether it can be used here.",
+    help="List the accepted values for --model, and which can be used on this machine.",
 )
 command.add_command(
     click.Command(
         "pull",
         callback=_pull,
         params=[click.Argument(["name"]), json_option()],
-        help="Fetch an embedded model (smollm2-135m) into the cache; its checksum is verified.",
+        help="Fetch the embedded model NAME (smollm2-135m). Stores it in the cache and verifies its checksum.",
     )
 )

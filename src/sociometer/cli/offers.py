@@ -93,7 +93,11 @@ def _other_models() -> Offers:
 
     yield from ((f"local/{name}", model.help) for name, model in PULLABLE.items())
     yield from ((f"baseline/{name}", what) for name, what in baselines().items())
-    yield from (("scripted/", "answers from a file"), ("replay/", "a stored run"), ("python/", "a function"))
+    yield from (
+        ("scripted/", "replies from a file"),
+        ("replay/", "replies of a stored run"),
+        ("python/", "a Python function"),
+    )
     yield "human", "a person at this terminal"
 
 
@@ -103,7 +107,7 @@ def roles(ctx: click.Context, incomplete: str) -> Offers:
     if equals:
         yield from ((f"{role}={model}", what) for model, what in models(ctx, begun))
         return
-    yield "reader=", "reads replies that the rules cannot read"
+    yield "reader=", "the model that reads replies the rules cannot read"
     named = set(_instruments_named(ctx))
     for card in known_cards().values():
         if card.name in named or not named:

@@ -16,8 +16,8 @@ def open_stored(path: Path, listener: "Listener | None" = None) -> "Iterator[Eng
     """An engine for commands that need what is stored already; a mistyped path makes no new store."""
     if not path.exists():
         raise UsageError(
-            f"{path}: there is no store here. Start one with: sociometer run INSTRUMENT --model MODEL; or give --store"
-            " another file."
+            f"there is no store at {path}. Create one with: sociometer run INSTRUMENT --model MODEL; or give"
+            " another file with --store."
         )
     with open_engine(path, listener) as engine:
         yield engine

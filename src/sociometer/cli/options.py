@@ -27,7 +27,7 @@ def store_option() -> click.Option:
         type=click.Path(path_type=Path, dir_okay=False),
         envvar="SOCIOMETER_STORE",
         default=None,
-        help="The store's file (default: SOCIOMETER_STORE, the one of sociometer.toml, or in the user's data folder).",
+        help="Store file [default: SOCIOMETER_STORE, then sociometer.toml, then the one in your data folder].",
     )
 
 
@@ -43,29 +43,43 @@ def run_options() -> list[click.Parameter]:
             ["--model", "models"],
             multiple=True,
             metavar="MODEL",
-            help="The subject; several are run in turn.",
+            help="Model to test (the subject); repeat for several. 'sociometer models' lists the accepted values.",
         ),
-        click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
-        click.Option(["--task", "tasks"], multiple=True, metavar="TASK", help="Only these tasks of the instrument."),
+        click.Option(
+            ["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Model for another role; repeat for several."
+        ),
+        click.Option(
+            ["--task", "tasks"],
+            multiple=True,
+            metavar="TASK",
+            help="Task of the instrument to play; repeat for several.",
+        ),
         click.Option(
             ["--limit"],
             type=int,
-            help="Play a sample of this many items (scenarios, where each has several), the same for every subject.",
+            help="Number of items to sample (or scenarios, if these have several items); the same for every subject.",
         ),
-        click.Option(["--item", "items"], multiple=True, metavar="ID", help="Only these items."),
+        click.Option(["--item", "items"], multiple=True, metavar="ID", help="Item to play; repeat for several."),
         click.Option(["--repeats"], type=int, help="Times to play each item."),
-        click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of deals, orders and samples."),
-        click.Option(["--official"], is_flag=True, help="Use the official items fetched by `data fetch`."),
         click.Option(
-            ["--data"], type=click.Path(), default="", help="Folder with the official files; implies --official."
+            ["--seed"], type=int, default=0, show_default=True, help="Seed for deals, option orders and samples."
+        ),
+        click.Option(["--official"], is_flag=True, help="Use the official items, which 'sociometer data fetch' gets."),
+        click.Option(
+            ["--data"], type=click.Path(), default="", help="Folder that holds the official files; implies --official."
         ),
         click.Option(
             ["--second-question/--no-second-question"],
             default=None,
-            help="Ask once more where a reply holds no answer [default: yes, but not for official items].",
+            help="Ask a second time if a reply has no answer [default: yes for bundled items, no for official items].",
         ),
-        click.Option(["--prompts"], type=click.Path(), default="", help="Folder of prompts that replace ours by name."),
-        click.Option(["--name"], default="", help="Name of the run, for `show`, `compare` and others."),
+        click.Option(
+            ["--prompts"],
+            type=click.Path(),
+            default="",
+            help="Folder of prompts that replace the bundled prompts of the same name.",
+        ),
+        click.Option(["--name"], default="", help="Name of the run, to use in place of its id."),
         click.Option(["--label"], default="", help="Name of the subject in tables and pages."),
         *_model_options(),
         *_limit_options(),
@@ -74,30 +88,32 @@ def run_options() -> list[click.Parameter]:
 
 def _model_options() -> list[click.Parameter]:
     return [
-        click.Option(["--base-url"], default="", help="The subject's server, where it is not the preset's."),
+        click.Option(
+            ["--base-url"], default="", help="Base URL of the subject's server [default: that of the provider]."
+        ),
         click.Option(
             ["--revision"],
             default="",
-            help="Names the subject's weights, so that its answers can be reused; of a role: ROLE=MODEL@URL#REVISION.",
+            help="Name of the subject's weights, to reuse its replies in later runs. For a role: MODEL@URL#REVISION.",
         ),
-        click.Option(["--key-variable"], default="", help="Environment variable that holds the subject's key."),
+        click.Option(["--key-variable"], default="", help="Environment variable with the subject's key."),
         insecure_http_option(),
         click.Option(["--temperature"], type=float, help="Sampling temperature of the subject."),
-        click.Option(["--top-p"], type=float, help="Nucleus sampling of the subject."),
+        click.Option(["--top-p"], type=float, help="Nucleus sampling threshold (top-p) of the subject."),
         click.Option(
-            ["--server-sampling"], is_flag=True, help="Send no temperature, top-p or seed, for models that refuse any."
+            ["--server-sampling"], is_flag=True, help="Send no temperature, top-p or seed, for models that reject them."
         ),
-        click.Option(["--reply-tokens"], type=int, help="Most tokens of one reply of the subject."),
-        click.Option(["--sampling-seed"], type=int, help="Seed that is sent to the subject's server."),
-        click.Option(["--stop"], multiple=True, help="Stop sequence of the subject."),
+        click.Option(["--reply-tokens"], type=int, help="Maximum number of tokens in one reply of the subject."),
+        click.Option(["--sampling-seed"], type=int, help="Sampling seed to send to the subject's server."),
+        click.Option(["--stop"], multiple=True, help="Stop sequence for the subject; repeat for several."),
         click.Option(["--reasoning-effort"], help="Reasoning effort of the subject (low, medium, high)."),
-        click.Option(["--logprobs"], type=int, help="Ask for this many top log-probabilities."),
+        click.Option(["--logprobs"], type=int, help="Number of top log-probabilities to request."),
     ]
 
 
 def insecure_http_option() -> click.Option:
     """`--insecure-http`, for what sends keys."""
-    return click.Option(["--insecure-http"], is_flag=True, help="Send keys over plain HTTP to other machines, too.")
+    return click.Option(["--insecure-http"], is_flag=True, help="Send keys over plain HTTP even to other machines.")
 
 
 def _limit_options() -> list[click.Parameter]:
@@ -107,24 +123,26 @@ def _limit_options() -> list[click.Parameter]:
             type=int,
             default=DEFAULT_IN_FLIGHT,
             show_default=True,
-            help="Most requests in flight at one server.",
+            help="Maximum number of requests in flight per server.",
         ),
-        click.Option(["--timeout"], type=float, default=300.0, show_default=True, help="Deadline of one request (s)."),
-        click.Option(["--retries"], type=int, help="How often a failed request is tried again."),
+        click.Option(
+            ["--timeout"], type=float, default=300.0, show_default=True, help="Time limit for one request, in seconds."
+        ),
+        click.Option(["--retries"], type=int, help="Number of times to retry a failed request."),
         *cap_options(),
-        click.Option(["--fresh"], is_flag=True, help="Draw anew instead of reusing earlier replies."),
+        click.Option(["--fresh"], is_flag=True, help="Request new replies instead of reusing stored ones."),
     ]
 
 
-_COVERED = "all roles included, over a run with its restarts and over all runs of the command"
+_COVERED = "counting all roles, all restarts and all runs of this command"
 
 
 def cap_options() -> list[click.Parameter]:
     """The hard caps on spending."""
     return [
-        click.Option(["--max-cost"], type=float, help=f"Most dollars to spend, {_COVERED}."),
-        click.Option(["--max-requests"], type=int, help=f"Most requests to send, {_COVERED}."),
-        click.Option(["--max-tokens"], type=int, help=f"Most tokens to read and write, {_COVERED}."),
+        click.Option(["--max-cost"], type=float, help=f"Maximum cost in dollars, {_COVERED}."),
+        click.Option(["--max-requests"], type=int, help=f"Maximum number of requests, {_COVERED}."),
+        click.Option(["--max-tokens"], type=int, help=f"Maximum number of tokens read and written, {_COVERED}."),
     ]
 
 
@@ -210,7 +228,7 @@ def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
         if not equals or not role or not model:
             raise UsageError(f"--role needs ROLE=MODEL, not '{text}'.")
         if role == "subject":
-            raise UsageError("the subject is given by --model, not by --role.")
+            raise UsageError("--role subject is not allowed; give the subject with --model.")
         if role in roles:
             given_twice = f"'{model_label(roles[role])}' and '{model_label(model)}'"
             raise UsageError(f"--role {role} is given twice: {given_twice}.")

@@ -55,7 +55,7 @@ class Display(Struct, frozen=True):
             print_text(note)
         hidden = _what_is_hidden(printed, 0 if self.everything else len(rest))
         if hidden:
-            print_text(f"Not shown: {hidden}. Add --all, or --csv FILE or --json for everything.")
+            print_text(f"Not shown: {hidden}. Add --all to see it, or --csv FILE or --json to get everything.")
         for path in self._written([*first, *rest] if files is None else list(files)):
             print_line(f"wrote {path}")
 
@@ -88,7 +88,7 @@ def display_options() -> list[click.Option]:
             ["--csv"],
             type=click.Path(path_type=Path, dir_okay=False),
             metavar="FILE",
-            help="Write the tables, complete, to FILE; several to one file each, named after it.",
+            help="CSV file for the complete tables; several tables get one file each, named FILE-TABLE.",
         ),
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON value instead of tables."),
     ]

@@ -44,7 +44,7 @@ def _plot(
     figure = find_figure(figures, name)
     if out is None:
         endings = ".csv" if figure.table is not None else ".svg, .pdf or .png"
-        raise UsageError(f"plot needs --out FILE, whose ending says the format: {endings}.")
+        raise UsageError(f"plot needs --out FILE with one of these endings: {endings}.")
     wrote = str(plot(figures, name, out, mode=mode, width=width))
     return print_result(Result(notes=(figure.caption,) if figure.caption else (), wrote=(wrote,)), as_json)
 
@@ -68,12 +68,15 @@ command = click.Command(
         click.Argument(["name"], required=False),
         runs_argument(),
         click.Option(
-            ["--out"], type=click.Path(path_type=Path, dir_okay=False), help="fig.svg, fig.pdf or fig.png; table.csv."
+            ["--out"],
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="File to write: .svg, .pdf or .png for a picture, .csv for a table.",
         ),
-        click.Option(["--dark"], is_flag=True, help="Colours for a dark background."),
-        click.Option(["--width"], type=int, default=WIDTH, show_default=True, help="Width in points."),
+        click.Option(["--dark"], is_flag=True, help="Use colours for a dark background."),
+        click.Option(["--width"], type=int, default=WIDTH, show_default=True, help="Width of the picture in points."),
         store_option(),
         *display_options(),
     ],
-    help="Draw the figure NAME of the runs given (default: the fullest of all); without NAME, list their figures.",
+    help="Draw the figure NAME of the given runs, or of each subject's run with the most items. Without NAME, list"
+    " the figures.",
 )

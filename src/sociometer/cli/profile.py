@@ -26,7 +26,7 @@ def _profile(subject: str, as_one: bool, store: Path | None, everything: bool, c
     with open_stored(store_path(store)) as engine:
         subjects = {record.subject for record in engine.store.runs.all() if record.subject}
         if subject not in subjects:
-            raise unknown("subject", subject, subjects, "`sociometer runs` lists the subjects.")
+            raise unknown("subject", subject, subjects, "Run 'sociometer runs' to see the subjects.")
         runs = chosen_runs(engine, (), subject=subject)
         lines, whose = _lines(runs), {stored.id: whose_items(stored.record) for stored in runs}
         one = overall(_everyone(engine), subject) if as_one else None
@@ -67,8 +67,8 @@ def _finding(subject: str, lines: Sequence[ProfileLine]) -> str:
     able = [line for line in known if line.interval is not None and not line.interval.too_few]
     above = [line for line in able if line.interval is not None and _above(line)]
     if not able:
-        return f"{subject}: {len(lines)} measures, none with enough items to tell it from chance."
-    return f"{subject} is better than chance on {len(above)} of {len(able)} measures with enough items to tell."
+        return f"{subject}: {len(lines)} measures, none with enough items to compare with chance."
+    return f"{subject} is better than chance on {len(above)} of {len(able)} measures that have enough items."
 
 
 def _above(line: ProfileLine) -> bool:
@@ -103,12 +103,16 @@ def _print_overall(found: Overall, subject: str) -> None:
         score = found.scores[found.subjects.index(subject)]
         count = len(found.measures)
         print_line(
-            f"One number (mean place between chance and people): {score:.0%} over {count} "
+            f"Overall score (mean position between chance and people): {score:.0%} over {count} "
             f"measure{'s' if count != 1 else ''}."
         )
     if found.left_out:
-        print_line(f"Without some of these measures, and so not beside it: {', '.join(found.left_out)}.")
-    print_line(("It is justified: " if found.justified else "It is NOT justified: ") + found.reason + ".")
+        print_line(f"Not compared, because some of these measures are missing: {', '.join(found.left_out)}.")
+    print_line(
+        ("An overall score is justified: " if found.justified else "An overall score is NOT justified: ")
+        + found.reason
+        + "."
+    )
 
 
 command = click.Command(
@@ -117,10 +121,10 @@ command = click.Command(
     params=[
         click.Argument(["subject"]),
         click.Option(
-            ["--overall", "as_one"], is_flag=True, help="Also one number, with the test of whether it means much."
+            ["--overall", "as_one"], is_flag=True, help="Add one overall score, with a test of whether it is justified."
         ),
         store_option(),
         *display_options(),
     ],
-    help="SUBJECT's fullest run on every instrument, side by side.",
+    help="Show SUBJECT's run with the most items on every instrument, side by side.",
 )

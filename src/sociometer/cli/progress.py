@@ -214,13 +214,13 @@ def _facts(progress: Progress) -> Iterable[str]:
     if progress.retries:
         yield f"{progress.retries} retries"
     if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:
-        yield f"waiting {_duration(progress.waiting_seconds)}, as the server asked"
+        yield f"waiting {_duration(progress.waiting_seconds)} as the server asked"
     if progress.from_journal:
         yield f"{progress.from_journal} replies from the journal"
     spent = progress.budget.spent
     if spent.requests:
         tokens = f"{spent.input_tokens + spent.output_tokens:,} tokens"
-        yield tokens + (f" ({spent.unmetered} replies unmetered)" if spent.unmetered else "")
+        yield tokens + (f" ({spent.unmetered} replies without a token count)" if spent.unmetered else "")
         yield cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost)
     yield f"{progress.rate:.1f}/s"
     left = progress.seconds_left
@@ -240,7 +240,7 @@ def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
     if progress.failed:
         kind, count = progress.failed.most_common(1)[0]
         told = f" ({progress.last_failure[kind]})" if kind in progress.last_failure else ""
-        return f"{count} failed: {kind}{told}\nTry these again with: sociometer resume {run}"
+        return f"{count} failed: {kind}{told}\nRetry with: sociometer resume {run}"
     return ""
 
 

@@ -25,9 +25,7 @@ Server = tuple[str, str]
 
 def project_option() -> click.Option:
     """`--no-project`, for commands that read or write runs."""
-    return click.Option(
-        ["--no-project"], is_flag=True, help=f"Ignore the defaults of {PROJECT_FILE} in the working folder."
-    )
+    return click.Option(["--no-project"], is_flag=True, help=f"Ignore the defaults in {PROJECT_FILE}.")
 
 
 def with_project(command: click.Command) -> click.Command:
@@ -162,7 +160,7 @@ def _roles_of(card: Card) -> set[str]:
 def _refuse_key_without_server(values: Mapping[str, Any]) -> None:
     if values["key_variable"] and not values["base_url"]:
         raise UsageError(
-            f"--key-variable needs --model or --base-url beside it: {PROJECT_FILE} names the model, and a key goes only"
+            f"--key-variable needs --model or --base-url: {PROJECT_FILE} names the model, and a key is sent only"
             " to a server that the command line names."
         )
 

@@ -124,14 +124,14 @@ def _tables(found: TaskReliability) -> Iterator[Table]:
         )
         heads = ("subject", "ICC", "equal pairs", "spread within an item", "items", "repeats")
         same = [who for who, r in found.repeats.items() if r.icc is None]
-        note = f"Every play of every item gave the same value, so there is no ICC: {', '.join(same)}." if same else ""
+        note = f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}." if same else ""
         yield Table("repeatability", f"Repeatability of {where}", heads, again, note, units={"equal pairs": "share"})
     if found.look_at:
         flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in found.look_at)
         names = ("item", "difficulty", "discrimination", "why")
         note = (
             f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
-            "--csv and --json have difficulty and discrimination of every one."
+            "--csv and --json give the difficulty and discrimination of every item."
         )
         yield Table("items", f"Items to look at in {where}", names, flagged, note)
 
@@ -142,11 +142,12 @@ command = click.Command(
     params=[
         click.Argument(["instrument"], required=False, metavar="[INSTRUMENT]"),
         runs_argument(),
-        click.Option(["--task"], default="", help="Only this task."),
-        click.Option(["--measure"], default="", help="Of this measure instead of the primary one."),
+        click.Option(["--task"], default="", help="Task to analyse [default: all]."),
+        click.Option(["--measure"], default="", help="Measure to analyse [default: the primary one]."),
         include_short_option(),
         store_option(),
         *display_options(),
     ],
-    help="Alpha, omega, split halves and repeatability of tests, over the fullest run of each subject or RUN….",
+    help="Compute alpha, omega, split halves and repeatability from the given runs, or from each subject's run with the"
+    " most items.",
 )

@@ -40,13 +40,19 @@ command = click.Command(
     params=[
         runs_argument(),
         click.Option(
-            ["--out"], type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True
+            ["--out"],
+            type=click.Path(path_type=Path, dir_okay=False),
+            default="report.html",
+            show_default=True,
+            help="File to write.",
         ),
-        click.Option(["--evidence"], type=int, default=4, show_default=True, help="Transcripts of each kind a run."),
+        click.Option(
+            ["--evidence"], type=int, default=4, show_default=True, help="Number of transcripts of each kind per run."
+        ),
         *terms_options(),
         include_short_option(),
         store_option(),
         json_option(),
     ],
-    help="One page about the runs given (or 'all': the fullest of every subject on every instrument).",
+    help="Write one HTML page about the given runs, or about each subject's run with the most items.",
 )

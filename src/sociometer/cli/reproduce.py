@@ -31,7 +31,11 @@ def _reproduce(
             finding="\n".join(_finding(one) for one in found),
             notes=[
                 *(_what_is_missing(one.instrument, one.missing) for one in found if one.missing),
-                *([] if everything or mismatches else ["Figures that match: add --all, --csv FILE or --json."]),
+                *(
+                    []
+                    if everything or mismatches
+                    else ["Add --all, --csv FILE or --json to see the figures that match."]
+                ),
             ],
             files=[one.table(mismatches) for one in found],
         )
@@ -53,9 +57,9 @@ def _what_is_missing(name: str, files: Sequence[str]) -> str:
     fetched = {file.name for file in card_of(name).file}
     said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
     if fetched & set(files):
-        said.append(f"Get them with: sociometer data fetch {name} (or give --data DIR).")
+        said.append(f"Run 'sociometer data fetch {name}', or give --data DIR.")
     if set(files) - fetched:
-        said.append("Those that 'data fetch' does not bring: the instrument's README says where they lie.")
+        said.append("For files that 'data fetch' does not include, see the instrument's README.")
     return " ".join(said)
 
 
@@ -64,9 +68,9 @@ command = click.Command(
     callback=_reproduce,
     params=[
         click.Argument(["instruments"], nargs=-1, metavar="[INSTRUMENT…]"),
-        click.Option(["--data"], default="", help="Folder with the official files."),
-        click.Option(["--mismatches"], is_flag=True, help="Only figures that do not match, also in --csv."),
+        click.Option(["--data"], default="", help="Folder that holds the official files."),
+        click.Option(["--mismatches"], is_flag=True, help="Show only figures that do not match, also in --csv."),
         *display_options(),
     ],
-    help="Recompute the published figures; exit code 1 when one differs without a known reason.",
+    help="Recompute the published figures. Exits with code 1 if a figure differs without a known reason.",
 )

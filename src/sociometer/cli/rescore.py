@@ -30,5 +30,5 @@ command = click.Command(
     "rescore",
     callback=_rescore,
     params=[click.Argument(["runs"], nargs=-1, required=True), store_option(), *display_options()],
-    help="Score RUNS anew, offline: no model is asked and no data file is read.",
+    help="Recompute the scores of RUNS from stored outcomes. Calls no model and reads no data file.",
 )

@@ -48,17 +48,17 @@ command = click.Command(
     params=[
         click.Argument(["run"]),
         *cap_options(),
-        click.Option(["--in-flight"], type=int, help="Most requests in flight at one server."),
+        click.Option(["--in-flight"], type=int, help="Maximum number of requests in flight per server."),
         click.Option(
             ["--key-variable"],
             multiple=True,
             metavar="[ROLE=]NAME",
-            help="Environment variable that holds the key, for a server that is not the preset's; repeat it here.",
+            help="Environment variable with the key, if the run used --key-variable; give the same name again.",
         ),
         insecure_http_option(),
-        click.Option(["--quiet"], is_flag=True, help="Show no progress."),
+        click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
         *display_options(),
     ],
-    help="Play on RUN from the journal: only what was not yet answered is sent, failed items are tried again.",
+    help="Continue RUN. Stored replies are reused, unanswered requests are sent, failed items are retried.",
 )

@@ -66,8 +66,8 @@ def _fixed_parameters() -> list[click.Parameter]:
     return [
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
         *run_options(),
-        click.Option(["--dry-run"], is_flag=True, help="Show the plan: items, calls, tokens, cost; send nothing."),
-        click.Option(["--quiet"], is_flag=True, help="Show no progress."),
+        click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, calls, tokens, cost) and send nothing."),
+        click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
         project_option(),
         *display_options(),
@@ -86,16 +86,16 @@ def _merged(chosen: list[Card]) -> tuple[Setting, ...]:
 def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
     names = list(cards()) if "all" in instruments else list(dict.fromkeys(instruments))
     if "all" in instruments and len(set(instruments)) > 1:
-        raise UsageError("give 'all' or the names of instruments, not both.")
+        raise UsageError("'all' includes every instrument; give either 'all' or instrument names.")
     models = values["models"]
     if not models:
-        raise UsageError("no model given; use --model MODEL ('sociometer models' lists what may stand there).")
+        raise UsageError("no model given; use --model MODEL ('sociometer models' lists the accepted values).")
     if values["label"] and len(models) > 1:
-        raise UsageError("--label names one subject; give it one --model.")
+        raise UsageError("--label works with a single --model, not with several.")
     if values["name"] and len(models) > 1:
-        raise UsageError("--name names one subject's runs; give it one --model.")
+        raise UsageError("--name works with a single --model, not with several.")
     if len(models) > 1 and values["base_url"]:
-        raise UsageError("--base-url serves one --model; write 'provider/name@URL' to give each its own.")
+        raise UsageError("--base-url works with a single --model; for several, write each as 'provider/name@URL'.")
     from sociometer.engine.roles import READER
 
     known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
@@ -212,7 +212,7 @@ def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, displa
         return 0
     table = Table(
         "plan",
-        "The plan (nothing was sent)",
+        "Plan (nothing was sent)",
         _PLAN_COLUMNS,
         tuple(
             (
@@ -230,7 +230,7 @@ def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, displa
             )
             for name, row in rows
         ),
-        note="Calls and tokens read are counted on rehearsed items; tokens written are assumed at 120 a reply at most.",
+        note="Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply.",
         details=("repeats", "prices of"),
     )
     display.show([table])
@@ -241,6 +241,6 @@ command = RunCommand(
     "run",
     callback=with_defaults(_play),
     params=_fixed_parameters(),
-    help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice."
-    " Defaults are read from sociometer.toml in the working folder.",
+    help="Run instruments on models. To continue an unfinished run, repeat the command; stored replies are not paid for"
+    " again. Reads defaults from sociometer.toml in the working folder.",
 )

@@ -54,11 +54,11 @@ def _show(store: Path | None, everything: bool, csv: Path | None, as_json: bool)
             )
             for row in (rows if everything or not sys.stdout.isatty() else rows[-SCREEN:])
         ),
-        note="" if rows else "No run yet. Start one with: sociometer run INSTRUMENT --model MODEL",
+        note="" if rows else "There are no runs yet. Start one with: sociometer run INSTRUMENT --model MODEL",
         details=("requests", "tokens"),
     )  # fmt: skip
     left = len(rows) - len(table.rows)
-    notes = [f"The newest {SCREEN} of {len(rows)} runs; --all shows the others."] if left else []
+    notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --all to see the rest."] if left else []
     Display(everything, csv).show([table], notes=notes, limits=[len(rows)])
 
 
@@ -66,7 +66,7 @@ def _what(record: RunRecord) -> str:
     """What sets a run apart from the instrument's own test: other tasks, other settings, a sample, other items."""
     config = record.manifest.config
     if record.instrument not in cards():
-        return "of an instrument that is not here"
+        return "instrument not installed"
     card = card_of(record.instrument)
     said = [] if set(config.tasks) == set(card.default_tasks()) else list(config.tasks)
     shown = without_folders(card, config.settings)
@@ -104,5 +104,8 @@ def _rows(path: Path) -> list[_Row]:
 
 
 command = click.Command(
-    "runs", callback=_show, params=[store_option(), *display_options()], help="The runs in the store, oldest first."
+    "runs",
+    callback=_show,
+    params=[store_option(), *display_options()],
+    help="List the runs in the store, oldest first.",
 )

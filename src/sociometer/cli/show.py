@@ -81,7 +81,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_j
     if episode.score is not None:
         print_text(f"score: {score_text(episode.score)}")
     if not everything and any(isinstance(event, Exchange) and event.role != SUBJECT for event in events):
-        print_text("Not shown: prompts to other roles. Add --all for every message, --json for everything.")
+        print_text("Not shown: prompts to other roles. Add --all to see every message, or --json to get everything.")
 
 
 def _print_beside(stored: StoredRun, episode: Episode[Any, Any]) -> None:
@@ -100,7 +100,7 @@ def _find(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[
                 return name, episode
     known = [episode.item.id for name in tasks for episode in stored.episodes(name)]
     if item in known:
-        raise UsageError(f"item '{item}' was not played as repeat {repeat}.")
+        raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.id}; repeats are counted from 0.")
     if len(known) > 12:
         near = get_close_matches(item, known, n=1)
         guess = f"did you mean '{near[0]}'?" if near else f"the first of its {len(known)} items is '{known[0]}'."
@@ -143,13 +143,13 @@ command = click.Command(
     params=[
         click.Argument(["run"]),
         click.Argument(["item"], required=False),
-        click.Option(["--task"], help="Only this task; for an item that stands in several, which one."),
-        click.Option(["--repeat"], type=int, default=0, show_default=True, help="Which playing of the item."),
+        click.Option(["--task"], help="Task to show [default: all; for an ITEM, the first task that has it]."),
         click.Option(
-            ["--unreadable"], is_flag=True, help="List the replies that could not be read or were asked again."
+            ["--repeat"], type=int, default=0, show_default=True, help="Repeat of the item to show, counting from 0."
         ),
+        click.Option(["--unreadable"], is_flag=True, help="List the replies that had no readable answer."),
         store_option(),
         *display_options(),
     ],
-    help="RUN's numbers, or ITEM of it turn by turn. RUN may be an id, its beginning, or 'last'.",
+    help="Show the scores of RUN, or one ITEM of it turn by turn. RUN is an id, the start of an id, a name, or 'last'.",
 )

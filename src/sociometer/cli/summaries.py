@@ -175,8 +175,8 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
         if (run.id, task) in failed
     )
     if any(line.measure.interval is not None and line.measure.interval.too_few for line in lines):
-        said["(too few): fewer items than an interval needs."] = None
-    note = " ".join([*said, f"One run by group, with its notes: sociometer show RUN ({ids})."])
+        said["(too few): not enough items for an interval."] = None
+    note = " ".join([*said, f"For the groups and notes of one run: sociometer show RUN ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
     who = subjects[0] if len(subjects) == 1 else f"{len(subjects)} subjects"
     table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
@@ -208,7 +208,7 @@ def caveats(run: StoredRun) -> list[str]:
     """What must be said next to the numbers of a run."""
     found = []
     if run.status is not RunStatus.FINISHED:
-        found.append(f"{run.id} is {run.state}: its numbers cover only what was played.")
+        found.append(f"{run.id} is {run.state}: its scores cover only the items played so far.")
     beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
     if beside:
         found.append(f"Stand-ins, not real models: {', '.join(beside)}.")

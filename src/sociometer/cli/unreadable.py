@@ -45,7 +45,7 @@ def show_unreadable(stored: StoredRun, tasks: Iterable[str], *, as_json: bool) -
         print_line()
     again = sum(bool(reply.then) for reply in found)
     answered = sum(reply.answered for reply in found)
-    print_line(f"{len(found)} replies held no answer; {again} were asked again, {answered} answered then.")
+    print_line(f"{len(found)} replies had no answer; {again} were asked again, of which {answered} then had one.")
 
 
 def unread_replies(stored: StoredRun, task: str) -> Iterator[UnreadReply]:

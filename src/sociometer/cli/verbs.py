@@ -66,15 +66,15 @@ def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
     elif len(offering) == 1:
         name, rest = next(iter(offering)), words
     elif words and not words[0].startswith("-"):
-        raise unknown("instrument", words[0], offering, f"'{verb}' is offered by: {', '.join(sorted(offering))}.")
+        raise unknown("instrument", words[0], offering, f"Instruments with '{verb}': {', '.join(sorted(offering))}.")
     elif "--help" in words or "-h" in words:
         raise click.UsageError(f"name an instrument first: sociometer {verb} {{{'|'.join(sorted(offering))}}} --help")
     else:
-        raise UsageError(f"'{verb}' needs an instrument: {', '.join(sorted(offering))}.")
+        raise UsageError(f"'{verb}' needs an instrument, one of: {', '.join(sorted(offering))}.")
     if name not in offering:
         if name not in cards():
             raise unknown("instrument", name, offering)
-        raise UsageError(f"{name} has no command '{verb}'; it is offered by: {', '.join(sorted(offering))}.")
+        raise UsageError(f"{name} has no command '{verb}'; instruments that have it: {', '.join(sorted(offering))}.")
     return name, rest
 
 
@@ -83,7 +83,7 @@ def instrument_command(card: Card, command: CommandCard) -> click.Command:
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
     shared = [*_heeded(command), store_option(), project_option(), *display_options()]
-    shared.append(click.Option(["--quiet"], is_flag=True, help="Show no progress.", hidden=not command.plays))
+    shared.append(click.Option(["--quiet"], is_flag=True, help="Hide progress.", hidden=not command.plays))
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
@@ -144,7 +144,7 @@ def _figures_option() -> click.Option:
         ["--figures"],
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
-        help="Write the figures of the result, if it has any, into this folder: charts as SVG, tables as CSV.",
+        help="Folder for the figures of the result: charts as SVG, tables as CSV.",
     )
 
 
@@ -182,7 +182,7 @@ def _call(
         code = print_result(_with_figures(entry(context, options), figures), as_json, display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
-            sys.stderr.write(f"some items have no answer ({failed}); the same command again tries them.\n")
+            sys.stderr.write(f"some items have no answer ({failed}); repeat the command to retry them.\n")
         return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
 
 
@@ -190,7 +190,7 @@ def _with_figures(result: Result, folder: Path | None) -> Result:
     """The result with its figures written into the folder, or with the word that they could be."""
     names = ", ".join(figure.name for figure in result.figures)
     if folder is None:
-        said = f"Figures ({names}) are drawn with --figures DIR." if names else ""
+        said = f"Add --figures DIR to write the figures: {names}." if names else ""
         return msgspec.structs.replace(result, notes=(*result.notes, said)) if said else result
     if not names:
         return msgspec.structs.replace(result, notes=(*result.notes, "This result has no figures to write."))

@@ -33,7 +33,7 @@ def _verify(run: str | None, store: Path | None, everything: bool, csv: Path | N
     else:
         rows = tuple((one.where, one.what, one.next_step) for one in found)
         table = Table("findings", "Findings", ("where", "what", "next step"), rows)
-        absent = f"Not checked, since their instrument is not installed: {', '.join(left_out)}."
+        absent = f"Not checked, because the instrument is not installed: {', '.join(left_out)}."
         Display(everything, csv).show(
             [table] if found else [],
             finding=f"{checked} runs checked: {len(found) or 'no'} findings.",
@@ -46,5 +46,5 @@ command = click.Command(
     "verify",
     callback=_verify,
     params=[click.Argument(["run"], required=False), store_option(), *display_options()],
-    help="Check RUN, or the whole store: checksums, scores against outcomes, summaries against scores.",
+    help="Check RUN, or the whole store: checksums, scores against outcomes, and summaries against scores.",
 )

@@ -92,9 +92,9 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         if not (0 < self.timeout_seconds < math.inf):
             raise UsageError(f"--timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
-            raise UsageError("--item names the items to play and --limit draws a sample; give one of them.")
+            raise UsageError("--item and --limit cannot be combined; give one of them.")
         if self.name and not self.name.replace("-", "").replace("_", "").replace(".", "").isalnum():
-            raise UsageError(f"--name takes letters, digits, '-', '_' and '.', not '{self.name}'.")
+            raise UsageError(f"--name must consist of letters, digits, '-', '_' and '.', not '{self.name}'.")
         _check("--temperature", self.sampling.temperature, 0, 10)
         _check("--top-p", self.sampling.top_p, 0, 1)
         _check("--reply-tokens", self.sampling.max_tokens, 1)

@@ -60,12 +60,14 @@ class Prompts:
 
     def _refuse_strangers(self, override: Path) -> None:
         if not override.is_dir():
-            raise DataError("no such folder of prompts; --prompts needs one with <language>/<name>.md", override)
+            raise DataError(
+                "the prompt folder does not exist; --prompts needs a folder with files <language>/<name>.md", override
+            )
         ours = self._ours()
         for (language, name), text in _read_folder(override).items():
             if (language, name) not in ours:
                 known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
-                raise DataError(f"{language}/{name}.md replaces no prompt; known: {known}", override)
+                raise DataError(f"{language}/{name}.md does not match any prompt; known: {known}", override)
             allowed = set(_PLACEHOLDER.findall(ours[language, name]))
             strange = sorted(set(_PLACEHOLDER.findall(text)) - allowed)
             if strange:
@@ -81,7 +83,7 @@ def _read_folder(folder: Path) -> dict[tuple[str, str], str]:
         language, _, name = path.relative_to(folder).with_suffix("").as_posix().partition("/")
         # A link could bring any file of this machine into what is sent to a model.
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise DataError("is a link to a file outside its folder of prompts", path)
+            raise DataError("is a link to a file outside the prompt folder", path)
         try:
             texts[language, name] = path.read_text(encoding="utf-8").strip()
         except UnicodeDecodeError:

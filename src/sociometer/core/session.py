@@ -195,7 +195,7 @@ class Session:
 
     def _binding(self, role: str) -> RoleBinding:
         if role not in self._bindings:
-            raise unknown("role", role, self._bindings, f"Bind it with --role {role}=MODEL.")
+            raise unknown("role", role, self._bindings, f"Choose a model with --role {role}=MODEL.")
         return self._bindings[role]
 
     def _count(self, asked: bytes | str) -> int:

@@ -96,7 +96,7 @@ class Settings(dict[str, SettingValue]):
 def _flag(name: str, raw: object) -> bool:
     said = {"true": True, "yes": True, "1": True, "on": True, "false": False, "no": False, "0": False, "off": False}
     if (value := said.get(str(raw).lower())) is None:
-        raise UsageError(f"--{name} is yes or no, not '{raw}'.")
+        raise UsageError(f"--{name} must be yes or no, not '{raw}'.")
     return value
 
 

@@ -120,8 +120,8 @@ class Budget:
         elif self._is_metered() and total > reservation.tokens:
             cause = StopCause.MAX_TOKENS if self.caps.max_tokens is not None else StopCause.MAX_COST
             self.exceeded = Stopped(
-                f"{reservation.model} used {total:,} tokens for a request that may take {reservation.tokens:,} at most:"
-                f" it does not keep to its reply limit, so {cause} cannot be held",
+                f"{reservation.model} used {total:,} tokens for a request limited to {reservation.tokens:,}:"
+                f" it ignores its reply limit, so {cause} cannot be guaranteed",
                 cause,
             )
         return charge
@@ -185,7 +185,7 @@ class Budget:
         cap = f"--max-tokens {caps.max_tokens}" if caps.max_cost is None else f"--max-cost {caps.max_cost:g}"
         needed = f"{reservation.tokens:,} tokens" + (f" (${reservation.cost:.4f})" if reservation.cost else "")
         advice = f"give --reply-tokens {int(room)} or less, or raise the cap" if room >= 1 else "raise the cap"
-        raise UsageError(f"{cap} does not cover one request to {reservation.model}: up to {needed}; {advice}.")
+        raise UsageError(f"{cap} is less than one request to {reservation.model} can use, which is {needed}; {advice}.")
 
 
 def _above(most: tuple[int, int, float], allowed: tuple[int, int, float]) -> bool:
@@ -205,9 +205,9 @@ def _largest(model: str, request: Request, price: Price | None, writes: bool) ->
     written = (request.sampling.max_tokens or (price.max_output if price else None)) if writes else 0
     if written is None:
         raise UsageError(
-            f"a reply of {model} (role '{request.role}') has no limit, so a cap on tokens or cost cannot be held; give"
-            " --reply-tokens N for the subject, or add max_output to the model's entry in your price list"
-            " ('sociometer doctor' prints its place)."
+            f"replies of {model} (role '{request.role}') have no length limit, so a cap on tokens or cost cannot be"
+            " guaranteed; give --reply-tokens N for the subject, or add max_output to the model's entry in your price"
+            " list ('sociometer doctor' prints its path)."
         )
     cost = (read * price.input + written * price.output) / 1e6 if price else 0.0
     return Reservation(read + written, cost, model)

@@ -72,7 +72,7 @@ class CommandContext:
         played = self._engine.run(config, items, continue_unfinished=True)
         self.failures.update(played.progress.failed)
         if played.ending.status is RunStatus.STOPPED:
-            raise Stopped(f"{played.ending.reason}; the same command again plays on.")
+            raise Stopped(f"{played.ending.reason}; repeat the command to continue.")
         if played.ending.status is RunStatus.FAILED:
             raise MachineryError(played.ending.reason)
         return played.run
@@ -81,7 +81,7 @@ class CommandContext:
         """The stored run of that id, name or unique beginning; `last` is this instrument's newest (with that task)."""
         stored = self._engine.stored(self._last(task) if reference == "last" else reference)
         if stored.instrument != self.instrument.card.name:
-            raise UsageError(f"run {stored.id} is of {stored.instrument}, not of {self.instrument.card.name}.")
+            raise UsageError(f"run {stored.id} is a run of {stored.instrument}, not of {self.instrument.card.name}.")
         return stored
 
     def _last(self, task: str) -> str:

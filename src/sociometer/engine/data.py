@@ -42,7 +42,7 @@ def data_folders(given: str) -> tuple[Path, ...]:
     if not given:
         return (data_root(),)
     if not Path(given).is_dir():
-        raise DataError("no such folder; --data needs the folder that holds the official files", given)
+        raise DataError("the folder does not exist; --data needs the folder that holds the official files", given)
     return (Path(given),)
 
 
@@ -139,8 +139,8 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
     if expected and found != expected:
         partial.unlink()
         raise DataError(
-            f"the file at {url} is not the expected one (SHA-256 {found[:12]}…, expected {expected[:12]}…);"
-            " nothing was kept. Try again; if it stays so, the source has changed.",
+            f"the file at {url} has the wrong checksum (SHA-256 {found[:12]}…, expected {expected[:12]}…) and was"
+            " deleted. Try again; if this repeats, the file has changed at its source.",
             file.name,
         )
     partial.replace(target)
@@ -174,7 +174,7 @@ async def _download(
             if response.status == 416 and have:
                 return
             if response.status >= 400:
-                raise MachineryError(f"{url} answered {response.status}; nothing was kept.", "download")
+                raise MachineryError(f"{url} returned status {response.status}; nothing was saved.", "download")
             continues = response.status == 206
             done = have if continues else 0
             total = None if response.content_length is None else response.content_length + done
@@ -183,14 +183,14 @@ async def _download(
                     done += len(block)
                     if done > _MOST_BYTES:
                         raise MachineryError(
-                            f"{url} sends more than {_MOST_BYTES:,} bytes; it was stopped.", "download"
+                            f"{url} is larger than {_MOST_BYTES:,} bytes; the download was stopped.", "download"
                         )
                     stream.write(block)
                     told(done, total)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise MachineryError(
-            f"{url} could not be fetched ({type(error).__name__}: {error}). What came is kept: the same command"
-            " continues it. Without a network, copy the files by hand and give their folder with --data DIR.",
+            f"cannot fetch {url} ({type(error).__name__}: {error}). Repeat the command to continue the download."
+            " Without a network, copy the files by hand and give their folder with --data DIR.",
             "download",
         ) from None
 
@@ -198,10 +198,10 @@ async def _download(
 def _inside(root: Path, name: str) -> Path:
     parts = Path(name).parts
     if not parts or "\0" in name or max(map(len, parts)) > _LONGEST_NAME:
-        raise DataError(f"{name[:80]!r} is no name for a file in the data folder", root)
+        raise DataError(f"{name[:80]!r} is not a valid file name for the data folder", root)
     target = (root / name).resolve()
     if target == root.resolve() or not target.is_relative_to(root.resolve()):
-        raise DataError(f"'{name}' would lie outside the data folder", root)
+        raise DataError(f"'{name}' is outside the data folder", root)
     return target
 
 
@@ -210,5 +210,5 @@ def _read_recorded(root: Path) -> dict[str, str]:
     try:
         found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     except (ValueError, RecursionError):
-        raise DataError("is not JSON; delete it to record the checksums anew", path) from None
+        raise DataError("is not JSON; delete it to record the checksums again", path) from None
     return {str(name): str(value) for name, value in found.items()}

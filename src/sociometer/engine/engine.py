@@ -101,7 +101,7 @@ class Engine:
         if record is not None:
             return PreparedRun(plan, lists, record)
         if (other := self.store.runs.named(config.name)) is not None:
-            raise UsageError(f"the name '{config.name}' is taken by run {other.id}; choose another --name.")
+            raise UsageError(f"the name '{config.name}' is already used by run {other.id}; choose another --name.")
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable())
         return PreparedRun(plan, lists, made, new=True)
 
@@ -122,18 +122,20 @@ class Engine:
         record = self.store.runs.get(reference)
         manifest = record.manifest
         if manifest.imported:
-            raise UsageError(f"run {record.id} was imported; there is nothing to play.")
+            raise UsageError(f"run {record.id} was imported, so it cannot be resumed.")
         if manifest.given_items:
             command = shlex.join(manifest.config.command)
-            raise UsageError(f"run {record.id} was played by a command; run it again to play on: {command}")
+            raise UsageError(f"run {record.id} belongs to a command; to continue it, repeat the command: {command}")
         instrument = self._load(record.instrument)
         if instrument.card.version != manifest.instrument_version:
             raise UsageError(
-                f"run {record.id} was made with {record.instrument} version {manifest.instrument_version}, this is"
-                f" {instrument.card.version}; a run is not continued across versions. Start a new one."
+                f"run {record.id} was made with {record.instrument} version {manifest.instrument_version}, but version"
+                f" {instrument.card.version} is installed; a run cannot change version. Start a new run."
             )
         if any(spec.startswith(_REPLAY) for spec in _specs(manifest.config)):
-            raise UsageError(f"run {record.id} replays another one, which costs nothing: run the command again.")
+            raise UsageError(
+                f"run {record.id} replays another run and cannot be resumed; repeat its command, which costs nothing."
+            )
         config = structs.replace(
             manifest.config,
             caps=(caps or Caps()).or_else(manifest.config.caps),
@@ -157,7 +159,7 @@ class Engine:
             self.store.runs.set_status(record.id, RunStatus.PLAYING)
             if self._listener:
                 self._listener.started(record.id, progress)
-            ending = Ending(RunStatus.STOPPED, "ended by an error of the program")
+            ending = Ending(RunStatus.STOPPED, "ended by an internal error")
             try:
                 ending = await Runner(plan, prepared.items, self.store, record.id, progress, budget).play()
                 answered = progress.answered or progress.done or budget.spent.input_tokens
@@ -193,7 +195,7 @@ class Engine:
     def stored(self, reference: str) -> StoredRun:
         """The stored run of that id, name, unique beginning of an id, or `last`; a mistyped path makes no new store."""
         if not self.store.path.exists():
-            raise UsageError(f"{self.store.path}: there is no store here, and so no run '{reference}'.")
+            raise UsageError(f"there is no run '{reference}': there is no store at {self.store.path}.")
         record = self.store.runs.get(reference)
         return StoredRun(self.store, record, self._load(record.instrument))
 
@@ -232,7 +234,9 @@ def _refuse_changes(record: RunRecord, plan: Plan) -> None:
         ),
     ):
         if before != after:
-            raise UsageError(f"run {record.id} cannot be continued: its {what} changed since. Start a new run.")
+            raise UsageError(
+                f"run {record.id} cannot be continued: its {what} changed since it was started. Start a new run."
+            )
 
 
 def run_loop(coroutine: Coroutine[Any, Any, Value]) -> Value:

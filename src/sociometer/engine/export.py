@@ -20,7 +20,7 @@ def export_run(run: StoredRun, to: Path) -> int:
     if to.suffix not in writers:
         raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)}.")
     if not to.parent.is_dir():
-        raise UsageError(f"there is no folder '{to.parent}'; make it first.")
+        raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
     with whole_file(to) as partial:
         return writers[to.suffix](run, partial)
 

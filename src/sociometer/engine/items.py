@@ -28,7 +28,7 @@ class ItemList:
                 self._held.append(item)
         self.count = len(ids)
         if not ids:
-            raise DataError(f"task {task} has no items under these settings; nothing was played.")
+            raise DataError(f"task {task} has no items with these settings; nothing was played.")
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self._held if len(self._held) == self.count else self._read())

@@ -161,6 +161,6 @@ def _refuse_unknown_prices(config: RunConfig, bindings: dict[str, RoleBinding], 
     for binding in bindings.values():
         if price_of(prices, binding.player.identity, binding.spec) is None:
             raise UsageError(
-                f"the price of '{binding.label}' is unknown, so --max-cost cannot be held; add it to your price list"
-                " ('sociometer doctor' prints its place), or use --max-requests or --max-tokens."
+                f"the price of '{binding.label}' is unknown, so --max-cost cannot be guaranteed; add it to your price"
+                " list ('sociometer doctor' prints its path), or use --max-requests or --max-tokens."
             )

@@ -44,10 +44,11 @@ class ReplyLengths:
         if self._official or progress.done_before:
             progress.warnings.append(message)
             return None
-        return Stopped(f"{message} 'resume' goes on as it is.", StopCause.CUT_OFF)
+        return Stopped(f"{message} To continue with the present limit, use 'resume'.", StopCause.CUT_OFF)
 
     def _message(self, cut: int) -> str:
         limit = cut_off_limit(self._counts)
         at = f" at {limit} tokens" if limit else ""
         more = f"--reply-tokens {_MORE * limit}" if limit else "a higher --reply-tokens"
-        return f"{cut} of the first {self._asked} replies were cut off{at} before they gave an answer; give {more}."
+        cut_off_replies = f"{cut} of the first {self._asked} replies were cut off{at} before they gave an answer"
+        return f"{cut_off_replies}; start a new run with {more}."

@@ -13,7 +13,7 @@ from sociometer.models.registry import resolve
 from sociometer.models.replay import RecordedReplies
 
 SUBJECT = "subject"
-READER = RoleCard("reader", "reads replies that the rules cannot read; off unless a model is named")
+READER = RoleCard("reader", "the model that reads replies the rules cannot read; none by default")
 
 
 def bind_roles(
@@ -45,7 +45,7 @@ def bind_roles(
         if not spec:
             option = "--model MODEL" if name == SUBJECT else f"--role {name}=MODEL"
             raise UsageError(
-                f"nobody plays the role '{name}' ({role.help}); give {option}. 'sociometer models' lists the models."
+                f"no model for the role '{name}' ({role.help}); give {option}. 'sociometer models' lists the models."
             )
         label = config.label if name == SUBJECT and config.label else model_label(spec)
         own = spec.removeprefix(f"{card.name}/")
@@ -64,7 +64,7 @@ def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBin
     lacks: frozenset[str] = getattr(player, "lacks", frozenset())
     for name in sorted(lacks):
         if (value := getattr(sampling, name)) is not None:
-            raise UsageError(f"{spec} does not support '{name}' (given: {value}); leave it out.")
+            raise UsageError(f"{spec} does not support '{name}' (given: {value}); remove this option.")
     parallel: bool = getattr(player, "parallel", bool(player.identity.base_url))
     return RoleBinding(player, spec, label, sampling, lacks, parallel)
 

@@ -174,13 +174,13 @@ def _length(value: Any) -> float:
 
 
 _MAKERS: dict[str, tuple[str, Callable[[], Baseline]]] = {
-    "random": ("any answer with the same probability", Guesser),
+    "random": ("a random answer; all have the same probability", Guesser),
     "first": ("the first option", lambda: Baseline("first", _first)),
     "last": ("the last option", lambda: Baseline("last", _last)),
     "longest": ("the longest option", lambda: Baseline("longest", _longest)),
     "shortest": ("the shortest option", lambda: Baseline("shortest", _shortest)),
-    "even": ("shares points evenly; the middle of a range", Even),
-    "refuse": ("declines to answer", Refuser),
+    "even": ("equal shares of points; the middle of a range", Even),
+    "refuse": ("a refusal to answer", Refuser),
     "oracle": ("the item's own ideal answer", Oracle),
 }
 

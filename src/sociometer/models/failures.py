@@ -130,7 +130,7 @@ def status_within(body: bytes) -> int | None:
 def wrong_server(where: str, status: int) -> MachineryError:
     """The error for a web page where an API was expected."""
     return MachineryError(
-        f"{where} speaks HTML (status {status}): is this the right base URL? Most servers want it to end in /v1.",
+        f"{where} returned an HTML page (status {status}). Check the base URL; for most servers it ends in /v1.",
         "wrong server",
         fatal=True,
     )
@@ -170,18 +170,18 @@ def _refusal(
     if 300 <= status < 400:
         target = shortened(headers.get("Location", "elsewhere"), key)
         return MachineryError(
-            f"{where} redirects to {target} (status {status}): is this the right base URL?", "wrong server", fatal=True
+            f"{where} redirects to {target} (status {status}). Check the base URL.", "wrong server", fatal=True
         )
     if speaks_html(body) and status < 500 and status not in (408, 429):
         return wrong_server(where, status)
     decoded = _decoded(body)
     message, code, parameter = _explained(decoded, body)
     message = message[:_LONGEST_READ]
-    detail = f"{where} answered {status}: {shortened(message, key) or 'no explanation'}"
+    detail = f"{where} returned status {status}: {shortened(message, key) or 'no explanation'}"
     wait = retry_after(headers, decoded)
     match status:
         case 401 | 403:
-            return MachineryError(f"{detail} Check the key and what it may use.", "authentication", fatal=True)
+            return MachineryError(f"{detail} Check the key and its permissions.", "authentication", fatal=True)
         case 402:
             return MachineryError(detail, "out of credit", fatal=True)
         case 404:
@@ -214,7 +214,7 @@ def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tup
     option = _named_option(parameter, message, sent)
     if option:
         return MachineryError(
-            f"the server refuses the option {option}: {detail} Leave it out, or give a value that this model takes.",
+            f"the server rejected the option {option}: {detail} Remove it, or give a value that this model accepts.",
             "refused option",
             fatal=True,
         )

@@ -96,7 +96,7 @@ class Endpoint:
         except (aiohttp.ClientError, OSError) as error:
             if not isinstance(error, aiohttp.ClientConnectorError) and await self._wants_tls(url):
                 secure = self._base.replace("http:", "https:", 1)
-                said = f"{self._base} speaks TLS, and was asked in plain HTTP; use {secure} instead."
+                said = f"{self._base} requires TLS but the request was plain HTTP; use {secure} instead."
                 raise MachineryError(said, "wrong server", fatal=True) from None
             raise self._broken(error, key) from None
 
@@ -164,7 +164,7 @@ class Endpoint:
     def _timed_out(self, error: TimeoutError) -> MachineryError:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             waited = f"{self._timeout.sock_connect:g} s"
-            said = f"{self._base} took no connection within {waited}. Is the server running?"
+            said = f"{self._base} did not accept a connection within {waited}. Is the server running?"
             return MachineryError(said, UNREACHABLE, retryable=True)
         return MachineryError(
             f"{self._base} did not answer within {self._timeout_seconds:g} s.", "timeout", retryable=True
@@ -185,7 +185,7 @@ class Endpoint:
             return MachineryError(
                 f"cannot reach {self._base}: {said}. Is the server running?", UNREACHABLE, retryable=True
             )
-        return MachineryError(f"{self._base} dropped the connection: {said}", "connection", retryable=True)
+        return MachineryError(f"{self._base} closed the connection: {said}", "connection", retryable=True)
 
 
 def _proxy_for(url: URL) -> str | None:

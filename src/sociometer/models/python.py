@@ -39,13 +39,15 @@ class PythonPlayer:
         if isinstance(said, Reply):
             return said
         if not isinstance(said, str):
-            message = f"{self.identity.name} gave a {type(said).__name__}; it must give a string or a Reply."
+            message = f"{self.identity.name} returned a {type(said).__name__}; it must return a string or a Reply."
             raise MachineryError(message, "python error", fatal=True)
         return Reply(said)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """Functions give no embeddings."""
-        raise MachineryError(f"{self.identity.name} is a function and gives no embeddings.", "python error", fatal=True)
+        raise MachineryError(
+            f"{self.identity.name} is a function and cannot give embeddings.", "python error", fatal=True
+        )
 
     async def close(self) -> None:
         """Nothing is held open."""

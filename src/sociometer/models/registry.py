@@ -19,7 +19,7 @@ from sociometer.models.replay import RecordedReplies
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
-_NEXT_STEP = "Run 'sociometer models' to see what may stand after --model."
+_NEXT_STEP = "Run 'sociometer models' to see the accepted values for --model."
 _OTHERS = ("local", "baseline", "scripted", "replay", "human", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
@@ -42,14 +42,14 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
     family, _, name = spec.strip().partition("/")
     if _ADDRESS.search(spec):
         raise UsageError(
-            f"'{_ADDRESS.split(spec)[0]}' is followed by an address that cannot be used; an address is written with"
-            " small letters, as in vllm/NAME@http://localhost:8000/v1."
+            f"'{_ADDRESS.split(spec)[0]}' is followed by an address that is not valid; write it in lower case, as"
+            " in vllm/NAME@http://localhost:8000/v1."
         )
     if family in PRESETS:
         return _served(family, PRESETS[family], _named(family, name), options)
     if options.base_url and family in _OTHERS and family != "local":
         raise UsageError(
-            f"'{family}' asks no server and takes no base URL (given: {_shown(options.base_url)}); leave it out."
+            f"'{family}' uses no server, so it takes no base URL (given: {_shown(options.base_url)}); remove it."
         )
     match family:
         case "local":
@@ -68,7 +68,7 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             from sociometer.models.human import Human
 
             if name:
-                raise UsageError(f"'{spec}': 'human' takes no name; tell people apart with --revision NAME.")
+                raise UsageError(f"'{spec}': 'human' takes no name; to tell people apart, give --revision NAME.")
 
             return Human(options.revision)
         case "python":
@@ -108,11 +108,13 @@ def describe() -> tuple[ModelEntry, ...]:
     ]
     rules = [ModelEntry(f"baseline/{name}", help_, ready=True) for name, help_ in baselines().items()]
     others = [
-        ModelEntry("local/PATH.gguf", "a GGUF file of yours, in process"),
-        ModelEntry("scripted/FILE", "answers from a file: one a line, or JSON lines with reply and match", ready=True),
+        ModelEntry("local/PATH.gguf", "your own GGUF file, runs in process"),
+        ModelEntry(
+            "scripted/FILE", "replies from a file: one per line, or JSON lines with reply and match", ready=True
+        ),
         ModelEntry("replay/RUN", "the replies of a stored run", ready=True),
         ModelEntry("human", "a person at this terminal", ready=True),
-        ModelEntry("python/MODULE:FUNCTION", "a Python function of yours", ready=True),
+        ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
         *(ModelEntry(f"{family}/NAME", f"installed: {point.value}") for family, point in _installed().items()),
     ]
     return (*served, *local, *others[:1], *rules, *others[1:])
@@ -126,7 +128,7 @@ def _named(family: str, name: str) -> str:
             "local": "a model or a .gguf file",
             "python": "package.module:function",
         }.get(family, "a model's name")
-        raise UsageError(f"'{family}' needs {what} behind it, as in {family}/NAME. {_NEXT_STEP}")
+        raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_NEXT_STEP}")
     return name
 
 
@@ -137,7 +139,7 @@ def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Pl
     if options.sends and not read_key(key.variable) and needed:
         raise UsageError(
             f"no key for '{family}/{name}': the environment variable {key.variable} is not set; "
-            f"set it (export {key.variable}=…), or give --base-url for a server that needs none."
+            f"set it (export {key.variable}=…), or give --base-url for a server that needs no key."
         )
     certain = bool(options.revision) or not (preset.own or options.base_url)
     match preset.wire:
@@ -175,12 +177,12 @@ def _checked(base_url: str) -> str:
         allowed = False
     if not allowed:
         raise UsageError(
-            f"'{_shown(base_url)}' is not a base URL; it looks like http://localhost:8000/v1 or https://host/v1."
+            f"'{_shown(base_url)}' is not a base URL; write one like http://localhost:8000/v1 or https://host/v1."
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise UsageError(
-            "a base URL may hold no user, password, query or fragment, since it is stored with the run; "
-            "put the key into an environment variable and name that with --key-variable."
+            "a base URL must not contain a user, password, query or fragment, because it is stored with the run; "
+            "put the key into an environment variable and give its name with --key-variable."
         )
     trimmed = base_url.rstrip("/")
     for path in ("/chat/completions", "/embeddings", "/v1/messages"):
@@ -204,13 +206,15 @@ def _local(name: str, options: ModelOptions) -> Player:
     path = Path(name).expanduser()
     if name.lower().endswith(".gguf"):
         if not path.is_file():
-            raise UsageError(f"there is no file '{path}'; give local/PATH.gguf, or one of: {', '.join(PULLABLE)}.")
+            raise UsageError(
+                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(PULLABLE)}."
+            )
     elif name not in PULLABLE:
         raise unknown("local model", name, PULLABLE, "Or give a file, as in local/PATH.gguf.")
     else:
         found = verified(name)
         if found is None:
-            raise UsageError(f"the model '{name}' is not here yet; run 'sociometer models pull {name}' once.")
+            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
         path = found
     from sociometer.models.local import LocalPlayer
 
@@ -222,6 +226,6 @@ def _replay(name: str, recorded: RecordedReplies | None) -> Player:
 
     if recorded is None:
         raise UsageError(
-            f"no recorded replies of run '{name}' are at hand here; 'sociometer runs' lists the stored runs."
+            f"the replies of run '{name}' are not available here; 'sociometer runs' lists the stored runs."
         )
     return Replay(recorded)

@@ -50,8 +50,8 @@ class Replay(RulePlayer):
         if reply is None:
             last = request.messages[-1].content if request.messages else ""
             raise MachineryError(
-                f"run '{self.identity.name}' holds no (further) reply of role '{request.role}' to this request (last "
-                f"message begins '{last[:60]}'); items, prompts and settings must be those of that run.",
+                f"run '{self.identity.name}' has no (further) reply of role '{request.role}' to this request (last "
+                f"message begins '{last[:60]}'); items, prompts and settings must be the same as in that run.",
                 "not recorded",
             )
         return reply

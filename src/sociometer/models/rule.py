@@ -32,8 +32,8 @@ class RulePlayer:
 def no_embeddings(identity: Identity) -> MachineryError:
     """The error of a player that cannot embed texts."""
     return MachineryError(
-        f"'{identity.wire}/{identity.name}' gives no embeddings; bind the role to an OpenAI-compatible, Google or "
-        "local model, such as --role ROLE=local/smollm2-135m.",
+        f"'{identity.wire}/{identity.name}' gives no embeddings; use an OpenAI-compatible, Google or local model "
+        "for this role, such as --role ROLE=local/smollm2-135m.",
         "no embeddings",
         fatal=True,
     )

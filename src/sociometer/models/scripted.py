@@ -51,7 +51,7 @@ class Scripted(RulePlayer):
             self._left[index] = None if left is None else left - 1
             return Reply(line.reply, reasoning=line.reasoning)
         raise MachineryError(
-            f"the script '{self.identity.name}' has no answer left for role '{request.role}' "
+            f"the script '{self.identity.name}' has no reply left for role '{request.role}' "
             f"({len(self._lines)} lines; last message begins '{last[:60]}'); add lines to it.",
             "script ran dry",
         )
@@ -72,7 +72,7 @@ def read_script(path: Path) -> Scripted:
         raise DataError(f"the script is not UTF-8 text: {error.reason} at byte {error.start}.", path) from None
     lines = _json_lines(text.splitlines(), path) if path.suffix in (".jsonl", ".json") else _plain_lines(text)
     if not lines:
-        raise DataError("the script is empty; write one answer a line.", path)
+        raise DataError("the script is empty; write one reply per line.", path)
     return Scripted(lines, str(path), hashlib.sha256(raw).hexdigest())
 
 
@@ -90,7 +90,7 @@ def _json_lines(rows: Sequence[str], path: Path) -> list[Line]:
             line = decoder.decode(row)
         except (msgspec.DecodeError, RecursionError) as error:
             raise DataError(
-                f"{error}; a line is a string, or an object with reply, match, role, times.", path, number
+                f"{error}; each line must be a string, or an object with reply, match, role and times.", path, number
             ) from None
         if isinstance(line, Line) and line.match:
             _check_pattern(line.match, path, number)

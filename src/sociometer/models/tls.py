@@ -47,7 +47,7 @@ def _reason(base_url: str, error: Exception) -> str:
         return _about_certificate(error.verify_code, error.verify_message)
     if isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
         plain = base_url.replace("https:", "http:", 1)
-        return f"it does not speak TLS at this port; use {plain} if it is a server you run."
+        return f"the server does not use TLS on this port; use {plain} if it is your own server."
     named = error.reason if isinstance(error, ssl.SSLError) else type(error).__name__
     return f"the TLS handshake failed ({named}). Check the base URL."
 
@@ -64,5 +64,5 @@ def _about_certificate(code: int, message: str) -> str:
             f"its certificate is signed by an authority that is not trusted here. {_TRUST} the authority's certificate."
         )
     if code in _OTHER_HOST:
-        return "its certificate is for another host; use the name that the certificate is for."
+        return "its certificate is for another host; use the host name in the certificate."
     return f"its certificate cannot be verified ({message})."

@@ -9,7 +9,7 @@ from sociometer.analysis.formatting import amount, bracketed_interval, group_tex
 from sociometer.core.measure import Cell, Table
 
 FAMILIES = (
-    "Holm and BH correct within a task, never over tasks or instruments: the primary measures of all runs compared are "
+    "Holm and BH correct within a task, not across tasks or instruments: the primary measures of all compared runs are "
     "one family, the other measures a second, and every way of grouping one measure is a family of its own."
 )
 

@@ -121,7 +121,7 @@ def gather(
     Subjects and instruments keep the given order.
     """
     if not given:
-        raise UsageError("a report needs at least one run; `sociometer runs` lists the stored ones.")
+        raise UsageError("a report needs at least one run; 'sociometer runs' lists the stored runs.")
     summarised: list[tuple[str, SummarisedRun]] = []
     results: list[TaskResult] = []
     candidates: list[Candidate] = []

@@ -33,10 +33,12 @@ def profile_figure(lines: Sequence[ProfileLine]) -> Figure:
         references=[ReferenceLine("chance", 0.0), ReferenceLine(" or ".join(sorted(goals)) or "people", 1.0)],
         group_title="",
     )
-    caption = "Each measure from what chance earns (0 %) to what people earn, or to the top where nobody knows that."
+    caption = (
+        "Each measure on a scale from chance (0 %) to people, or to the best possible score where that is unknown."
+    )
     left = dict.fromkeys(_name(line) for line in lines if line.value is not None and line.position is None)
     if left:
-        without = f"Not on this scale, as it is unknown what chance earns: {', '.join(left)}."
+        without = f"Not shown, because the chance score is unknown: {', '.join(left)}."
         caption += f" {without}"
         chart["title"] = {"text": wrap(without, LETTERS), "fontSize": 11, "fontWeight": "normal", "anchor": "start"}
     return Figure("profile", "Profile over all instruments", caption, chart)

@@ -209,4 +209,4 @@ def _caveat(content: ReportContent) -> list[str]:
     ]
     if not standing_in:
         return []
-    return [f"{listed(standing_in)} was played with a stand-in, so its scores are no measurement"]
+    return [f"{listed(standing_in)} was played with a stand-in, so its scores are not a measurement"]

@@ -25,7 +25,7 @@ def connect(path: Path, *, writable: bool = True) -> sqlite3.Connection:
         if writable:
             path.parent.mkdir(parents=True, exist_ok=True)
         elif not path.exists():
-            raise StoreError(f"{path}: there is no store here yet; run an instrument first.")
+            raise StoreError(f"there is no store at {path}; run an instrument first.")
         connection = _open(path, writable)
         try:
             if writable:
@@ -79,7 +79,7 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     newest = max(scripts)
     if present > newest:
         raise StoreError(
-            f"{path}: written by a newer Sociometer (schema {present}, this one knows {newest}); upgrade to read it."
+            f"{path}: written by a newer Sociometer (schema {present}; this one supports {newest}); upgrade to read it."
         )
     if present == newest:
         return
@@ -114,24 +114,24 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error}; try again.") from error
     except sqlite3.DatabaseError as error:
         raise StoreError(
-            f"{path}: the store is damaged ({error}). Copy it, then run 'sqlite3 {path.name} .recover' to save what is"
-            " readable, or give --store another file."
+            f"{path}: the store is damaged ({error}). Copy it, then run 'sqlite3 {path.name} .recover' to recover the"
+            " readable part, or give --store another file."
         ) from error
     except (zlib.error, msgspec.DecodeError) as error:
-        raise StoreError(f"{path}: a stored record is damaged or of another version ({error}).") from error
+        raise StoreError(f"{path}: a stored record is damaged or from another version ({error}).") from error
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}; give --store a file that can be written.") from error
+        raise StoreError(f"{path}: {error.strerror or error}; give --store a writable file.") from error
 
 
 def _explain(path: Path, error: sqlite3.OperationalError) -> str:
     # The low byte is the primary result code.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
-        return f"{path}: the disk is full. What was stored stays readable; free some space, then 'sociometer resume'."
+        return f"{path}: the disk is full. Stored data stays readable; free some space, then run 'sociometer resume'."
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it."
     if code == sqlite3.SQLITE_CANTOPEN:
-        return f"{path}: cannot be opened; give --store a file that can be written."
+        return f"{path}: cannot be opened; give --store a writable file."
     if code == sqlite3.SQLITE_READONLY:
-        return f"{path}: is read-only; give --store a file that can be written."
+        return f"{path}: is read-only; give --store a writable file."
     return f"{path}: {error}"

@@ -57,7 +57,7 @@ class RunLock:
                 holder = os.read(handle, 64).decode("ascii", "replace").strip() or "unknown"
                 os.close(handle)
                 raise StoreError(
-                    f"run {self._run} is being played by process {holder}; wait for it, or stop it and resume."
+                    f"run {self._run} is in progress in process {holder}; wait for it, or stop it and resume the run."
                 ) from None
         return handle
 

@@ -90,9 +90,7 @@ class Runs:
         if reference == "last":
             newest = next(self._select("ORDER BY created DESC LIMIT 1", ()), None)
             if newest is None:
-                raise UsageError(
-                    "there is no run in the store yet; start one with 'sociometer run INSTRUMENT --model MODEL'."
-                )
+                raise UsageError("the store has no runs yet; start one with 'sociometer run INSTRUMENT --model MODEL'.")
             return newest
         exact = next(self._select("WHERE id = ? OR (name = ? AND name <> '')", (reference, reference)), None)
         if exact is not None:
@@ -102,7 +100,9 @@ class Runs:
         if len(found) == 1 and reference:
             return found[0]
         if len(found) > 1 and reference:
-            raise UsageError(f"'{reference}' begins several runs: {', '.join(run.id for run in found)}; name one.")
+            raise UsageError(
+                f"several runs start with '{reference}': {', '.join(run.id for run in found)}; give one of them."
+            )
         raise unknown("run", reference, (run.id for run in self.all()), "Run 'sociometer runs' to see all.")
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:

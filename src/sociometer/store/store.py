@@ -52,7 +52,7 @@ class Store:
     def backup(self, path: Path) -> None:
         """Copies the store to a new file, whole or not at all; runs that are being played go on."""
         if path.exists():
-            raise UsageError(f"{path}: there is a file already; give backup a new name.")
+            raise UsageError(f"{path} already exists; give backup a new file name.")
         partial = path.with_name(f".{path.name}.part")
         try:
             with storage_errors(path), closing(sqlite3.connect(partial)) as copy:

@@ -216,15 +216,15 @@ class StoredRun:
             raise
         except Exception as error:
             raise SociometerError(
-                f"the summary of run {self.id} ({task.name}) could not be made: {type(error).__name__}: {error}."
-                f" All that was played is stored; after fixing this, run 'sociometer rescore {self.id}'."
+                f"the summary of run {self.id} ({task.name}) could not be computed: {type(error).__name__}: {error}."
+                f" All episodes are stored; after fixing this, run 'sociometer rescore {self.id}'."
             ) from error
 
     def task(self, name: str = "") -> Task[Any, Any]:
         """The task of that name (the only one where none is named)."""
         if not name:
             if len(self.tasks) > 1:
-                raise UsageError(f"run {self.id} has several tasks ({', '.join(self.tasks)}); name one.")
+                raise UsageError(f"run {self.id} has several tasks ({', '.join(self.tasks)}); give one of them.")
             name = self.tasks[0]
         return self._instrument.task(name)
 

@@ -48,7 +48,7 @@ def unseal(stored: bytes, *place: object) -> bytes:
     if check != _check(packed, place):
         raise StoreError(
             f"the record of {'/'.join(map(_shown, place))} is damaged: its checksum does not match."
-            " Run 'sociometer verify' to see what else is."
+            " Run 'sociometer verify' to check the whole store."
         )
     return unpack(packed)
 

@@ -30,7 +30,7 @@ def verify_file(store: Store) -> Iterator[Finding]:
     reader = store.reader
     for (message,) in reader.execute("PRAGMA quick_check"):
         if message != "ok":
-            step = "copy the file, then run 'sqlite3 FILE .recover' to save what is readable"
+            step = "copy the file, then run 'sqlite3 FILE .recover' to recover the readable part"
             yield Finding("file", message, step)
     known: set[bytes] = set()
     for digest, body in reader.execute("SELECT hash, body FROM text"):

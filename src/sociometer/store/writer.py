@@ -64,7 +64,7 @@ class Writer:
         self._queue.put((lambda _: None, done))
         while not done.wait(1.0):
             if not self._thread.is_alive():
-                raise StoreError(f"{self._path}: the writer has ended; what was committed stays readable.")
+                raise StoreError(f"{self._path}: the store is no longer being written; committed data stays readable.")
         self._raise_if_broken()
 
     def close(self) -> None:
