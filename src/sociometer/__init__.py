@@ -62,7 +62,7 @@ _ELSEWHERE = {
 
 
 def __getattr__(name: str) -> object:
-    """Loads what is asked for: a command that needs little starts fast."""
+    """Imports a name on first use, so that commands start fast."""
     if name not in __all__:
         raise AttributeError(f"module 'sociometer' has no attribute '{name}'; it has: {', '.join(__all__)}")
     return getattr(import_module(_ELSEWHERE.get(name, "sociometer.api")), name)

@@ -1,7 +1,7 @@
-"""What `import sociometer` offers; the commands call it too.
+"""The Python API of `import sociometer`, which the commands use too.
 
-`store` is the file with runs and journal; without it SOCIOMETER_STORE names the file, or it is in the user's data
-folder. Nothing is printed unless `progress=True`.
+`store` is the file with runs and journal; the default is SOCIOMETER_STORE, then the file in the user's
+data folder. Nothing is printed unless `progress=True`.
 """
 
 import asyncio
@@ -50,10 +50,10 @@ def run(
     progress: bool = False,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
-    """Plays an instrument on a model and gives the stored run; the same call again sends nothing that was answered.
+    """Run an instrument on a model and return the stored run; repeating the call reuses stored replies.
 
-    The model is a name as `sociometer models` lists them, or a function of the messages. A run that a cap stopped is
-    given back too: see its `status`, and `resume` it with a higher cap.
+    The model is a name from `sociometer models`, or a function of the messages. A run that was stopped by a cap is
+    returned too: check its `status`, and `resume` it with a higher cap.
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -89,10 +89,10 @@ def resume(
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
-    """Plays what a stopped or killed run had left; the caps replace those it was started with.
+    """Continue a stopped or killed run; the given caps replace those it was started with.
 
     `key_variable` names the variable with the subject's key, or with the keys of roles, for servers other than the
-    preset's: it is never taken from the store.
+    provider's own; it is never read from the store.
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -104,7 +104,7 @@ def resume(
 
 
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:
-    """The stored run of that id, name, unique beginning of an id, or the newest one (`last`)."""
+    """Return the stored run with this id, name or unique start of an id; `last` is the newest run."""
     return _engine(store).stored(reference)
 
 
@@ -122,19 +122,19 @@ def list_instruments() -> dict[str, Card]:
 
 
 def list_models() -> tuple[ModelEntry, ...]:
-    """The models that `run` accepts, and whether each can be used here."""
+    """The models that `run` accepts, and whether each can be used on this machine."""
     return describe()
 
 
 class Comparisons(Struct, frozen=True):
-    """Runs against the first one given, task by task; `lacking` names those that have no run of a task."""
+    """Comparisons of runs with the first one, task by task; `lacking` are the subjects without a run of a task."""
 
     comparisons: tuple[Comparison, ...]
     lacking: tuple[Comparison, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """The result in words, one sentence a comparison."""
+        """The result in words, one sentence per comparison."""
         return "\n".join(comparison.sentence for comparison in self.comparisons)
 
     def __iter__(self) -> Iterator[Comparison]:
@@ -154,7 +154,7 @@ def compare(
     level: float = 0.95,
     store: str | Path | None = None,
 ) -> Comparisons:
-    """Every run against the first, paired by item; `margin` is the difference that would matter."""
+    """Compare every run with the first, paired by item; `margin` is the smallest difference that matters."""
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
     if len(found) < 2:
         raise UsageError(
@@ -173,7 +173,7 @@ def report(
     power: float = 0.8,
     level: float = 0.95,
 ) -> Path:
-    """Writes one self-contained page about runs; `evidence` is the number of transcripts shown for each task."""
+    """Write one self-contained page about runs; `evidence` is the number of transcripts of each kind for each task."""
     from sociometer.reporting.build import write_report  # here, since only the page needs jinja2 and vl_convert
 
     now = datetime.now(UTC)
@@ -190,7 +190,7 @@ def report(
 
 
 class Reproduction(Struct, frozen=True):
-    """The published figures of an instrument beside their recomputation; `missing` are official files it had not."""
+    """The published and the recomputed figures of an instrument; `missing` are official files that were not found."""
 
     instrument: str
     figures: tuple[PublishedFigure, ...]
@@ -211,19 +211,19 @@ class Reproduction(Struct, frozen=True):
 
 
 class _SearchedSource(Source, frozen=True):
-    """A source that remembers which official files it was asked for and did not have."""
+    """A source that records which official files were requested and not found."""
 
     asked: dict[str, bool] = field(default_factory=dict)
 
     def find(self, name: str) -> Path | None:
-        """The official file or folder of that name, or None, which is remembered."""
+        """The official file or folder with this name, or None; the result is recorded."""
         found = super().find(name)
         self.asked[name] = found is not None
         return found
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What was asked for and found nowhere, once each: a file may have been looked for in several places."""
+        """The files that were not found anywhere, each once, even if several folders were searched for it."""
         had = {Path(name).name for name, found in self.asked.items() if found}
         places: dict[str, str] = {}
         for name in self.asked:
@@ -232,7 +232,7 @@ class _SearchedSource(Source, frozen=True):
 
 
 def reproduce(instrument: str, *, data: str | Path = "") -> Reproduction:
-    """Recomputes every published figure of an instrument that can be recomputed."""
+    """Recompute every published figure of an instrument that can be recomputed."""
     card, found = card_of(instrument), load(instrument)
     settings = Settings.chosen(card.setting, {})
     source = _SearchedSource(settings, found.prompts(), card.name, True, data_folders(str(data)))

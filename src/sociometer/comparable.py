@@ -1,4 +1,4 @@
-"""Stored runs as comparisons and reports see them: what each is called, and which of its tasks count."""
+"""Converts stored runs for comparisons and reports: their labels, and their tasks with measures."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from sociometer.store.stored_run import StoredRun
 
 
 def labels(runs: Iterable[StoredRun]) -> dict[str, str]:
-    """What each run is called: its subject, with its id where a subject took a task twice."""
+    """The label of each run: its subject, with the run's id if the subject took a task twice."""
     known = list(runs)
     taken = Counter((stored.instrument, stored.subject, task) for stored in known for task in stored.tasks)
 
@@ -25,7 +25,7 @@ def labels(runs: Iterable[StoredRun]) -> dict[str, str]:
 
 
 def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
-    """Every measured task of every run, as comparisons see it."""
+    """Every measured task of every run, as a candidate for comparisons."""
     names = labels(runs)
     found = []
     for stored in runs:
@@ -43,7 +43,7 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
 
 
 def given_runs(runs: Sequence[StoredRun]) -> tuple[list[GivenRun], dict[str, Instrument]]:
-    """The runs and their instruments, as a report takes them."""
+    """The runs and their instruments, in the form that a report needs."""
     given = [
         GivenRun(
             stored,

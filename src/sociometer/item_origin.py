@@ -1,4 +1,4 @@
-"""Whose items a run was played on."""
+"""The origin of the items of a run: official, bundled or the user's own."""
 
 from sociometer.instruments import card_of
 from sociometer.store.records import RunRecord
@@ -8,7 +8,7 @@ BUNDLED = "bundled"
 
 
 def whose_items(record: RunRecord) -> str:
-    """Whose items a run is on: official (the paper's own, by their checksums), own (others in their place), bundled."""
+    """The origin of a run's items: official (the paper's, by checksum), own (other files in their place) or bundled."""
     if record.manifest.imported:
         return OFFICIAL
     if not record.manifest.config.official:
@@ -19,5 +19,5 @@ def whose_items(record: RunRecord) -> str:
 
 
 def is_official(record: RunRecord) -> bool:
-    """Whether a run is on the paper's own items."""
+    """Whether a run uses the paper's own items."""
     return whose_items(record) == OFFICIAL

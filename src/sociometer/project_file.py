@@ -1,7 +1,7 @@
-"""`sociometer.toml`: a project's defaults, read as the words of somebody else.
+"""`sociometer.toml`: the defaults of a project, read as untrusted input.
 
-The file may come with a repository that a user cloned. It names no key and no variable of a key, runs no code, and a
-server that it names gets a key only where the command line names that server too.
+The file may come with a cloned repository. It cannot contain a key or the name of a key variable and cannot run code.
+A server that it names receives a key only if the command line names that server too.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _MOST_BYTES = 1 << 15
 _LONGEST_LINE = 2_000
 """Python's TOML reader takes time that grows with the square of a dotted key's length."""
 _COMMAND_LINE_ONLY = {"python": "runs code", "scripted": "reads a file", "replay": "reads stored replies"}
-"""Models that the file cannot name: what they read could be sent to a server that it names, too."""
+"""Models that the file must not name: what they read could be sent to a server that the file names."""
 _EXAMPLES = {"max-cost": "5.0", "max-requests": "10000", "max-tokens": "5000000"}
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _Whole = Annotated[int, Meta(ge=0, lt=1 << 53)]
@@ -39,7 +39,7 @@ class ProjectCaps(Struct, frozen=True, rename="kebab"):
     max_tokens: _Whole | None = None
 
     def caps(self) -> Caps:
-        """The same as a run takes them."""
+        """The caps as a run configuration has them."""
         return Caps(self.max_cost, self.max_requests, self.max_tokens)
 
 
@@ -49,7 +49,7 @@ class Project(Struct, frozen=True):
     models: tuple[str, ...] = ()
     roles: dict[str, str] = {}
     labels: dict[str, str] = {}
-    """What a model is called in tables and pages, by the model as it is given to `--model`."""
+    """The name of a model in tables and pages, by the value of `--model`."""
     caps: ProjectCaps = ProjectCaps()
     store: str = ""
     """The store's file, relative to the folder of the project file."""
@@ -64,7 +64,7 @@ class ProjectFile(Struct, frozen=True):
 
     @property
     def store(self) -> Path | None:
-        """Where the project's store is, or None where the file names none."""
+        """The path of the project's store, or None if the file names none."""
         named = Path(self.project.store)
         with suppress(RuntimeError):  # "~name" of nobody is taken as it is
             named = named.expanduser()
@@ -86,7 +86,7 @@ def find_project(folder: Path) -> ProjectFile | None:
 
 
 def parse_project(body: bytes, path: Path) -> Project:
-    """The project that a file's content describes; a DataError names what is wrong and what is allowed."""
+    """Parse the content of a project file; a DataError says what is wrong and what is allowed."""
     if len(body) > _MOST_BYTES:
         raise DataError(f"has more than {_MOST_BYTES:,} bytes, the limit for a project file.", path)
     try:
@@ -157,7 +157,7 @@ def _refuse_unsafe_model(spec: str) -> None:
 
 
 def project_text(project: Project) -> str:
-    """A project as the text of its file; what it leaves out is there as a comment."""
+    """The text of a project file; missing values appear as comments."""
     models = ", ".join(map(_quoted, project.models))
     caps = {field.encode_name: getattr(project.caps, field.name) for field in structs.fields(ProjectCaps)}
     lines = [

@@ -1,4 +1,4 @@
-"""The options of a run, the same from Python and on the command line, and the configuration they make."""
+"""The options of a run, the same in Python and on the command line, and the run configuration made from them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -53,7 +53,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def make_config(instrument: str, model: str | Function, **options: Unpack[RunOptions]) -> RunConfig:
-    """The configuration of a run; an option that does not exist or cannot be is a UsageError."""
+    """Return the configuration of a run; raise UsageError for an unknown option or a value that is not allowed."""
     given: dict[str, Any] = dict(options)
     for option in given:
         if option not in RunOptions.__annotations__:
@@ -84,7 +84,7 @@ def make_config(instrument: str, model: str | Function, **options: Unpack[RunOpt
 
 
 def model_spec(model: str | Function) -> str:
-    """A model as `--model` names it."""
+    """The value of `--model` for a model."""
     return model if isinstance(model, str) else f"python/{name_of(model)}"
 
 

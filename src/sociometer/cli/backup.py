@@ -1,4 +1,4 @@
-"""`sociometer backup`: a copy of the store, also while runs are played."""
+"""`sociometer backup`: copies the store, even while runs are in progress."""
 
 from pathlib import Path
 

@@ -17,10 +17,10 @@ from sociometer.core.task import Score
 
 SIMULATOR = "simulator"
 _MOST_CHARACTERS = 100
-"""A fact that is longer has no place in one line of an outcome."""
+"""Longer facts are left out of the line of an outcome."""
 
 _LINES_REPEATED = 4
-"""A prompt that begins with this many lines of the last one is shown without them."""
+"""A prompt that repeats at least this many first lines of the previous prompt is shown without them."""
 
 
 class Turn(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Turn(Struct, frozen=True):
 def turns(events: Iterable[Event], subject: str) -> Iterator[Turn]:
     """What each role was told, once; then the conversation of the subject, with what other roles thought about it.
 
-    Prompts to other roles are left out, and replies of theirs whose words the subject hears next.
+    Prompts to other roles are left out, and so are their replies if the next prompt to the subject contains them.
     """
     known = list(events)
     exchanges = [event for event in known if isinstance(event, Exchange)]
@@ -73,7 +73,7 @@ def turns(events: Iterable[Event], subject: str) -> Iterator[Turn]:
 
 
 def _without_repeated(prompt: str, before: str) -> str:
-    """The prompt; of lines that the last one began with, too, only an ellipsis."""
+    """The prompt, with an ellipsis in place of first lines that the previous prompt has too."""
     lines, earlier = prompt.split("\n"), before.split("\n")
     same = next(
         (n for n, (a, b) in enumerate(zip(lines, earlier, strict=False)) if a != b), min(len(lines), len(earlier))
@@ -189,5 +189,5 @@ def print_chat(conversation: Iterable[Turn]) -> None:
 
 
 def _inline(turn: Turn) -> bool:
-    """Whether a turn stands on the line of its speaker."""
+    """Whether a turn is printed on the line of its speaker."""
     return "\n" not in turn.text.strip()

@@ -1,4 +1,4 @@
-"""Which stored runs a command is about, and how analysis and report see them."""
+"""Selects the stored runs that a command works on."""
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -18,11 +18,11 @@ from sociometer.store.stored_run import StoredRun
 
 EVERY = "all"
 _MOST_TOLD = 6
-"""Runs of one instrument that are named when they were chosen."""
+"""The maximum number of chosen runs of one instrument that the message names."""
 
 
 def runs_argument(required: bool = False) -> click.Argument:
-    """RUN…, ids or beginnings of ids, `last`, or `all`."""
+    """The argument RUN…: ids, starts of ids, names, `last` or `all`."""
     return click.Argument(["runs"], nargs=-1, required=required, metavar="RUN…")
 
 
@@ -35,12 +35,12 @@ def chosen_runs(
     one_kind: bool = False,
     told: bool = True,
 ) -> list[StoredRun]:
-    """The runs that were named; with none or `all`, the fullest of every subject on every instrument.
+    """The named runs; without names or with `all`, every subject's run with the most items on every instrument.
 
-    The fullest run has the most items of the instrument's own test, the newest among equals; where an
-    instrument was played on official and on bundled items, or with other models in its other roles, the kind
-    that most subjects had goes first, and `one_kind` leaves out who has the others alone; of one `subject`
-    every kind is given. `told` says on standard error which runs were chosen.
+    Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
+    and on bundled items, or with different models in the other roles, are of different kinds. The kind that most
+    subjects have is preferred; `one_kind` leaves out subjects without a run of it. For one `subject`, all kinds are
+    returned. `told` prints the chosen runs on standard error.
     """
     if references and EVERY not in references:
         chosen = list({stored.id: stored for stored in map(engine.stored, references)}.values())
@@ -65,7 +65,7 @@ def chosen_runs(
 
 
 def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = False) -> dict[str, list[StoredRun]]:
-    """The runs by instrument, from names of instruments, references of runs, `all`, or nothing, which means all."""
+    """The runs by instrument, from instrument names, run references or `all`; no words mean all."""
     references = [word for word in words if word not in cards()]
     instruments = [word for word in words if word in cards()]
     if references and EVERY not in references:
@@ -84,7 +84,7 @@ def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = Fa
 
 
 def _run_or_instrument(engine: Engine, word: str) -> StoredRun:
-    """The run of that reference; a word that is neither is compared with the names of instruments, too."""
+    """The run with this reference; for an unknown word the error suggests runs or instruments."""
     try:
         return engine.stored(word)
     except UsageError:
@@ -122,14 +122,14 @@ def include_short_option() -> click.Option:
 
 
 class _Kind(Struct, frozen=True):
-    """What runs must have in common to stand on one scale: whose items, and who played the other roles."""
+    """What comparable runs have in common: the origin of the items, and the models in the other roles."""
 
     whose: str
     company: tuple[str, ...]
 
 
 class _Standing(Struct, frozen=True):
-    """A run that may stand for its subject, with what decides whether it does."""
+    """A run that may represent its subject, with the facts that decide whether it does."""
 
     record: RunRecord
     kind: _Kind
@@ -151,7 +151,7 @@ def _fullest(standing: Sequence[_Standing], one_kind: bool) -> list[_Standing]:
 
 
 def _fullest_of_one(standing: Sequence[_Standing], subject: str) -> list[_Standing]:
-    """For each instrument the subject's fullest run of each kind."""
+    """For each instrument and kind, the subject's run with the most items."""
     groups: dict[tuple[str, _Kind], list[_Standing]] = {}
     for one in standing:
         if one.record.subject == subject:
@@ -164,7 +164,7 @@ def _fullness(one: _Standing) -> tuple[int, float]:
 
 
 def _first_kind(standing: Sequence[_Standing]) -> _Kind:
-    """The kind that most subjects had, of equals the one played last; one with a stand-in beside them is last."""
+    """The kind that most subjects have, then the newest; kinds with a stand-in in another role come last."""
 
     def weight(kind: _Kind) -> tuple[bool, int, float]:
         of_kind = [one.record for one in standing if one.kind == kind]
@@ -175,7 +175,7 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
 
 
 def _company(record: RunRecord) -> tuple[str, ...]:
-    """Who played the other roles of a run."""
+    """The models in the other roles of a run."""
     return tuple(f"{role}={who.label}" for role, who in sorted(_others(record).items()))
 
 
@@ -184,7 +184,7 @@ def _others(record: RunRecord) -> dict[str, RoleRecord]:
 
 
 def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing], subject: str) -> Iterator[str]:
-    """One line an instrument: the runs that were chosen, their items, and who is left out."""
+    """One line per instrument: the chosen runs, their items, and the subjects that are left out."""
     for instrument in dict.fromkeys(one.record.instrument for one in chosen):
         mine = [one for one in chosen if one.record.instrument == instrument]
         told = [f"{one.record.subject} {one.record.id} ({one.items} {one.kind.whose} items)" for one in mine]
@@ -196,13 +196,13 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
 
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
-    """How many items of the instrument's own test have an outcome, whatever their repeats."""
+    """How many items of the instrument's default test have an outcome; repeats do not count."""
     tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument).default_tasks())
     return sum(len({item for item, _ in engine.store.episodes.finished(record.id, task)}) for task in tasks)
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:
-    """Whether a run is of the instrument's own test, unaltered, and no step of a probe, analysis or construction."""
+    """Whether a run is of the unaltered default test, and not a step of a probe, an analysis or a construction."""
     manifest, card = record.manifest, card_of(record.instrument)
     if not set(manifest.config.tasks) & set(card.default_tasks()):
         return False
@@ -217,7 +217,7 @@ def _stands_for_its_subject(record: RunRecord) -> bool:
 
 
 def terms_options() -> list[click.Parameter]:
-    """What a comparison may be told: margin, power, level."""
+    """The options of a comparison: margin, power and level."""
     margin = "Smallest difference that matters, in the unit of the measure (0.03 is 3 percentage points)."
     return [
         click.Option(["--margin"], type=float, default=None, help=margin),

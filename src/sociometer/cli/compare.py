@@ -61,7 +61,7 @@ def _compare(
 
 
 def _gate_holds(found: Sequence[Comparison]) -> bool:
-    """Whether no later run is worse; a comparison of which nothing can be said shows nothing, so it does not pass."""
+    """Whether no later run is worse; a comparison without a verdict does not pass."""
     undecided = [comparison for comparison in found if comparison.undecided]
     if undecided:
         told = "; ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}: {c.undecided}" for c in undecided)
@@ -97,7 +97,7 @@ def _print(compared: Sequence[Comparison], display: Display) -> None:
 
 
 def _print_lacking(comparisons: Sequence[Comparison]) -> None:
-    """One line a task: who has no run of it, and so stands in no comparison."""
+    """One line per task: the subjects that have no run of it and so are not compared."""
     lacking: dict[str, list[str]] = {}
     for comparison in comparisons:
         lacking.setdefault(f"{comparison.instrument}/{comparison.task}", []).append(comparison.second)

@@ -1,4 +1,4 @@
-"""Answers a shell that asks what could follow: loads as little as it can, writes nothing, and never complains."""
+"""Shell completion: loads as little as possible, writes nothing, and hides errors."""
 
 import os
 import re
@@ -88,7 +88,7 @@ POSITIONS = {
 
 
 def answer() -> int:
-    """Prints what the shell could insert; gives the exit code. What cannot be found out is left out in silence."""
+    """Print the completions and return the exit code; errors give fewer completions and no message."""
     with open(os.devnull, "w", encoding="utf-8") as nowhere, suppress(Exception):  # noqa: PTH123
         sys.stderr = nowhere
         shell, _, wanted = os.environ.get(VARIABLE, "").partition("_")
@@ -110,7 +110,7 @@ class _Completing(ShellComplete):
     """Completes the first arguments of common commands without loading these commands."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """What could be in place of the half-typed word; nothing where that cannot be found out."""
+        """The completions of the half-typed word; empty if they cannot be determined."""
         with suppress(Exception):
             if (found := _quickly(args, incomplete)) is not None:
                 return found
@@ -124,7 +124,7 @@ class _Completing(ShellComplete):
 
 
 class _Bash(_Completing, BashComplete):
-    """bash, which takes some characters inside a word for the end of it."""
+    """Completion for bash, which splits words at some characters."""
 
     def source(self) -> str:
         """The script that bash reads."""
@@ -140,7 +140,7 @@ class _Bash(_Completing, BashComplete):
         return words[1:], incomplete
 
     def complete(self) -> str:
-        """The completions without the part that bash keeps as it is: what lies before a character that breaks words."""
+        """The completions without the part that bash keeps: everything before a word-breaking character."""
         args, incomplete = self.get_completion_args()
         breaks = os.environ.get("_SOCIOMETER_WORDBREAKS", "")
         kept = max((incomplete.rfind(mark) + 1 for mark in breaks), default=0)
@@ -149,7 +149,7 @@ class _Bash(_Completing, BashComplete):
 
 
 class _Zsh(_Completing, ZshComplete):
-    """zsh, which shows an explanation beside each word."""
+    """Completion for zsh, which shows an explanation beside each word."""
 
     def source(self) -> str:
         """The script that zsh reads."""
@@ -162,7 +162,7 @@ class _Zsh(_Completing, ZshComplete):
 
 
 class _Fish(_Completing, FishComplete):
-    """fish, with click's own script."""
+    """Completion for fish, with click's own script."""
 
     def format_completion(self, item: CompletionItem) -> str:
         """The kind and the word, and its explanation without the commas at which the script would cut it."""
@@ -171,7 +171,7 @@ class _Fish(_Completing, FishComplete):
 
 
 def _quickly(args: list[str], incomplete: str) -> list[CompletionItem] | None:
-    """The completions of an argument in `POSITIONS`; None where the command itself must be asked."""
+    """The completions of an argument in `POSITIONS`; None if the command itself must be loaded."""
     if not args or incomplete.startswith("-") or any(word.startswith("-") for word in args):
         return None
     kinds = POSITIONS.get(args[0], ())

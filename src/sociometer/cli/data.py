@@ -1,4 +1,4 @@
-"""`sociometer data fetch`: brings official files into the user's data folder."""
+"""`sociometer data fetch`: downloads official files into the user's data folder."""
 
 from pathlib import Path
 

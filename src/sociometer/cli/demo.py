@@ -1,4 +1,4 @@
-"""`make demo`: all instruments on the embedded model and on chance, then the table and the page."""
+"""`make demo`: runs all instruments on the embedded model and a baseline, prints a table and writes the page."""
 
 import argparse
 import sys

@@ -30,7 +30,7 @@ _EXTRAS = {
 
 
 class Finding(Struct, frozen=True):
-    """One thing that was looked at; `needed` ones make the exit code 1 when they are not well."""
+    """One check; if a `needed` one fails, the exit code is 1."""
 
     what: str
     well: bool
@@ -55,7 +55,7 @@ def _doctor(store: Path | None, everything: bool, csv: Path | None, as_json: boo
 
 
 def _finding(findings: list[Finding]) -> str:
-    """Whether everything that is needed is there, and how much of the rest."""
+    """Whether everything required is set up, and how many optional parts are not."""
     missing = [one.what for one in findings if one.needed and not one.well]
     optional = sum(not one.needed and not one.well for one in findings)
     rest = f" {optional} optional parts are not set up." if optional else ""

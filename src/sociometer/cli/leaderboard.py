@@ -66,7 +66,7 @@ def _leaderboard(
 
 
 def _firsts(boards: list[Leaderboard]) -> str:
-    """Who is first how often."""
+    """The number of tasks on which each subject is first."""
     counts = Counter(board.standings[0].subject for board in boards).most_common()
     said = [f"{subject} on {count} of {len(boards)} tasks" for subject, count in counts]
     return f"First: {', '.join(said[:4])}{' …' if len(said) > 4 else ''}."

@@ -1,4 +1,4 @@
-"""`sociometer list`: the instruments, or all about one; reads cards only."""
+"""`sociometer list`: lists the instruments or describes one; reads only the cards."""
 
 from pathlib import Path
 

@@ -74,7 +74,7 @@ def sociometer_command() -> None:
 
 
 def main() -> None:
-    """Runs the command line; the exit code says how it went."""
+    """Run the command line and exit with the command's exit code."""
     if "_SOCIOMETER_COMPLETE" in os.environ:
         from sociometer.cli.completing import answer
 
@@ -84,7 +84,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     code = run_command(sys.argv[1:])
     if code in (ExitCode.INTERRUPTED, ExitCode.STOPPED):
-        # A local model may still be writing in a thread that cannot be broken off; all that counts is on disk by now.
+        # A local model may still be generating in a thread that cannot be interrupted; all results are on disk by now.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -92,7 +92,7 @@ def main() -> None:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Runs one command line and gives its exit code."""
+    """Run one command line and return its exit code."""
     try:
         with sociometer_command.make_context("sociometer", list(arguments)) as context:
             result = sociometer_command.invoke(context)

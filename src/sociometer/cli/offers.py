@@ -1,7 +1,7 @@
-"""What can be offered in place of a half-typed word: runs, items, instruments, tasks, models, roles.
+"""The words that shell completion offers: runs, items, instruments, tasks, models, roles.
 
-Everything is read without loading an instrument or opening the store for writing. Values that a shell could take for
-more than a word are left out, since a store or a project file may be the work of somebody else.
+Everything is read without loading an instrument or opening the store for writing. Values that a shell
+could execute are left out, because a store or a project file may come from somebody else.
 
 A context is that of an unfinished line: its parameters may be missing, so the words themselves are in `ctx.obj`.
 """
@@ -41,7 +41,7 @@ class Offered(click.types.StringParamType):
 
 
 def matching(offers: Offers, incomplete: str) -> list[CompletionItem]:
-    """The harmless ones among the words that begin so, once each."""
+    """The harmless words that start with the half-typed one, each once."""
     known: dict[str, str] = {}
     for value, explanation in offers:
         if value.startswith(incomplete) and _HARMLESS.fullmatch(value):
@@ -122,7 +122,7 @@ def pullable(ctx: click.Context, incomplete: str) -> Offers:
 
 
 def runs(ctx: click.Context, incomplete: str) -> Offers:
-    """The ids and names of stored runs that begin so, newest first, and `last`."""
+    """The ids and names of stored runs that start with the half-typed word, newest first, and `last`."""
     wanted = set(_instruments_named(ctx))
     for run, name, instrument, subject, status in _runs(ctx, incomplete):
         if wanted and instrument not in wanted:
@@ -167,7 +167,7 @@ def _instruments_named(ctx: click.Context) -> Iterator[str]:
 
 
 def _rows(ctx: click.Context, query: str, values: tuple[Any, ...]) -> list[Any]:
-    """Rows of the store; none where there is no store or it cannot be read now."""
+    """Rows of the store; empty if there is no store or it cannot be read."""
     path = _store(ctx)
     if not path.is_file():
         return []

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_stored(path: Path, listener: "Listener | None" = None) -> "Iterator[Engine]":
-    """An engine for commands that need what is stored already; a mistyped path makes no new store."""
+    """An engine for commands that need an existing store; a mistyped path does not create one."""
     if not path.exists():
         raise UsageError(
             f"there is no store at {path}. Create one with: sociometer run INSTRUMENT --model MODEL; or give"
@@ -25,7 +25,7 @@ def open_stored(path: Path, listener: "Listener | None" = None) -> "Iterator[Eng
 
 @contextmanager
 def open_engine(path: Path, listener: "Listener | None" = None) -> "Iterator[Engine]":
-    """An engine on the store at `path`, closed whatever happens."""
+    """An engine on the store at `path`, which is always closed at the end."""
     # here, since the help and the completion of a command need no engine
     from sociometer.engine.engine import Engine
     from sociometer.instruments import load

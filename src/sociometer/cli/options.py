@@ -32,12 +32,12 @@ def store_option() -> click.Option:
 
 
 def store_path(given: Path | None) -> Path:
-    """Where the store lies."""
+    """The path of the store."""
     return given or default_path()
 
 
 def run_options() -> list[click.Parameter]:
-    """The options of everything that plays."""
+    """The options of commands that play items."""
     return [
         click.Option(
             ["--model", "models"],
@@ -112,7 +112,7 @@ def _model_options() -> list[click.Parameter]:
 
 
 def insecure_http_option() -> click.Option:
-    """`--insecure-http`, for what sends keys."""
+    """`--insecure-http`, for commands that send keys."""
     return click.Option(["--insecure-http"], is_flag=True, help="Send keys over plain HTTP even to other machines.")
 
 
@@ -150,7 +150,7 @@ _METAVARS = {"text": "TEXT", "choice": "CHOICE", "number": "NUMBER", "whole": "N
 
 
 def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
-    """The options that an instrument's settings or a command's options make."""
+    """The command-line options for an instrument's settings or a command's own options."""
     made: list[click.Parameter] = []
     for setting in settings:
         if setting.positional:
@@ -185,7 +185,7 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
 
 
 def _choices(setting: Setting) -> Callable[[click.Context, click.Parameter, str], list[str]] | None:
-    """What a shell can offer for a setting."""
+    """The completions of a setting."""
     if not setting.choices:
         return None
     return lambda ctx, param, incomplete: [one for one in setting.choices if one.startswith(incomplete)]

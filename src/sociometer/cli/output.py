@@ -14,13 +14,13 @@ from sociometer.core.measure import Table
 from sociometer.core.task import Result
 
 SCREEN = 24
-"""Most rows of tables that a command shows without `--all`."""
+"""The maximum number of table rows that a command shows without `--all`."""
 LEAST_ROWS = 6
 """Rows of each table that are shown, however many tables there are."""
 
 
 class Display(Struct, frozen=True):
-    """How much a command shows: the rows and columns that a person needs, or everything; and a file for all of it."""
+    """How much a command shows: the most useful rows and columns, or everything; and a file for all of it."""
 
     everything: bool = False
     csv: Path | None = None
@@ -101,7 +101,7 @@ def print_json(value: object) -> None:
 
 
 def print_result(result: Result, as_json: bool, display: Display | None = None) -> int:
-    """Shows a command's result; gives the exit code."""
+    """Show a command's result and return the exit code."""
     if as_json:
         print_json(msgspec.structs.replace(result, tables=(*result.tables, *result.more), more=()))
     else:

@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 _REFRESH_SECONDS = 0.25
 _PLAIN_SECONDS = 10.0
 _RUNS_TOLD = 8
-"""Of more runs than this only those with trouble leave a line."""
+"""With more runs than this, only runs with problems print a line."""
 
 
 class ProgressDisplay:
@@ -49,7 +49,7 @@ class ProgressDisplay:
         self._close()
 
     def expect(self, runs: int) -> None:
-        """Says how many runs are to come, for the bar of all of them."""
+        """Set the number of runs for the bar of all runs."""
         self._runs = runs
 
     def started(self, run: str, progress: Progress) -> None:
@@ -170,7 +170,7 @@ def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[It
 
 @contextmanager
 def downloads() -> Iterator[Callable[[str, int, int | None], None]]:
-    """A function that shows how many bytes of a file are here, as one bar for each file on a terminal."""
+    """A function that shows the downloaded bytes of each file, as one bar per file on a terminal."""
     if not sys.stderr.isatty():
         yield lambda name, done, total: None
         return
@@ -189,7 +189,7 @@ def downloads() -> Iterator[Callable[[str, int, int | None], None]]:
 
 @contextmanager
 def working(label: str, quiet: bool = False) -> Iterator[None]:
-    """A sign of work in progress whose length is not known, on a terminal."""
+    """A spinner on a terminal, for work of unknown length."""
     if quiet or not sys.stderr.isatty():
         yield
         return
@@ -231,7 +231,7 @@ def _facts(progress: Progress) -> Iterable[str]:
 
 
 def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
-    """What to do next after a run that did not simply finish; empty where there is nothing to do."""
+    """What to do next after a run with problems; empty if there is nothing to do."""
     if ending.status is RunStatus.STOPPED:
         more = f" {ending.cause} MORE" if ending.cause is not None and ending.cause.is_cap else ""
         return f"stopped: {ending.reason.rstrip('.')}. Nothing is lost; continue with: sociometer resume {run}{more}"
@@ -245,7 +245,7 @@ def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
 
 
 def cost_in_words(cost: float, priced: int, unpriced: int, charged: float = 0.0) -> str:
-    """What was spent, and how much of it nobody can say; `charged` is the worst case of what no server reported."""
+    """The known cost and the unknown part; `charged` is the worst case of requests whose usage was not reported."""
     if not priced and unpriced:
         return "cost unknown"
     known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"

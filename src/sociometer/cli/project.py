@@ -1,4 +1,4 @@
-"""`sociometer.toml` on the command line: its defaults take the place of options that were not given."""
+"""Applies the defaults of `sociometer.toml` to options that the command line does not give."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -38,7 +38,7 @@ def with_project(command: click.Command) -> click.Command:
 
 
 def with_defaults(callback: Callback, *instruments: str) -> Callback:
-    """The callback with the project's defaults in place of options that were not given; says so in one line."""
+    """The callback with the project's defaults for missing options; prints the defaults it uses in one line."""
 
     def call(no_project: bool, **values: Any) -> Any:
         found = None if no_project else _find()
@@ -60,7 +60,7 @@ def _find() -> ProjectFile | None:
 
 
 def from_project(card: Card, subject: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a run's configuration takes from the project file beside the options: its label, and what was used."""
+    """The parts of a run configuration that come from the project file: the label, and which defaults were used."""
     choices: ProjectChoices | None = values.get("project")
     if choices is None:
         return {}
@@ -80,7 +80,7 @@ def from_project(card: Card, subject: str, values: Mapping[str, Any]) -> dict[st
 
 
 class _Defaults:
-    """The values of a command line, completed from a project file, and what is said about it."""
+    """The values of a command line completed from a project file, and the messages about them."""
 
     def __init__(self, found: ProjectFile, values: Mapping[str, Any], instruments: Iterable[str]) -> None:
         self.values = dict(values)

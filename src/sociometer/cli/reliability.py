@@ -1,4 +1,4 @@
-"""`sociometer reliability`: how far an instrument's numbers can be trusted, from the runs made with it."""
+"""`sociometer reliability`: computes the reliability of an instrument's scores from stored runs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,7 +58,7 @@ def _reliability(
 
 
 def _sentence(found: TaskReliability) -> str:
-    """What the coefficients say of the test as these subjects took it."""
+    """The coefficients of a test in a sentence."""
     where = f"{found.instrument}/{found.task}, {found.measure}"
     alpha = next((c for c in found.coefficients if c.coefficient == "alpha"), None)
     if alpha is None or alpha.value is None:

@@ -53,7 +53,7 @@ def _finding(found: Reproduction) -> str:
 
 
 def _what_is_missing(name: str, files: Sequence[str]) -> str:
-    """Which official files are not here, and how each kind is had."""
+    """Which official files are missing, and how to get them."""
     fetched = {file.name for file in card_of(name).file}
     said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
     if fetched & set(files):

@@ -1,4 +1,4 @@
-"""`sociometer rescore`: rebuilds every number of a run from what was played."""
+"""`sociometer rescore`: recomputes the scores of stored runs from their outcomes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`sociometer resume`: plays on a run that was stopped or killed."""
+"""`sociometer resume`: continues a run that was stopped or killed."""
 
 from pathlib import Path
 from typing import Any

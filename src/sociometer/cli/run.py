@@ -1,4 +1,4 @@
-"""`sociometer run`: plays instruments on models."""
+"""`sociometer run`: runs instruments on models."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,7 @@ _PLAN_COLUMNS = (
 
 
 class RunCommand(click.Command):
-    """Takes the settings of the instruments that are named as options."""
+    """Accepts the settings of the named instruments as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] != "all" and not ctx.resilient_parsing:

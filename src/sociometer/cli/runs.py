@@ -63,7 +63,7 @@ def _show(store: Path | None, everything: bool, csv: Path | None, as_json: bool)
 
 
 def _what(record: RunRecord) -> str:
-    """What sets a run apart from the instrument's own test: other tasks, other settings, a sample, other items."""
+    """How a run differs from the instrument's default test: other tasks, other settings, a sample, other items."""
     config = record.manifest.config
     if record.instrument not in cards():
         return "instrument not installed"

@@ -109,7 +109,7 @@ def _find(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[
 
 
 def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
-    """The transcript as text; of a growing conversation only what is new since the role was last asked."""
+    """The transcript as text; messages that a role already received are not repeated."""
     seen: dict[tuple[str, str], tuple[Any, ...]] = {}
     for event in events:
         place = f" ({event.branch.strip('/')})" if event.branch else ""

@@ -39,7 +39,7 @@ class Line(Struct, frozen=True):
 
     @property
     def group(self) -> str:
-        """Of whom or what the measure is."""
+        """The group that the measure is about."""
         return ", ".join(self.measure.group.values()).replace("_", " ") or "all"
 
     @property
@@ -184,7 +184,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
 
 
 def _why_failed(run: StoredRun, task: str) -> str:
-    """Why a run has no number that counts, as its instrument judges it; empty if it has one."""
+    """Why the instrument says that a run has no valid score; empty if it has one."""
     return load(run.instrument).task(task).headline(run.view(task)).failed if run.instrument in cards() else ""
 
 
@@ -205,7 +205,7 @@ def _counts(lines: Sequence[Line]) -> tuple[Cell, ...]:
 
 
 def caveats(run: StoredRun) -> list[str]:
-    """What must be said next to the numbers of a run."""
+    """The caveats that must appear next to the scores of a run."""
     found = []
     if run.status is not RunStatus.FINISHED:
         found.append(f"{run.id} is {run.state}: its scores cover only the items played so far.")
@@ -236,7 +236,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
 
 
 def played_json(played: PlayedRun) -> dict[str, Any]:
-    """A run with its summaries and how its playing went."""
+    """A run with its summaries, progress counts and ending."""
     progress, spent = played.progress, played.progress.budget.spent
     return {
         **run_json(played.run),

@@ -1,4 +1,4 @@
-"""`sociometer show RUN --unreadable`: every reply that held no answer, so that a person can judge who is at fault."""
+"""`sociometer show RUN --unreadable`: lists every reply without an answer, so that a person can see why."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +13,7 @@ _SEEN = 200  # characters by which a reply is recognised
 
 
 class UnreadReply(Struct, frozen=True, omit_defaults=True):
-    """One reply without an answer, and what came of it."""
+    """One reply without an answer, and the result of asking again."""
 
     task: str
     item: str
@@ -24,13 +24,13 @@ class UnreadReply(Struct, frozen=True, omit_defaults=True):
     reply: str
     limit: int = 0
     then: str = ""
-    """The reply to the second question; empty where there was none."""
+    """The reply to the second question; empty if there was none."""
     answered: bool = False
-    """Whether the second question brought an answer."""
+    """Whether the reply to the second question has an answer."""
 
 
 def show_unreadable(stored: StoredRun, tasks: Iterable[str], *, as_json: bool) -> None:
-    """Prints the replies of a run that held no answer."""
+    """Print the replies of a run that have no answer."""
     found = [reply for task in tasks for reply in unread_replies(stored, task)]
     if as_json:
         print_json(found)
@@ -49,7 +49,7 @@ def show_unreadable(stored: StoredRun, tasks: Iterable[str], *, as_json: bool) -
 
 
 def unread_replies(stored: StoredRun, task: str) -> Iterator[UnreadReply]:
-    """The replies of a task that held no answer, in the order of items."""
+    """The replies of a task that have no answer, in the order of items."""
     for episode in stored.episodes(task):
         if episode.score is None or episode.score.replies or episode.score.unreadable:
             item, repeat = episode.item.id, episode.repeat
@@ -79,7 +79,7 @@ def _unread(events: Iterable[Event], task: str, item: str, repeat: int) -> Itera
 
 
 def _asks_again(asked: Exchange, before: UnreadReply) -> bool:
-    """Whether an exchange goes on from the reply that held no answer."""
+    """Whether an exchange continues after the reply without an answer."""
     said = [message.content for message in asked.messages if message.role == "assistant"]
     start = before.reply[:_SEEN].strip()
     return asked.role == before.role and bool(said) and said[-1].startswith(start)

@@ -1,4 +1,4 @@
-"""Commands that instruments bring: `sociometer VERB INSTRUMENT …`, declared in their cards, loaded when called."""
+"""Commands of instruments: `sociometer VERB INSTRUMENT …`, declared in their cards, loaded when called."""
 
 import sys
 from functools import cache
@@ -29,7 +29,7 @@ from sociometer.instruments import cards, load, load_command
 
 @cache
 def verbs() -> dict[str, dict[str, CommandCard]]:
-    """The verbs with the instruments that offer them."""
+    """The verbs, each with the instruments that have it."""
     offered: dict[str, dict[str, CommandCard]] = {}
     for card in cards().values():
         for command in card.command:
@@ -149,7 +149,7 @@ def _figures_option() -> click.Option:
 
 
 def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
-    """The instrument's settings that the command heeds and does not redefine."""
+    """The instrument's settings that the command uses and does not redefine."""
     redefined = {option.name for option in command.option}
     heeded = {setting.name for setting in card.setting} if command.settings is None else set(command.settings)
     return tuple(setting for setting in card.setting if setting.name in heeded - redefined)
@@ -187,7 +187,7 @@ def _call(
 
 
 def _with_figures(result: Result, folder: Path | None) -> Result:
-    """The result with its figures written into the folder, or with the word that they could be."""
+    """The result with its figures written to the folder; without a folder, with a note about `--figures`."""
     names = ", ".join(figure.name for figure in result.figures)
     if folder is None:
         said = f"Add --figures DIR to write the figures: {names}." if names else ""

@@ -1,4 +1,4 @@
-"""`sociometer verify`: checks that the store holds what was put into it."""
+"""`sociometer verify`: checks the store for damaged or inconsistent records."""
 
 from pathlib import Path
 

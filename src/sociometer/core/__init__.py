@@ -1,1 +1,1 @@
-"""The vocabulary that every other room speaks; imports nothing else of ours."""
+"""The types that every other package uses; imports no other package of Sociometer."""

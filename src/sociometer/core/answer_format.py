@@ -1,4 +1,4 @@
-"""What kind of answer is wanted: read by baselines, oracles, people and grammars.
+"""The format of the expected answer, for baselines, oracles, people and grammars.
 
 The `key` of a format is the ideal answer. Only the oracle reads it; no model ever sees it.
 """

@@ -1,4 +1,4 @@
-"""An instrument's card: the facts that machines read without importing its code."""
+"""An instrument's card: its facts, readable without importing its code."""
 
 import tomllib
 from pathlib import Path
@@ -22,7 +22,7 @@ class Paper(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """One task: what `run` plays (when `default`) or a command plays."""
+    """One task; `run` plays it by default if `default` is true, else a command plays it."""
 
     name: str
     title: str
@@ -30,11 +30,11 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     repeats: int = 1
     cluster: str = "item"
     limit: Literal["item", "cluster"] = "item"
-    """What `--limit` counts: items, or clusters, all of whose items are then played."""
+    """What `--limit` counts: items, or clusters with all their items."""
 
 
 class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """A role that tasks ask; without a default the user must bind it (`--role NAME=MODEL`)."""
+    """A role that tasks use; without a default the user must choose a model (`--role NAME=MODEL`)."""
 
     name: str
     help: str
@@ -43,7 +43,7 @@ class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """A number that summaries give: its scale, what chance earns and what the oracle earns."""
+    """A measure of a summary: its scale, the chance score and the oracle's score."""
 
     task: str
     name: str
@@ -65,7 +65,7 @@ SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats
 
 
 class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command that only this instrument offers: `sociometer VERB INSTRUMENT …`."""
+    """A command that only this instrument has: `sociometer VERB INSTRUMENT …`."""
 
     verb: str
     help: str
@@ -73,14 +73,14 @@ class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
     plays: bool = False
     """Whether it takes the options of `run` (models, roles, limits, caps)."""
     settings: tuple[str, ...] | None = None
-    """The instrument's settings that it heeds; None means all of them."""
+    """The instrument's settings that it uses; None means all of them."""
     takes: tuple[SharedOptions, ...] | None = None
     """The groups of shared options that have an effect on it; None means all of them."""
     option: tuple[Setting, ...] = ()
 
 
 class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """An official file: where it lives, and its checksum where known."""
+    """An official file: its address, and its checksum if known."""
 
     name: str
     repository: str
@@ -90,7 +90,7 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """A player the instrument brings for a role."""
+    """A player for a role that the instrument includes."""
 
     name: str
     role: str
@@ -132,11 +132,11 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(task.name for task in self.task if task.default)
 
     def roles_of(self, task: str) -> tuple[RoleCard, ...]:
-        """The roles a task asks."""
+        """The roles that a task uses."""
         return tuple(role for role in self.role if not role.tasks or task in role.tasks)
 
     def measures_of(self, task: str) -> tuple[MeasureCard, ...]:
-        """The measures a task's summary gives."""
+        """The measures in a task's summary."""
         return tuple(measure for measure in self.measure if measure.task == task)
 
 

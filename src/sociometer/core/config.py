@@ -1,4 +1,4 @@
-"""What the user asks for: one subject, one instrument, and everything that can be set."""
+"""The configuration of a run: one subject, one instrument, and all options."""
 
 import math
 from pathlib import Path
@@ -20,7 +20,7 @@ def _check(option: str, value: float | None, low: float, high: float = math.inf)
 
 
 class Caps(Struct, frozen=True, omit_defaults=True):
-    """Hard caps, all roles included; None means no cap."""
+    """Hard caps over all roles; None means no cap."""
 
     max_cost: float | None = None
     max_requests: int | None = None
@@ -31,18 +31,18 @@ class Caps(Struct, frozen=True, omit_defaults=True):
             _check(f"--{name.replace('_', '-')}", cap, 0)
 
     def or_else(self, other: "Caps") -> "Caps":
-        """These caps, with `other`'s where none is set."""
+        """These caps; those that are not set come from `other`."""
         return structs.replace(other, **{name: cap for name, cap in structs.asdict(self).items() if cap is not None})
 
 
 class ProjectChoices(Struct, frozen=True, omit_defaults=True):
-    """What a run took from `sociometer.toml`: the file's checksum, and the names in it that were used."""
+    """The parts of `sociometer.toml` that a run used: the file's checksum and the names."""
 
     sha256: str
     used: tuple[str, ...] = ()
     """For example `models`, `roles.judge`, `caps.max-cost`."""
     unconfirmed: tuple[str, ...] = ()
-    """Roles with a model of the file whose server the command line does not name: only the preset's host gets a key."""
+    """Roles whose server only the project file names; they send a key only to the preset's host."""
 
 
 class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -60,14 +60,14 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Ids of the items to play; empty means all."""
     official: bool = False
     second_question: bool | None = None
-    """Whether a reply without an answer is asked about once more; None means yes, but not for official items."""
+    """Whether to ask again after a reply without an answer; None means yes for bundled and no for official items."""
     data_folder: str = ""
     prompts_folder: str = ""
     base_url: str = ""
     revision: str = ""
     key_variable: str = ""
     insecure_http: bool = False
-    """Whether keys may travel over plain HTTP to other machines; holds for one command and is never stored."""
+    """Whether keys may be sent over plain HTTP to other machines; valid for one command and never stored."""
     timeout_seconds: float = 300.0
     sampling: Sampling = Sampling()
     caps: Caps = Caps()
@@ -76,13 +76,13 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     retries: int | None = None
     command: tuple[str, ...] = ()
     name: str = ""
-    """The run's name, by which commands find it; empty means that only its id does."""
+    """The name of the run, which commands accept in place of its id; may be empty."""
     step_of: str = ""
-    """The instrument's own command that this run is a step of; empty for a run in its own right."""
+    """The instrument's command that this run is a step of; empty for a run of `run`."""
     label: str = ""
-    """What the subject is called in tables and pages; empty means its model's name."""
+    """The name of the subject in tables and pages; empty means the model's name."""
     project: ProjectChoices | None = None
-    """What came from `sociometer.toml`; None where nothing did."""
+    """The parts that came from `sociometer.toml`; None if there are none."""
 
     def __post_init__(self) -> None:
         _check("--repeats", self.repeats, 1)

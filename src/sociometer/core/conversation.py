@@ -1,4 +1,4 @@
-"""What passes between a session and whoever answers: messages, requests, replies, and the transcript of them."""
+"""The exchange between a session and a player: messages, requests, replies, and their transcript."""
 
 from collections.abc import Sequence
 from random import Random
@@ -29,12 +29,12 @@ def user(content: str) -> Message:
 
 
 def assistant(content: str) -> Message:
-    """A message the model itself is held to have said."""
+    """A message of the model itself."""
     return Message("assistant", content)
 
 
 class Sampling(Struct, frozen=True, omit_defaults=True):
-    """How a reply is drawn; None leaves the server's default in place."""
+    """Sampling parameters of a reply; None means the server's default."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -44,21 +44,21 @@ class Sampling(Struct, frozen=True, omit_defaults=True):
     reasoning_effort: str | None = None
     logprobs: int | None = None
     server_default: bool = False
-    """As an override: leave temperature, top-p and seed to the server, for models that refuse any."""
+    """As an override: send no temperature, top-p or seed, for models that reject them."""
 
     def overridden_by(self, other: "Sampling") -> "Sampling":
-        """These parameters, with each one that `other` sets put in its place."""
+        """These parameters, replaced by those that `other` sets."""
         base = structs.replace(self, temperature=None, top_p=None, seed=None) if other.server_default else self
         chosen = {name: value for name, value in structs.asdict(other).items() if value is not None and value != ()}
         return structs.replace(base, **{**chosen, "server_default": False})
 
     def without(self, names: frozenset[str]) -> "Sampling":
-        """These parameters less those of these names."""
+        """These parameters without the named ones."""
         return structs.replace(self, **dict.fromkeys(names)) if names else self
 
 
 class Usage(Struct, frozen=True, omit_defaults=True):
-    """Tokens read and written; None where the server did not report them."""
+    """Tokens read and written; None if the server did not report them."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -73,7 +73,7 @@ class TokenLogprob(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True, omit_defaults=True):
-    """What came back: the answer, and apart from it the reasoning."""
+    """The reply of a player: the answer, and separately the reasoning."""
 
     text: str
     reasoning: str = ""
@@ -84,10 +84,10 @@ class Reply(Struct, frozen=True, omit_defaults=True):
 
 
 class Identity(Struct, frozen=True, omit_defaults=True):
-    """Who answers, as the journal knows it.
+    """The identity of a player in the journal.
 
-    `certain` is false where new weights may stand behind an old name (a user's own server without a revision);
-    then only `resume` reuses an answer. `stand_in` marks who must never be mistaken for the real thing.
+    `certain` is false if the weights behind a name may change (a user's own server without a revision); then only
+    `resume` reuses replies. `stand_in` marks players that must not be mistaken for a real model.
     """
 
     wire: str
@@ -99,15 +99,15 @@ class Identity(Struct, frozen=True, omit_defaults=True):
 
     @property
     def endpoint(self) -> str:
-        """What shares one bound on requests in flight."""
+        """The key of players that share one limit on requests in flight."""
         return self.base_url or f"{self.wire}/{self.name}"
 
 
 class Request(Struct, frozen=True):
-    """One thing asked of a player.
+    """One request to a player.
 
-    `answer_format` and `view` serve players that are programs: what kind of answer is wanted, and the instrument's own
-    record of the situation. Neither the format's key nor the view is ever sent to a model.
+    `answer_format` and `view` are for players that are programs: the format of the expected answer, and the
+    instrument's own record of the situation. Neither the format's key nor the view is ever sent to a model.
     """
 
     role: str
@@ -126,7 +126,7 @@ class Player(Protocol):
 
     @property
     def journaled(self) -> bool:
-        """Whether its replies cost something and are kept; false for those that follow from the request alone."""
+        """Whether its replies are stored in the journal; false if they follow from the request alone."""
         ...
 
     async def answer(self, request: Request) -> Reply: ...
@@ -145,13 +145,13 @@ class Exchange(Struct, frozen=True, omit_defaults=True, tag="exchange"):
     reply: Reply
     branch: str = ""
     key: bytes = b""
-    """Where the journal keeps the reply; empty for players whose replies follow from the request."""
+    """The journal key of the reply; empty for players whose replies follow from the request."""
     limit: int = 0
-    """The limit (tokens) that the reply reached; 0 where it reached none."""
+    """The token limit that the reply reached; 0 if it reached none."""
 
 
 class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):
-    """A fact the instrument added."""
+    """A fact that the instrument added to the transcript."""
 
     kind: str
     facts: dict[str, Any]

@@ -1,11 +1,11 @@
-"""Everything that can go wrong, in one tree.
+"""All errors of Sociometer, in one tree.
 
 SociometerError
-├── UsageError          what was typed or configured is wrong; nothing was done (exit code 2)
-│   ├── NeverAnswered   nobody answered anything (no server there, a wrong key); no run is kept
+├── UsageError          the input or configuration is wrong; nothing was done (exit code 2)
+│   ├── NeverAnswered   the model never replied (no server, a wrong key); no run is stored
 │   └── DataError       a data file cannot be read; names the file and the line
 ├── StoreError          the store cannot be used: damaged, locked, disk full (exit code 5)
-├── MachineryError      an answer could not be had; recorded beside the score, never in it (exit code 4)
+├── MachineryError      a reply could not be obtained; counted beside the score, never in it (exit code 4)
 └── Stopped             the run ended early on purpose and can be resumed; `cause` says why (exit code 3)
 """
 
@@ -15,11 +15,11 @@ from enum import IntEnum, StrEnum
 from pathlib import Path
 
 UNREACHABLE = "unreachable"
-"""The kind of a failure to get any connection at all."""
+"""The failure kind if no connection could be made."""
 
 
 class ExitCode(IntEnum):
-    """What the process tells the shell; stable, and listed in the README."""
+    """The exit codes of the process; stable, and listed in the README."""
 
     OK = 0
     GATE_FAILED = 1
@@ -41,7 +41,7 @@ class UsageError(SociometerError):
 
 
 class NeverAnswered(UsageError):
-    """A model that was asked and never answered anything: no server there, a wrong key; no run is kept of it."""
+    """The model never replied: no server, a wrong key. No run is stored."""
 
 
 class DataError(UsageError):
@@ -61,7 +61,7 @@ class StoreError(SociometerError):
 
 
 class MachineryError(SociometerError):
-    """No answer could be had: the item has no outcome, and the error is counted under its kind."""
+    """No reply could be obtained: the item has no outcome, and the error is counted by kind."""
 
     exit_code = ExitCode.MACHINERY
 
@@ -76,9 +76,9 @@ class MachineryError(SociometerError):
         fatal: bool = False,
         tokens: tuple[int | None, int | None] | None = None,
     ) -> None:
-        """`slow_down` asks the throttle to halve; `fatal` says that no other item can succeed either.
+        """`slow_down` makes the throttle halve its limit; `fatal` means that every other item would fail too.
 
-        `tokens` (read, written) is what a reply cost that came but held no answer; None where none came.
+        `tokens` (read, written) is the usage of a reply without an answer; None if there was no reply.
         """
         super().__init__(message)
         self.kind = kind
@@ -90,7 +90,7 @@ class MachineryError(SociometerError):
 
 
 class StopCause(StrEnum):
-    """Why a run ended early; of a cap, the option that set it."""
+    """Why a run ended early; for a cap, the option that set it."""
 
     INTERRUPTED = "interrupted"
     MAX_COST = "--max-cost"
@@ -106,7 +106,7 @@ class StopCause(StrEnum):
 
 
 class Stopped(SociometerError):
-    """The run ended early, cleanly; `sociometer resume` plays on."""
+    """The run was stopped early without loss; `sociometer resume` continues it."""
 
     exit_code = ExitCode.STOPPED
 
@@ -119,7 +119,7 @@ _MOST_NAMES = 24
 
 
 def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "") -> UsageError:
-    """The error for a name that does not exist, with the nearest one that does."""
+    """The error for an unknown name, with the most similar known name."""
     names = sorted(allowed)
     near = get_close_matches(given, names, n=1)
     shown = ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if names[_MOST_NAMES:] else "")

@@ -1,4 +1,4 @@
-"""Numbers as they are shown: a value never without its interval, its counts and its caveats."""
+"""Measures, tables and figures: every value has its interval, counts and caveats."""
 
 from html import escape
 from typing import Any
@@ -68,8 +68,8 @@ class Table(Struct, frozen=True, omit_defaults=True):
 class Figure(Struct, frozen=True, omit_defaults=True):
     """Something to look at: exactly one of a Vega-Lite specification, a table, or an SVG drawn by us.
 
-    Text of a model may stand in a specification's data or a table's cells (they are shown as text);
-    in an SVG it must have been escaped by whoever drew it.
+    A specification's data and a table's cells may contain text of a model (they are shown as text);
+    in an SVG, the code that draws it must escape such text.
     """
 
     name: str
@@ -127,7 +127,7 @@ def _shown(cell: Cell) -> str:
 
 
 class PublishedFigure(Struct, frozen=True, omit_defaults=True):
-    """One printed number beside its recomputation; `reason` explains a known mismatch."""
+    """One published number and its recomputed value; `reason` explains a known mismatch."""
 
     where: str
     what: str

@@ -1,4 +1,4 @@
-"""Every word a model sees, read from files: `prompts/<language>/<name>.md`."""
+"""The prompts, read from files: `prompts/<language>/<name>.md`."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ class Prompts:
             self._refuse_strangers(override)
 
     def render(self, name: str, language: str = "en", /, **values: object) -> str:
-        """The prompt with each `{placeholder}` replaced once; text put in is never read again."""
+        """The prompt with each `{placeholder}` replaced once; placeholders in inserted text stay as they are."""
         if (language, name) not in self._texts:
             raise unknown(f"prompt ({language})", name, self.names(language))
 
@@ -33,12 +33,12 @@ class Prompts:
         return _PLACEHOLDER.sub(put, self._texts[language, name])
 
     def names(self, language: str = "en") -> tuple[str, ...]:
-        """The prompts there are in a language."""
+        """The names of the prompts in a language."""
         return tuple(sorted(name for tongue, name in self._texts if tongue == language))
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the instrument's prompts in force, for the manifest; shared prompts are not in it."""
+        """A hash of the instrument's prompts in use, for the manifest; shared prompts are not included."""
         total = hashlib.sha256()
         ours = _read_folder(self._folder)
         if self._override is not None:

@@ -1,4 +1,4 @@
-"""The kinds of reply, the same for every form of question, and how often each occurred."""
+"""The kinds of reply, the same for every answer format, and their counts."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ AGAIN, THEN = "asked again", "answered then"
 
 
 class ReplyKind(StrEnum):
-    """What came back. None of these leaves the denominator of a score; only failures of the machinery do."""
+    """The kind of a reply. All kinds count in the denominator of a score; only failures of the machinery do not."""
 
     ANSWERED = "answered"
     UNREADABLE = "unreadable"
@@ -25,12 +25,12 @@ class ReplyKind(StrEnum):
 
 
 class Asked(Struct, frozen=True, omit_defaults=True):
-    """How an answer was obtained: the kind of the last reply and, where it was asked again, of the first."""
+    """How an answer was obtained: the kind of the last reply and, if there was a second question, of the first."""
 
     kind: ReplyKind = ReplyKind.ANSWERED
     first: ReplyKind | None = None
     limit: int = 0
-    """The limit (tokens) that cut the first reply off; 0 where it is unknown or nothing was cut off."""
+    """The token limit that cut off the first reply; 0 if unknown or not cut off."""
 
     @property
     def again(self) -> bool:
@@ -53,7 +53,7 @@ def kind_of(reply: Reply, read: ReplyKind) -> ReplyKind:
 
 
 def count_replies(asked: Iterable[Asked]) -> dict[str, int]:
-    """How many first replies held no answer, by kind, how many were asked again, and how many answered then."""
+    """How many first replies had no answer, by kind; how many were asked again; and how many then had one."""
     counts: Counter[str] = Counter()
     for one in asked:
         first = one.first or one.kind
@@ -70,6 +70,6 @@ def cut_off(counts: Mapping[str, int]) -> int:
 
 
 def cut_off_limit(counts: Mapping[str, int]) -> int:
-    """The lowest limit that cut a reply off; 0 where it is unknown."""
+    """The lowest token limit that cut off a reply; 0 if unknown."""
     limits = [int(name.split()[3]) for name in counts if name.startswith(f"{ReplyKind.CUT_OFF} at ")]
     return min(limits, default=0)

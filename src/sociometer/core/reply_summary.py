@@ -1,4 +1,4 @@
-"""What a summary says about replies without an answer: their kinds, and what the second question changed."""
+"""Adds replies without an answer to a summary: their kinds, and the effect of the second question."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def with_reply_counts(summary: Summary, task: Task[Any, Any], view: RunView[Any,
 
 
 def first_replies_view(task: Task[Any, Any], view: RunView[Any, Any]) -> RunView[Any, Any] | None:
-    """The run as its first replies alone give it; None where what was played depends on the second question."""
+    """The run scored on its first replies only; None if later turns depend on the second question."""
     first = task.first_replies
     if first is None:
         return None

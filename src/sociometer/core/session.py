@@ -1,4 +1,4 @@
-"""What an item sees of the world while it is played: it asks roles, draws lots and notes facts."""
+"""The session of an item while it is played: it asks roles, draws random numbers and notes facts."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -33,26 +33,26 @@ class Draw(Struct, frozen=True):
     branch: str = ""
 
     def rng(self, purpose: str = "") -> Random:
-        """A generator seeded by what the draw is, never by who plays."""
+        """A generator seeded by the draw, never by the player."""
         parts = (self.instrument, self.version, self.task, self.item, self.repeat, self.seed, self.branch, purpose)
         return Random("\x1f".join(map(str, parts)))
 
 
 class RoleBinding(Struct, frozen=True):
-    """Who plays a role, under which name, and the sampling parameters that the user set for it."""
+    """The player of a role, its name, and the sampling parameters that the user set for it."""
 
     player: Player
     spec: str
     label: str
     sampling: Sampling = Sampling()
     lacks: frozenset[str] = frozenset()
-    """The sampling parameters that the player does not support; an instrument's wish for one is left out."""
+    """The sampling parameters that the player does not support; they are not sent."""
     parallel: bool = False
     """Whether the player can answer several requests at once."""
 
 
 class DrawnRequest(Struct, frozen=True):
-    """A request to a role, with what tells it from all others: what is sent, and which draw of it this is."""
+    """A request to a role, identified by what is sent and by which draw it is."""
 
     binding: RoleBinding
     request: Request
@@ -61,21 +61,21 @@ class DrawnRequest(Struct, frozen=True):
     digest: bytes
 
     def key(self, scope: str) -> bytes:
-        """The journal's key; `scope` is empty where a reply may serve any run, else the run's id."""
+        """The journal key; `scope` is empty if any run may reuse the reply, else the run's id."""
         draw = self.draw
         place = (draw.instrument, draw.task, draw.item, draw.repeat, draw.seed, draw.branch, self.nth, scope)
         return hashlib.blake2b(_encode(place), digest_size=16, key=self.digest).digest()
 
 
 def request_digest(player: Player, *sent: object) -> bytes:
-    """What was asked of whom: all that is sent, and nothing that is not."""
+    """A digest of the player and of everything that is sent."""
     who = player.identity
     body = _encode(((who.wire, who.base_url, who.name, who.revision), *sent))
     return hashlib.blake2b(body, digest_size=16).digest()
 
 
 class ReplySource(Protocol):
-    """Gets the answer to a request, with its journal key: from the journal, or from the player within all bounds."""
+    """Gets the reply to a request, with its journal key: from the journal, or from the player within all limits."""
 
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
@@ -83,7 +83,7 @@ class ReplySource(Protocol):
 
 
 class DirectReplies:
-    """Asks the player itself and keeps nothing."""
+    """Asks the player directly and stores nothing."""
 
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
@@ -111,7 +111,7 @@ class Session:
         official: bool = False,
         second_question: bool | None = None,
     ) -> None:
-        """With `official` the wording and limits are the paper's; a second question is then off unless it is wanted."""
+        """With `official`, wording and limits are the paper's, and there is no second question by default."""
         self._replies = replies
         self._bindings = bindings
         self._draw = draw
@@ -131,7 +131,7 @@ class Session:
         return self._rng
 
     def rng_of(self, purpose: str) -> Random:
-        """A generator beside `rng`, for what must not change the draws of the item."""
+        """A separate generator, for values that must not change the draws of the item."""
         return self._draw.rng(purpose)
 
     async def ask(
@@ -143,7 +143,7 @@ class Session:
         sampling: Sampling | None = None,
         view: Struct | None = None,
     ) -> Reply:
-        """The role's reply, kept in the journal before it is handed over."""
+        """The role's reply, written to the journal before it is returned."""
         binding = self._binding(role)
         player, said = binding.player, tuple(messages)
         wanted = answer_format or Free()
@@ -172,7 +172,7 @@ class Session:
         self.events.append(Noted(kind, facts, self._draw.branch))
 
     def branch(self, name: str) -> "Session":
-        """A session for one concurrent branch, with a random generator and draws of its own."""
+        """A session for one concurrent branch, with its own random generator and draws."""
         draw = structs.replace(self._draw, branch=f"{self._draw.branch}/{name}")
         return Session(
             self._replies, self._bindings, draw, self.settings, self.prompts, self.events,
@@ -180,17 +180,17 @@ class Session:
         )  # fmt: skip
 
     def has_role(self, role: str) -> bool:
-        """Whether anyone plays the role."""
+        """Whether the role has a player."""
         return role in self._bindings
 
     @property
     def limit_reached(self) -> int:
-        """The limit (tokens) that the last reply reached; 0 where it reached none."""
+        """The token limit that the last reply reached; 0 if it reached none."""
         last = next((event for event in reversed(self.events) if isinstance(event, Exchange)), None)
         return last.limit if last else 0
 
     def identity_of(self, role: str) -> str:
-        """The name of whoever plays a role, for the outcome's record; never to decide what is asked."""
+        """The name of a role's player, to record in the outcome; `play` must not depend on it."""
         return self._binding(role).label
 
     def _binding(self, role: str) -> RoleBinding:

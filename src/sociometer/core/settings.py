@@ -12,7 +12,7 @@ SettingKind = Literal["text", "choice", "number", "whole", "flag", "path"]
 
 
 class Setting(Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing the user may choose; `many` makes it a tuple, given by repeating the option."""
+    """One setting; with `many` its value is a tuple, given by repeating the option."""
 
     name: str
     help: str
@@ -24,15 +24,15 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     positional: bool = False
     least: float | None = None
     alters: bool = False
-    """Whether another value than the default makes it another test, whose number is not the subject's own."""
+    """Whether a value other than the default makes it a different test, whose score does not count as the subject's."""
 
     def is_default(self, value: object) -> bool:
-        """Whether a stored value is what one has who chooses nothing."""
+        """Whether a stored value is the default."""
         chosen = tuple(value) if isinstance(value, list) else value
         return chosen in (None, "", (), self.default)
 
     def parse(self, raw: object) -> SettingValue:
-        """The value in its own type, or a UsageError that names the allowed ones."""
+        """The value in its own type; raise a UsageError with the allowed values."""
         if raw is None:
             return () if self.many else None
         if self.many:
@@ -54,7 +54,7 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(dict[str, SettingValue]):
-    """The chosen values, with a typed reader for each kind."""
+    """The chosen values, with a typed accessor for each kind."""
 
     @classmethod
     def chosen(cls, declared: tuple[Setting, ...], given: Mapping[str, object]) -> "Settings":
@@ -66,7 +66,7 @@ class Settings(dict[str, SettingValue]):
         return cls({s.name: s.parse(given.get(s.name, s.default)) for s in declared})
 
     def text(self, name: str) -> str:
-        """A text or choice; empty where none was given."""
+        """A text or choice; empty if none was given."""
         value = self[name]
         return "" if value is None else str(value)
 

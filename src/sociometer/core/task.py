@@ -21,7 +21,7 @@ _SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 class Item(Struct, frozen=True, kw_only=True):
     """One thing to be played; instruments extend it with their own fields.
 
-    `cluster` names what the item shares with others (a story, a tree); empty means that it stands alone.
+    `cluster` names what the item shares with others (a story, a tree); empty means that it is independent.
     """
 
     id: str
@@ -34,9 +34,9 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     values: dict[str, float]
     facets: dict[str, str] = {}
     unreadable: int = 0
-    """How many questions have no answer, whatever the reason."""
+    """The number of questions without an answer, for any reason."""
     replies: dict[str, int] = {}
-    """How many first replies held no answer, by kind, and what the second question brought (see `count_replies`)."""
+    """How many first replies had no answer, by kind, and the results of the second question (see `count_replies`)."""
 
 
 ItemT = TypeVar("ItemT", bound=Item)
@@ -44,7 +44,7 @@ OutcomeT = TypeVar("OutcomeT", bound=Struct)
 
 
 class Source(Struct, frozen=True):
-    """What `items` may draw on; `folders` are searched in order."""
+    """The source of items: settings, prompts and files; `folders` are searched in order."""
 
     settings: Settings
     prompts: Prompts
@@ -54,12 +54,12 @@ class Source(Struct, frozen=True):
     seed: int = 0
 
     def find(self, name: str) -> Path | None:
-        """The official file or folder of that name (such as `sesi/sesi.csv`), or None."""
+        """The official file or folder with this name (such as `sesi/sesi.csv`), or None."""
         places = (place for folder in self.folders for place in (folder / name, folder / Path(name).name))
         return next((place for place in places if place.exists()), None)
 
     def path(self, name: str) -> Path:
-        """The official file or folder of that name; a DataError says how to get it."""
+        """The official file or folder with this name; a DataError says how to get a missing one."""
         if (found := self.find(name)) is not None:
             return found
         looked = ", ".join(map(str, self.folders)) or "nowhere"
@@ -77,7 +77,7 @@ class Failure(Struct, frozen=True):
 
 
 class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
-    """One playing of one item: an outcome and its score, or a failure of the machinery."""
+    """One play of one item: an outcome and its score, or a failure of the machinery."""
 
     item: ItemT
     repeat: int
@@ -87,7 +87,7 @@ class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
 
 
 class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
-    """What `summarise` sees of a run: its episodes can be walked through again and again."""
+    """The view of a run for `summarise`; its episodes can be iterated several times."""
 
     walk: Callable[[], Iterator[Episode[ItemT, OutcomeT]]]
     settings: Settings
@@ -97,10 +97,10 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """What the task gave when the run was made."""
     run: str = ""
     stand_ins: tuple[str, ...] = ()
-    """Players that are not the real thing."""
+    """The stand-ins: players that are not real models."""
 
     def episodes(self) -> Iterator[Episode[ItemT, OutcomeT]]:
-        """All episodes, in the order of items and repeats, failures included."""
+        """All episodes, including failures, in the order of items and repeats."""
         return self.walk()
 
     def scored(self) -> Iterator[tuple[ItemT, OutcomeT, Score]]:
@@ -115,12 +115,12 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
 
 
 class Headline(Struct, Generic[ItemT, OutcomeT], frozen=True):
-    """What stands for a run where it is set beside others: the episodes that count, and what must be said of them."""
+    """The part of a run that is compared with other runs: the episodes that count, and their caveats."""
 
     view: RunView[ItemT, OutcomeT]
     note: str = ""
     failed: str = ""
-    """Why the run has no number of its own to set beside others; empty where it has."""
+    """Why the run has no score to compare; empty if it has one."""
 
 
 class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
@@ -140,15 +140,15 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     summarise: Callable[[RunView[ItemT, OutcomeT]], Summary]
     items: Callable[[Source], Iterable[ItemT]] = lambda source: ()
     headline: Callable[[RunView[ItemT, OutcomeT]], Headline[ItemT, OutcomeT]] = Headline
-    """The part of the run that is compared with others: all of it, unless the run holds several numbers for a thing."""
+    """The part of the run that is compared with others: all of it, unless the run has several values per item."""
     first_replies: Callable[[OutcomeT], OutcomeT] | None = None
-    """The outcome as the first replies alone give it; None where what follows depends on the second question."""
+    """The outcome from the first replies only; None if later turns depend on the second question."""
     norm: Callable[[Source], Any] = lambda source: None
     """The human reference for these items as a JSON value, stored with the run."""
 
 
 class SummarisedRun(Struct, frozen=True):
-    """A stored summary with what a figure must say about it."""
+    """A stored summary with the facts that a figure must state."""
 
     run: str
     task: str
@@ -160,7 +160,7 @@ class SummarisedRun(Struct, frozen=True):
 
 
 class Instrument:
-    """One published test: its card, its tasks, and what else it brings."""
+    """One published test: its card, its tasks, players, figures and commands."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class Instrument:
         return self.tasks[name]
 
     def prompts(self, override: str = "") -> Prompts:
-        """Every word a model sees; files of the same name in the folder `override` replace ours."""
+        """The prompts; files with the same name in the folder `override` replace the bundled ones."""
         return Prompts(self.folder / "prompts", Path(override) if override else None, _SHARED_PROMPTS)
 
 

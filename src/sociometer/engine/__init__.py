@@ -1,1 +1,1 @@
-"""Plays any task: plans, asks within bounds, keeps every reply, and rebuilds every number."""
+"""Plays any task: makes a plan, sends requests within limits, stores every reply, and recomputes scores."""

@@ -1,8 +1,8 @@
-"""Counts what is spent, and holds it within hard caps, judges and simulators included.
+"""Counts requests, tokens and cost of all roles, and enforces the hard caps.
 
-What a request may come to at most is set aside, on disk, before it is sent, and counted as spent until the server has
-reported what it really used. So a cap holds whatever happens to the process, and as long as servers keep to the reply
-limit they are given; after the first reply above its limit nothing more is sent.
+The worst case of a request is reserved on disk before it is sent, and counts as spent until the server reports its
+actual usage. So a cap holds even if the process is killed, provided that servers respect the reply limit; after the
+first reply above its limit nothing more is sent.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from sociometer.store.records import Charge, Spent
 _TOKENS_A_MESSAGE = 32
 """What a chat template adds to a message at most; its text has at most one token for each byte."""
 _BLOCK = 8
-"""How many requests more than the next one are written to disk at once."""
+"""The number of further requests that are reserved on disk at once."""
 
 
 class Reservation(Struct, frozen=True):
-    """What requests may come to at most."""
+    """The worst case of requests."""
 
     tokens: int = 0
     cost: float = 0.0
@@ -37,7 +37,7 @@ class Reservation(Struct, frozen=True):
 
 
 class Budget:
-    """What a run has spent, and what its requests in flight may still come to."""
+    """What a run has spent, and the worst case of its requests in flight."""
 
     def __init__(
         self,
@@ -48,12 +48,12 @@ class Budget:
     ) -> None:
         """`spent` is what this run had paid for earlier; `beside` the budget of the command's previous run.
 
-        `allow` writes to disk what the run may come to in all.
+        `allow` writes the worst case of the whole run to disk.
         """
         self.caps = caps
         self.spent = spent or Spent()
         self.exceeded: Stopped | None = None
-        """Set once a reply used more than was set aside for it."""
+        """Set when a reply used more than was reserved for it."""
         self._allow = allow if caps != Caps() else None
         self._allowed = (0, 0, 0.0)
         self._allowing = asyncio.Lock()
@@ -65,14 +65,14 @@ class Budget:
         self._beside = (0, 0, 0.0) if beside is None else beside.since_start()
 
     def since_start(self) -> tuple[int, int, float]:
-        """Requests, tokens and cost of this command so far, the runs before this one included."""
+        """Requests, tokens and cost of this command so far, including its earlier runs."""
         earlier, now, start = self._beside, self.spent.against_caps, self._start
         return earlier[0] + now[0] - start[0], earlier[1] + now[1] - start[1], earlier[2] + now[2] - start[2]
 
     async def reserve(self, model: str, request: Request, price: Price | None, *, writes: bool = True) -> Reservation:
-        """Sets aside what a request may come to; where that does not fit, waits for others in flight to come to less.
+        """Reserve the worst case of a request; if it does not fit, wait for requests in flight to end.
 
-        Raises Stopped, before anything is sent, once nothing is in flight and it still does not fit.
+        Raises Stopped, before anything is sent, if nothing is in flight and it still does not fit.
         """
         reservation = Reservation(model=model)
         if self._is_metered():
@@ -99,7 +99,7 @@ class Budget:
         return reservation
 
     def settle(self, reservation: Reservation, usage: Usage | None, price: Price | None) -> Charge:
-        """Counts what a request really used; where the server did not report that (None), its worst case."""
+        """Count the actual usage of a request; its worst case if the server reported none (None)."""
         self._give_back(reservation)
         spent, used = self.spent, usage or Usage()
         spent.input_tokens += used.input_tokens or 0
@@ -130,7 +130,7 @@ class Budget:
         return self.caps.max_tokens is not None or self.caps.max_cost is not None
 
     def _may_join(self, model: str) -> bool:
-        """A model's first request is sent alone: one that does not keep to its reply limit shows it there."""
+        """A model's first request is sent alone, to find out whether the model respects its reply limit."""
         return not self._is_metered() or model in self._trusted or not self._in_flight.get(model)
 
     def _give_back(self, reservation: Reservation) -> None:
@@ -145,7 +145,7 @@ class Budget:
         return requests, tokens + self._reserved.tokens, cost + self._reserved.cost
 
     async def _write_down(self, reservation: Reservation) -> None:
-        """Makes sure that what the run may come to is on disk before the request is sent."""
+        """Make sure that the worst case is on disk before the request is sent."""
         if self._allow is None or not _above(self._at_most(), self._allowed):
             return
         async with self._allowing:
@@ -158,11 +158,11 @@ class Budget:
                 self._allowed = int(requests), int(tokens), cost
 
     def _within(self, cap: float | None, kind: int, wanted: float, least: float) -> float:
-        """What is wanted, as far as the cap leaves room for it."""
+        """The requested amount, limited by the cap."""
         return wanted if cap is None else max(least, min(wanted, cap - self._beside[kind]))
 
     def _against(self, reservation: Reservation) -> Stopped | None:
-        """The cap that the next request would break, if any."""
+        """The cap that the next request could exceed, if any."""
         caps = self.caps
         requests, tokens, cost = (one + other for one, other in zip(self._beside, self._at_most(), strict=True))
         if caps.max_requests is not None and requests >= caps.max_requests:
@@ -174,7 +174,7 @@ class Budget:
         return None
 
     def _refuse_a_cap_below_one_request(self, reservation: Reservation, request: Request, price: Price | None) -> None:
-        """Says before anything is sent that a cap is too small for a single request, and what would fit."""
+        """Raise a UsageError, before anything is sent, if a cap is too small for a single request."""
         caps = self.caps
         if self.spent.requests or self._beside[0] or not self._is_metered():
             return
@@ -193,7 +193,7 @@ def _above(most: tuple[int, int, float], allowed: tuple[int, int, float]) -> boo
 
 
 def _read_at_most(request: Request) -> int:
-    """The tokens of a prompt at most: one for each byte, and what a chat template adds."""
+    """The maximum number of tokens of a prompt: one per byte, plus those of the chat template."""
     size = sum(len(message.content.encode("utf-8", "replace")) for message in request.messages)
     if isinstance(request.answer_format, Schema):
         size += len(msgspec.json.encode(request.answer_format.schema))

@@ -1,4 +1,4 @@
-"""What an instrument's own commands are handed: the user's choices, the engine and the store."""
+"""The context of an instrument's own commands: the user's options, the engine and the store."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ from sociometer.store.stored_run import StoredRun
 
 
 class CommandContext:
-    """One instrument, the user's choices, and the engine."""
+    """One instrument, the user's options, and the engine."""
 
     def __init__(
         self,
@@ -32,9 +32,9 @@ class CommandContext:
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
     ) -> None:
-        """`subjects` are the models given by `--model`; `config` holds everything else that the user chose.
+        """`subjects` are the models given by `--model`; `config` has all other options.
 
-        `expect` tells whoever shows progress how many times `play` will be called.
+        `expect` tells the progress display how often `play` will be called.
         """
         self.expect = expect
         self.instrument = instrument
@@ -45,7 +45,7 @@ class CommandContext:
         self.failures: Counter[str] = Counter()
 
     def source(self, **settings: SettingValue) -> Source:
-        """Where items come from under the user's settings, with some replaced."""
+        """The source of items with the user's settings, some of them replaced."""
         chosen = {**self._config.settings, **{name.replace("_", "-"): value for name, value in settings.items()}}
         return make_plan(structs.replace(self._config, settings=chosen), self.instrument, bindings={}).source()
 
@@ -58,7 +58,7 @@ class CommandContext:
         items: Iterable[Item] | None = None,
         repeats: int | None = None,
     ) -> StoredRun:
-        """Plays a task to the end, journaled, within the caps, with progress; the same call again sends nothing new.
+        """Play a task to the end, with journal, caps and progress; repeating the call sends nothing new.
 
         Without `items` the task's own `items` are played. A task that asks no subject needs none.
         """
@@ -78,7 +78,7 @@ class CommandContext:
         return played.run
 
     def run(self, reference: str, task: str = "") -> StoredRun:
-        """The stored run of that id, name or unique beginning; `last` is this instrument's newest (with that task)."""
+        """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""
         stored = self._engine.stored(self._last(task) if reference == "last" else reference)
         if stored.instrument != self.instrument.card.name:
             raise UsageError(f"run {stored.id} is a run of {stored.instrument}, not of {self.instrument.card.name}.")
@@ -100,7 +100,7 @@ class CommandContext:
         settings: Mapping[str, SettingValue] | None = None,
         roles: Mapping[str, str] | None = None,
     ) -> StoredRun:
-        """Stores episodes that were played elsewhere as a run like any other, scored and summarised."""
+        """Store episodes that were played elsewhere as a run, with scores and a summary."""
         store, found = self._engine.store, self.instrument.task(task)
         config = RunConfig(
             instrument=self.instrument.card.name, subject=subject, tasks=(task,), settings=dict(settings or {})
@@ -123,7 +123,7 @@ class CommandContext:
         return self._engine.stored(run)
 
     def write(self, path: Path, text: str) -> str:
-        """Writes a file whole or not at all; gives its path for `Result.wrote`."""
+        """Write a file completely or not at all, and return its path for `Result.wrote`."""
         with whole_file(path) as partial:
             partial.write_text(text, encoding="utf-8")
         return str(path)

@@ -1,6 +1,6 @@
-"""Official data: where it lies, which files a run was made with, and `data fetch`, which downloads it.
+"""Official data: its folder, the files that a run used, and the downloads of `data fetch`.
 
-Each file comes from a pinned commit and is checked, resumed, and written whole or not at all.
+Each file comes from a pinned commit and is checked; downloads can be resumed, and no partial file is kept as complete.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ def data_root() -> Path:
 
 
 def data_folders(given: str) -> tuple[Path, ...]:
-    """The folder that is searched: the one the user names and no other, or the one that `data fetch` fills."""
+    """The folder to search: only the one the user gives, or else the one that `data fetch` fills."""
     if not given:
         return (data_root(),)
     if not Path(given).is_dir():
@@ -60,7 +60,7 @@ def checksum(path: Path) -> str:
 
 
 def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
-    """The checksums of the files a run draws on: the bundled items, files that settings name, official files."""
+    """The checksums of the files that a run uses: bundled items, files named by settings, official files."""
     bundled = instrument.folder / "data"
     found = {"bundled": checksum(bundled) if bundled.is_dir() else ""}
     for name in _path_settings(instrument.card, source.settings):
@@ -88,7 +88,7 @@ def _path_settings(card: Card, settings: Settings) -> list[str]:
 
 
 class CheckedAgainst(StrEnum):
-    """What a file was compared with; a checksum that is recorded now is compared from the next fetch on."""
+    """What a file was checked against; a checksum that is recorded now is checked from the next fetch on."""
 
     PINNED = "pinned checksum"
     FIRST_FETCH = "checksum of the first fetch"
@@ -96,7 +96,7 @@ class CheckedAgainst(StrEnum):
 
 
 class Fetched(Struct, frozen=True):
-    """What became of one file: fetched, resumed, present; and what it was compared with."""
+    """The result for one file: fetched, resumed or present, and what it was checked against."""
 
     name: str
     path: str
@@ -106,11 +106,11 @@ class Fetched(Struct, frozen=True):
 
 
 Told = Callable[[str, int, int | None], None]
-"""Told the file, the bytes so far and the bytes in all (None where unknown)."""
+"""Called with the file, the bytes so far and the total bytes (None if unknown)."""
 
 
 async def fetch_files(files: Iterable[FileCard], root: Path, told: Told) -> list[Fetched]:
-    """Brings every file below `root`; one that is there with the right checksum is left alone."""
+    """Download every file into `root`; files with the right checksum are kept."""
     import aiohttp
 
     stall = float(os.environ.get("SOCIOMETER_DATA_STALL_SECONDS", _STALL_SECONDS))

@@ -1,4 +1,4 @@
-"""The engine as commands and the Python API use it: play, continue, open."""
+"""The engine that commands and the Python API use: play, continue and open runs."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ Value = TypeVar("Value")
 
 
 class Listener(Protocol):
-    """Whoever shows progress."""
+    """A progress display."""
 
     def started(self, run: str, progress: Progress) -> None: ...
 
@@ -48,7 +48,7 @@ class PreparedRun(Struct, frozen=True):
 
 
 class PlayedRun(Struct, frozen=True):
-    """A run with how its playing ended."""
+    """A run with the way it ended."""
 
     run: StoredRun
     ending: Ending
@@ -56,7 +56,7 @@ class PlayedRun(Struct, frozen=True):
 
 
 class Engine:
-    """Plays runs into a store; is handed instruments and imports none."""
+    """Plays runs and stores them; gets instruments from a loader and imports none."""
 
     def __init__(self, store: Store, load: Callable[[str], Instrument], listener: Listener | None = None) -> None:
         self.store = store
@@ -72,7 +72,7 @@ class Engine:
         players: Mapping[str, Player] | None = None,
         sends: bool = True,
     ) -> Plan:
-        """What would be played; with `sends` false no key is needed."""
+        """The plan of a run; without `sends` no key is needed."""
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
         return make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
@@ -85,9 +85,9 @@ class Engine:
         players: Mapping[str, Player] | None = None,
         continue_unfinished: bool = False,
     ) -> PreparedRun:
-        """A run to play; the same command again continues it, or shows it where nothing is left to play.
+        """Prepare a run; repeating a command continues its run, or shows it if nothing is left to play.
 
-        Where new weights may be behind a name, an earlier run is continued only with `continue_unfinished`.
+        If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
         """
         plan = self.plan(config, items, players=players)
         lists = plan.item_lists()
@@ -114,10 +114,10 @@ class Engine:
         key_variables: Mapping[str, str] | None = None,
         insecure_http: bool = False,
     ) -> PreparedRun:
-        """What a stopped or killed run had left; caps and `in_flight` replace those it was started with.
+        """Prepare the rest of a stopped or killed run; caps and `in_flight` replace those it was started with.
 
         `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
-        `insecure_http` lets keys travel over plain HTTP.
+        `insecure_http` allows keys over plain HTTP.
         """
         record = self.store.runs.get(reference)
         manifest = record.manifest
@@ -147,7 +147,7 @@ class Engine:
         return PreparedRun(plan, plan.item_lists(), record)
 
     async def play(self, prepared: PreparedRun) -> PlayedRun:
-        """Plays a run to its end, under its lock, and summarises it."""
+        """Play a run to its end, under its lock, and summarise it."""
         plan, record, journal = prepared.plan, prepared.record, self.store.journal
         total = sum(items.count * plan.repeats(task) for task, items in prepared.items.items())
         people = any(binding.player.identity.wire == "human" for binding in plan.bindings.values())
@@ -183,24 +183,24 @@ class Engine:
         return PlayedRun(self.stored(record.id), ending, progress)
 
     def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
-        """Prepares and plays a run; `options` are those of `prepare`."""
+        """Prepare and play a run; `options` are those of `prepare`."""
         return run_loop(self.play(self.prepare(config, items, **options)))
 
     def resume(
         self, reference: str, caps: Caps | None = None, in_flight: int | None = None, **options: Any
     ) -> PlayedRun:
-        """Plays what a stopped or killed run had left; `options` are those of `prepare_resume`."""
+        """Continue a stopped or killed run; `options` are those of `prepare_resume`."""
         return run_loop(self.play(self.prepare_resume(reference, caps, in_flight, **options)))
 
     def stored(self, reference: str) -> StoredRun:
-        """The stored run of that id, name, unique beginning of an id, or `last`; a mistyped path makes no new store."""
+        """The stored run with this id, name or unique start of an id, or `last`; a mistyped path creates no store."""
         if not self.store.path.exists():
             raise UsageError(f"there is no run '{reference}': there is no store at {self.store.path}.")
         record = self.store.runs.get(reference)
         return StoredRun(self.store, record, self._load(record.instrument))
 
     def _recorded(self, config: RunConfig) -> Recording | None:
-        """The replies of the run that `replay/RUN` names, or None where nobody replays."""
+        """The replies of the run in `replay/RUN`, or None if no role replays a run."""
         wanted = {spec.removeprefix(_REPLAY) for spec in _specs(config) if spec.startswith(_REPLAY)}
         if len(wanted) > 1:
             raise UsageError(f"only one run can be replayed at a time, not {', '.join(sorted(wanted))}.")
@@ -222,7 +222,7 @@ def _specs(config: RunConfig) -> tuple[str, ...]:
 
 
 def _refuse_changes(record: RunRecord, plan: Plan) -> None:
-    """A run is continued only with the prompts, data and models it was begun with."""
+    """Raise a UsageError if prompts, data or models have changed since the run was started."""
     now, then = plan.manifest(), record.manifest
     for what, before, after in (
         ("prompts", then.prompts_digest, now.prompts_digest),
@@ -240,7 +240,7 @@ def _refuse_changes(record: RunRecord, plan: Plan) -> None:
 
 
 def run_loop(coroutine: Coroutine[Any, Any, Value]) -> Value:
-    """Runs a coroutine to its end, in a thread of its own where the caller is inside a running event loop."""
+    """Run a coroutine to its end; inside a running event loop, in a separate thread."""
     # A run makes many short-lived objects and few cycles; looking for these less often saves a tenth of its time.
     before = gc.get_threshold()
     gc.set_threshold(50_000, 20, 100)

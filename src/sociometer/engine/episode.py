@@ -1,4 +1,4 @@
-"""Plays one item once: the one path that runs, rehearsals and estimates take."""
+"""Plays one item once, for runs, rehearsals and estimates."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from sociometer.store.stored_run import score_safely
 
 
 class PlayedEpisode(Struct, frozen=True):
-    """An episode with its transcript; `error` is what ended it where it has no outcome."""
+    """An episode with its transcript; `error` is the cause if it has no outcome."""
 
     episode: Episode[Any, Any]
     events: tuple[Event, ...]
@@ -23,9 +23,9 @@ class PlayedEpisode(Struct, frozen=True):
 async def play_episode(
     plan: Plan, task: Task[Any, Any], item: Item, repeat: int = 0, replies: ReplySource | None = None
 ) -> PlayedEpisode:
-    """Plays an item and scores it; without `replies` the players are asked directly and nothing is kept.
+    """Play an item and score it; without `replies` the players are asked directly and nothing is stored.
 
-    What an item cannot survive is its failure. A stop and a broken store concern the whole run and are raised.
+    An error of one item becomes its failure. A stop or a store error concerns the whole run and is raised.
     """
     card = plan.instrument.card
     draw = Draw(card.name, card.version, task.name, item.id, repeat, plan.config.seed)
@@ -53,7 +53,7 @@ def failed(item: Item, repeat: int, error: Exception) -> Episode[Any, Any]:
 
 
 def _cause(raised: Exception) -> Exception:
-    """The error that counts among those of concurrent branches: a broken store, then a stop, then the first."""
+    """The error to report for concurrent branches: a store error, then a stop, then the first one."""
     if not isinstance(raised, ExceptionGroup):
         return raised
     causes = [_cause(error) for error in raised.exceptions]

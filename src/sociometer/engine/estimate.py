@@ -1,4 +1,4 @@
-"""The plan in numbers, before anything is sent: a few items are rehearsed with stand-ins to count calls and tokens."""
+"""Estimates calls, tokens and cost before anything is sent, by playing a few items with stand-ins."""
 
 import asyncio
 from functools import partial
@@ -21,7 +21,7 @@ _REPLY_TOKENS = 120
 
 
 class RoleEstimate(Struct, frozen=True):
-    """What a role will be asked; `cost` is None where the price is unknown."""
+    """The estimate for one role; `cost` is None if the price is unknown."""
 
     task: str
     role: str

@@ -15,7 +15,7 @@ from sociometer.store.stored_run import StoredRun
 
 
 def export_run(run: StoredRun, to: Path) -> int:
-    """Writes the file whole or not at all; gives the number of rows."""
+    """Write the file completely or not at all, and return the number of rows."""
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     if to.suffix not in writers:
         raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)}.")
@@ -27,7 +27,7 @@ def export_run(run: StoredRun, to: Path) -> int:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A file to write in place of `path`, which it replaces once all of it is written."""
+    """A temporary file that replaces `path` when it is complete."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

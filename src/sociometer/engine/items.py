@@ -11,9 +11,9 @@ _HELD = 10_000
 
 
 class ItemList:
-    """The items of a task, read through once before anything is sent, so that a bad row is met before the run begins.
+    """The items of a task, all read once before anything is sent, so that a bad row is found before the run starts.
 
-    It holds the items where they are few, and reads them again where they are many.
+    A short list stays in memory; a long one is read again.
     """
 
     def __init__(self, task: str, read: Callable[[], Iterable[Item]]) -> None:

@@ -1,4 +1,4 @@
-"""From what the user asked for to what will be played: everything is looked up and checked before anything is sent."""
+"""Makes the plan of a run from its configuration: everything is checked before anything is sent."""
 
 import hashlib
 import platform
@@ -26,11 +26,11 @@ from sociometer.models.replay import RecordedReplies
 from sociometer.store.records import Manifest, RoleRecord
 
 _UNREPEATABLE = ("human", "replay")
-"""Who answers by turn, so that beginning again in the middle would give other answers."""
+"""Players that reply in order: restarting in the middle would give other replies."""
 
 
 class Plan(Struct, frozen=True):
-    """A run that is ready to be played; its configuration names tasks and settings in full."""
+    """The plan of a run; its configuration has all tasks and settings."""
 
     config: RunConfig
     instrument: Instrument
@@ -40,15 +40,15 @@ class Plan(Struct, frozen=True):
     prompts: Prompts
     prices: Prices
     command_items: tuple[Item, ...] | None = None
-    """Items that a command handed over, in place of the task's own."""
+    """Items from a command, in place of the task's own."""
 
     def source(self) -> Source:
-        """Where items come from."""
+        """The source of items."""
         folders, config = data_folders(self.config.data_folder), self.config
         return Source(self.settings, self.prompts, config.instrument, config.official, folders, config.seed)
 
     def repeats(self, task: str) -> int:
-        """How often each item of a task is played."""
+        """The number of times each item of a task is played."""
         return self.config.repeats or self.instrument.card.task_card(task).repeats
 
     def items(self, task: Task[Any, Any]) -> Iterable[Item]:
@@ -64,11 +64,11 @@ class Plan(Struct, frozen=True):
         return sample(read, config.limit, config.seed, whole_clusters=whole)
 
     def item_lists(self) -> dict[str, ItemList]:
-        """The items of every task, read through; a bad row or an empty list is an error here."""
+        """The items of every task, all read once; a bad row or an empty list raises an error."""
         return {task.name: ItemList(task.name, partial(self.items, task)) for task in self.tasks}
 
     def manifest(self) -> Manifest:
-        """What makes the run repeatable."""
+        """The record that makes the run repeatable."""
         return Manifest(
             config=structs.replace(self.config, insecure_http=False),
             instrument_version=self.instrument.card.version,
@@ -98,7 +98,7 @@ class Plan(Struct, frozen=True):
         return hashlib.sha256(body).hexdigest()[:32]
 
     def reusable(self) -> bool:
-        """Whether an earlier run by the same command may be continued: only where all identities are certain."""
+        """Whether an earlier run of the same command may be continued: only if all identities are certain."""
         identities = [binding.player.identity for binding in self.bindings.values()]
         return not self.config.fresh and all(one.certain and one.wire not in _UNREPEATABLE for one in identities)
 
@@ -114,9 +114,9 @@ def make_plan(
     sends: bool = True,
     key_variables: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Looks everything up; a UsageError says what is wrong before anything is sent.
+    """Make the plan; raise a UsageError before anything is sent if something is wrong.
 
-    With `bindings` those are taken instead of the players that the configuration names. `key_variables` is given for
+    `bindings` replace the players that the configuration names. `key_variables` is given for
     the configuration of a stored run: the variables of keys that the user named again, by role.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))

@@ -1,4 +1,4 @@
-"""Prices of models: dated, editable by the user; an unknown price says so instead of counting as zero."""
+"""Prices of models, with dates; users can add their own, and an unknown price is not counted as zero."""
 
 import os
 import tomllib
@@ -16,16 +16,16 @@ _BUNDLED = Path(__file__).with_name("prices.toml")
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a model costs, in US dollars for a million tokens, and when that was so."""
+    """The price of a model in US dollars per million tokens, and its date."""
 
     input: float
     output: float
     as_of: date
     max_output: int | None = None
-    """The most tokens that a reply can have; None where it is not known."""
+    """The maximum number of tokens in a reply; None if unknown."""
 
     def of(self, usage: Usage) -> float | None:
-        """The cost of a reply, or None where the server did not report its tokens."""
+        """The cost of a reply, or None if the server did not report its tokens."""
         if self.input == self.output == 0:
             return 0.0
         if usage.input_tokens is None or usage.output_tokens is None:
@@ -38,7 +38,7 @@ Prices = dict[str, Price]
 
 
 def price_of(prices: Prices, identity: Identity, spec: str) -> Price | None:
-    """The price of a model as it was named (`openai/gpt-4o-mini`), or None where it is unknown."""
+    """The price of a model by name (`openai/gpt-4o-mini`), or None if unknown."""
     return prices.get(spec) if identity.base_url or identity.wire == "python" else _FREE
 
 
@@ -49,7 +49,7 @@ def user_file() -> Path:
 
 
 def read_prices() -> Prices:
-    """The bundled prices with the user's own in place of those it names."""
+    """The bundled prices, overridden by the user's own."""
     return {**_read(_BUNDLED), **(_read(user_file()) if user_file().exists() else {})}
 
 

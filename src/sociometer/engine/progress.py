@@ -1,4 +1,4 @@
-"""What a run in progress has to show, counted as it happens."""
+"""The counters of a run in progress."""
 
 import time
 from collections import Counter
@@ -10,13 +10,13 @@ from sociometer.store.records import RunStatus
 
 @dataclass
 class Progress:
-    """Counters that the runner moves and the progress display reads."""
+    """Counters that the runner updates and the progress display reads."""
 
     label: str
     budget: Budget
     total: int
     people: bool = False
-    """Whether a person answers at the terminal, whose typing nothing may write over."""
+    """Whether a person answers at the terminal; then nothing else may write to it."""
     done: int = 0
     done_before: int = 0
     failed: Counter[str] = field(default_factory=Counter)
@@ -39,7 +39,7 @@ class Progress:
 
     @property
     def waiting_seconds(self) -> float:
-        """How long nothing is sent to a server that asked for it."""
+        """The remaining wait that a server asked for."""
         return max(0.0, self._wait_until - time.monotonic())
 
     @property
@@ -49,11 +49,11 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Episodes finished a second."""
+        """Finished episodes per second."""
         return (self.done - self.done_before + sum(self.failed.values())) / max(self.elapsed_seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float | None:
-        """Time left at the present rate, once there is one."""
+        """The remaining time at the present rate; None until there is a rate."""
         finished = self.done + sum(self.failed.values())
         return (self.total - finished) / self.rate if self.rate else None

@@ -1,4 +1,4 @@
-"""Gets a reply for a request: from the journal, or from the player within all bounds; kept before it is used."""
+"""Gets the reply to a request from the journal, or from the player within all limits; stores it before use."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 
 
 class RetryPolicy(Struct, frozen=True):
-    """How often and how long a request is tried again."""
+    """How often and for how long a request is retried."""
 
     retries: int = 8
     first_wait_seconds: float = 0.5
@@ -63,7 +63,7 @@ class JournalReplies:
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
     ) -> tuple[Answer, bytes]:
-        """The answer and its journal key (empty for players whose replies follow from the request)."""
+        """The reply and its journal key (empty for players whose replies follow from the request)."""
         player = drawn.binding.player
         if not player.journaled:
             return await attempt(), b""
@@ -77,7 +77,7 @@ class JournalReplies:
         return msgspec.msgpack.decode(kept, type=kind), key
 
     def stop(self, reason: Stopped) -> None:
-        """Sends nothing more; what is in flight is still kept when it comes."""
+        """Send nothing more; replies to requests in flight are still stored."""
         if self.stopping is None:
             self.stopping = reason
         self._stop.set()
@@ -96,7 +96,7 @@ class JournalReplies:
     async def _send(
         self, drawn: DrawnRequest, key: bytes, attempt: Callable[[], Awaitable[Answer]], *, writes: bool
     ) -> tuple[Answer, bytes | None]:
-        """The answer once it is on disk, and the one that another process had stored for this draw meanwhile."""
+        """The reply once it is on disk, or the one that another process has stored for this draw."""
         endpoint = drawn.binding.player.identity.endpoint
         throttle = self.throttles[endpoint]
         for tried in itertools.count():
@@ -167,6 +167,6 @@ class JournalReplies:
 
 
 def _countable(usage: Usage) -> Usage:
-    """The usage, with numbers that no server can mean taken for unreported."""
+    """The usage; impossible numbers count as not reported."""
     counts = (usage.input_tokens, usage.output_tokens)
     return Usage(*(count if count is not None and 0 <= count < _MOST_TOKENS else None for count in counts))

@@ -1,4 +1,4 @@
-"""Stops a run whose first replies are mostly cut off: its limit, not the subject, would be measured."""
+"""Stops a run if most of its first replies are cut off, because it would measure the limit and not the subject."""
 
 from collections import Counter
 
@@ -24,9 +24,9 @@ class ReplyLengths:
         self._judged = False
 
     def add(self, played: PlayedEpisode, progress: Progress) -> Stopped | None:
-        """What stops the run where most first replies are cut off; official items only get a warning.
+        """The reason to stop the run if most first replies are cut off; official items only get a warning.
 
-        A run that is resumed has been warned before, so it goes on.
+        A resumed run was warned before, so it continues.
         """
         if self._judged or played.episode.score is None:
             return None

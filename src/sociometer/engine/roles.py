@@ -1,4 +1,4 @@
-"""Binds every role to whoever plays it, before anything is sent."""
+"""Binds every role to a player, before anything is sent."""
 
 from collections.abc import Iterable, Mapping
 
@@ -26,9 +26,9 @@ def bind_roles(
     sends: bool = True,
     key_variables: Mapping[str, str] | None = None,
 ) -> dict[str, RoleBinding]:
-    """A player for every role that the tasks ask; a role without a model and without a default is an error.
+    """A player for every role that the tasks use; a role without a model and without a default is an error.
 
-    `players` gives the player of a specification that only the caller can make (a Python function). `key_variables` is
+    `players` are for specifications that only the caller can resolve (a Python function). `key_variables` is
     given for a stored run: the variables that the user named again, by role.
     """
     card = instrument.card
@@ -79,7 +79,7 @@ def resolve_player(
     key_variables: Mapping[str, str] | None = None,
     named_by_user: bool = True,
 ) -> Player:
-    """The player a specification names; `provider/name@URL#REVISION` gives it a base URL and weights of its own.
+    """The player for a specification; `provider/name@URL#REVISION` sets its base URL and names its weights.
 
     What a stored run names (`key_variables` is given) counts as named by the user only where the role's variable is.
     """

@@ -1,4 +1,4 @@
-"""Plays a plan: many items at once, each on its own; one that fails never stops the rest."""
+"""Plays a plan: many items at once; an item that fails does not stop the others."""
 
 import asyncio
 import contextlib
@@ -25,17 +25,17 @@ GRACE_SECONDS = 10.0
 
 
 class Ending(Struct, frozen=True):
-    """How the playing ended: finished, stopped (it can be resumed) or failed for everyone, and why."""
+    """How a run ended: finished, stopped (it can be resumed) or failed for all items, and why."""
 
     status: RunStatus
     reason: str = ""
     cause: StopCause | None = None
     kept: bool = True
-    """False where nothing was ever answered, so that no run is kept."""
+    """False if there was never a reply; then no run is stored."""
 
 
 class Runner:
-    """The playing of one run."""
+    """Plays one run."""
 
     def __init__(
         self, plan: Plan, items: dict[str, ItemList], store: Store, run: str, progress: Progress, budget: Budget
@@ -50,7 +50,7 @@ class Runner:
         self._replies = JournalReplies(plan, store.journal, run, budget, progress)
 
     async def play(self) -> Ending:
-        """Plays all that is not yet played; every episode is stored as it ends."""
+        """Play all items that are not yet played; every episode is stored when it ends."""
         jobs = self._jobs()
         workers = [asyncio.create_task(self._work(jobs)) for _ in range(self._workers())]
 

@@ -1,14 +1,14 @@
-"""Bounds the requests in flight at one endpoint: halves when the server is overloaded, recovers while it is not."""
+"""Limits the requests in flight at one endpoint: halves the limit if the server is overloaded, then raises it again."""
 
 import asyncio
 from collections import deque
 
 
 class Throttle:
-    """A bound on requests in flight that adapts; waiters are served in order.
+    """An adaptive limit on requests in flight; waiters are served in order.
 
     Additive increase, multiplicative decrease. Replies to requests that were sent before the last halving do not halve
-    again: one burst of 429s is one message from the server, not many.
+    it again: a burst of 429s counts as one message from the server.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -22,7 +22,7 @@ class Throttle:
         self._timer: asyncio.TimerHandle | None = None
 
     async def acquire(self) -> int:
-        """Takes a place in flight, once there is one; gives what `slow_down` must be told. `release` gives it back."""
+        """Take a slot when one is free; return the token for `slow_down`. `release` frees the slot."""
         if self._may_send() and not self._waiters:
             self.in_flight += 1
             return self._epoch
@@ -38,12 +38,12 @@ class Throttle:
         return self._epoch
 
     def release(self) -> None:
-        """Gives a place back."""
+        """Free a slot."""
         self.in_flight -= 1
         self._wake()
 
     def slow_down(self, sent_in: int, retry_after_seconds: float | None = None) -> None:
-        """The server asked for less: halve, and send nothing before it said so."""
+        """Halve the limit, and send nothing until the time that the server asked for."""
         if sent_in == self._epoch:
             self._epoch += 1
             self.limit = max(1.0, self.limit / 2)
@@ -51,12 +51,12 @@ class Throttle:
             self._open_at = max(self._open_at, asyncio.get_running_loop().time() + retry_after_seconds)
 
     def recover(self) -> None:
-        """A reply came: allow a little more, one request more for each full round."""
+        """Raise the limit after a reply, by one request for each full round."""
         if self.limit < self.ceiling:
             self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
 
     def open(self) -> None:
-        """Lets everybody through from now on: nothing more will be sent, and each is told so."""
+        """Let all waiters through, because nothing more will be sent and each of them raises."""
         self._opened = True
         self._wake()
 

@@ -1,1 +1,1 @@
-"""Anything that can answer: hosted and local models, baselines, scripts, recordings, people."""
+"""Players: hosted and local models, baselines, scripts, recordings, people."""

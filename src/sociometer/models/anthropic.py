@@ -19,7 +19,7 @@ from sociometer.models.rule import no_embeddings
 
 _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096
-"""The format demands a limit; this one stands where none is asked for."""
+"""The default limit; the format requires one."""
 _NULL = Raw(b"null")
 
 
@@ -98,16 +98,16 @@ class AnthropicPlayer:
             raise self._endpoint.malformed(received, error) from None
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Always refuses: the format has no embeddings."""
+        """Raise an error: the format has no embeddings."""
         raise no_embeddings(self._identity)
 
     async def close(self) -> None:
-        """Lets go of the connection."""
+        """Close the connection."""
         await self._endpoint.close()
 
 
 def messages_body(name: str, request: Request) -> MessagesBody:
-    """The request as this format wants it: system text apart, a schema as a tool that must be used."""
+    """The request in this format: system text separate, a schema as a required tool."""
     sampling = request.sampling
     spoken = tuple(message for message in request.messages if message.role != "system")
     told = "\n\n".join(message.content for message in request.messages if message.role == "system")
@@ -126,9 +126,9 @@ def messages_body(name: str, request: Request) -> MessagesBody:
 
 
 def read_answer(received: bytes, tool: str = "") -> Reply:
-    """The reply in an answer, which may be silent; a DecodeError where it is none.
+    """The reply in a response body, which may be empty; raise a DecodeError if there is none.
 
-    What the model gave to `tool`, by which a schema is asked for, is its answer; a call of any other tool is not.
+    The input of `tool`, which requests a schema, is the answer; calls of other tools are not.
     """
     answer = _answer(received)
     if not answer.content:

@@ -1,4 +1,4 @@
-"""Players that show what no understanding earns, and the oracle that shows what full understanding earns."""
+"""Baselines, which show the score without understanding, and the oracle, which shows the best score."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,14 +23,14 @@ _NO_TOKENS = Usage(0, 0)
 
 
 class Baseline(RulePlayer):
-    """Answers every request by one rule, which gives the place of one of several values."""
+    """Answers every request by one rule, which picks one of several values by its index."""
 
     def __init__(self, name: str, place: Callable[[Sequence[Any], Random], int]) -> None:
         super().__init__(Identity("baseline", name, stand_in=True))
         self._place = place
 
     async def answer(self, request: Request) -> Reply:
-        """The rule's answer to the answer_format."""
+        """The rule's answer in the given format."""
         return Reply(self.write(request), usage=_NO_TOKENS)
 
     def write(self, request: Request) -> str:
@@ -46,23 +46,23 @@ class Baseline(RulePlayer):
                 return str(self._take(self.words(request), request))
 
     def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
-        """The whole total on the option that the rule takes."""
+        """The whole total on the option that the rule picks."""
         taken = self.pick(answer_format.options, rng)
         return tuple(answer_format.total if index == taken else 0.0 for index in range(len(answer_format.options)))
 
     def fill(self, answer_format: Schema, request: Request) -> Any:
-        """An instance of the schema, each value taken by the rule."""
+        """An instance of the schema with values picked by the rule."""
         words = self.words(request)
         return sample(
             answer_format.schema, lambda values: self._take(values, request), lambda: self._take(words, request)
         )
 
     def words(self, request: Request) -> tuple[str, ...]:
-        """What can be said to anything, in the language of the last message."""
+        """A sentence that fits any message, in the language of the last message."""
         return _WORDS[language_of(request)]
 
     def pick(self, options: Sequence[str], rng: Random) -> int:
-        """The place of the option that the rule takes."""
+        """The index of the option that the rule picks."""
         return self._place(options, rng)
 
     def _take(self, values: Sequence[Any], request: Request) -> Any:
@@ -70,13 +70,13 @@ class Baseline(RulePlayer):
 
 
 class Guesser(Baseline):
-    """Takes any answer with the same probability."""
+    """Picks every answer with the same probability."""
 
     def __init__(self) -> None:
         super().__init__("random", lambda values, rng: rng.randrange(len(values)))
 
     def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
-        """Every way to share out whole points is equally likely."""
+        """A random allocation of whole points; all are equally likely."""
         points, parts = round(answer_format.total), len(answer_format.options)
         if points != answer_format.total or points < 1:
             cuts = sorted(rng.random() for _ in range(parts - 1))
@@ -88,22 +88,22 @@ class Guesser(Baseline):
 
 
 class Even(Baseline):
-    """Shares a total out evenly, takes the middle of a range, and spreads its choices by chance."""
+    """Shares a total evenly, takes the middle of a range, and chooses options at random."""
 
     def __init__(self) -> None:
         super().__init__("even", _middle)
 
     def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
-        """The same for every option."""
+        """An equal share for every option."""
         return (answer_format.total / len(answer_format.options),) * len(answer_format.options)
 
     def pick(self, options: Sequence[str], rng: Random) -> int:
-        """Any option: over many items the choices are even."""
+        """A random option."""
         return rng.randrange(len(options))
 
 
 class Refuser(Baseline):
-    """Declines whatever is asked: what is left of a score when nothing is answered."""
+    """Refuses every request; shows the score of a subject that never answers."""
 
     def __init__(self) -> None:
         super().__init__("refuse", _first)
@@ -114,13 +114,13 @@ class Refuser(Baseline):
 
 
 class Oracle(Baseline):
-    """Gives the key of the answer format, and so proves that a task can be solved."""
+    """Gives the key of the answer format, to show that a task can be solved."""
 
     def __init__(self) -> None:
         super().__init__("oracle", _first)
 
     def write(self, request: Request) -> str:
-        """The key of the answer_format."""
+        """The key of the answer format."""
         match request.answer_format:
             case Choice(key=int() as key) as answer_format:
                 return answer_format.labels[key]
@@ -144,7 +144,7 @@ def allocation_text(options: Sequence[str], shares: Sequence[float]) -> str:
 
 
 def language_of(request: Request) -> str:
-    """`zh` where the last message has Chinese characters, else `en`."""
+    """`zh` if the last message has Chinese characters, else `en`."""
     last = request.messages[-1].content if request.messages else ""
     return "zh" if _CHINESE.search(last) else "en"
 
@@ -186,12 +186,12 @@ _MAKERS: dict[str, tuple[str, Callable[[], Baseline]]] = {
 
 
 def baseline(name: str) -> Baseline:
-    """The baseline of that name."""
+    """The baseline with this name."""
     if name not in _MAKERS:
         raise unknown("baseline", name, _MAKERS, "Run 'sociometer models' to see all.")
     return _MAKERS[name][1]()
 
 
 def baselines() -> dict[str, str]:
-    """Each baseline's name with what it answers."""
+    """The name of each baseline with a description of its answers."""
     return {name: help_ for name, (help_, _) in _MAKERS.items()}

@@ -1,4 +1,4 @@
-"""What went wrong between us and a server, as one well-described error each.
+"""Turns the errors of servers into clear messages.
 
 Kinds: authentication, connection, content filter, context too long, empty reply, malformed reply, not found,
 out of credit, overloaded, rate limit, refused option, refused request, server error, timeout, wrong server.
@@ -75,29 +75,29 @@ _STATUS_NAMES = {
     "permission_denied": 403,
     "permission_error": 403,
 }
-"""The status that an error's name stands for, where an answer of status 200 gives no number."""
+"""The status of an error's name, for responses of status 200 that contain no number."""
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
-"""What reading a server's JSON can raise: not JSON, not what was expected, not UTF-8, nested too deeply."""
+"""The exceptions of reading a server's JSON: not JSON, not the expected type, not UTF-8, nested too deeply."""
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 
 
 def without_secrets(text: str, key: str = "") -> str:
-    """The text with the key, and anything that looks like one, taken out."""
+    """The text without the key and without anything that looks like one."""
     if key:
         text = without_key(text.replace(key, "[key]"), key)
     return _SECRETS.sub("[key]", without_passwords(text))
 
 
 def without_passwords(text: str) -> str:
-    """The text with what URLs in it hold before their host (`user:password@`) taken out."""
+    """The text without the user names and passwords of URLs (`user:password@`)."""
     return _USERINFO.sub("//", text)
 
 
 def shortened(text: str, key: str = "") -> str:
     """One line of the text, without secrets and not too long.
 
-    Only the first 4,000 characters are searched for secrets and shown; a word that is cut off there is left out, since
-    it could be a part of a secret.
+    Only the first 4,000 characters are searched for secrets and shown; a word that is cut off there is left
+    out, because it could be part of a secret.
     """
     line = " ".join((text.replace(key, "[key]") if key else text).split())
     begun = line[:_LONGEST_SEARCHED]
@@ -114,7 +114,7 @@ def speaks_html(body: bytes) -> bool:
 
 
 def status_within(body: bytes) -> int | None:
-    """The status of an error that came in an answer of status 200, as gateways send it; None where there is none."""
+    """The status of an error inside a response of status 200, as some gateways send it; None if there is none."""
     error = _error_in(_decoded(body))
     if not error:
         return None
@@ -128,7 +128,7 @@ def status_within(body: bytes) -> int | None:
 
 
 def wrong_server(where: str, status: int) -> MachineryError:
-    """The error for a web page where an API was expected."""
+    """The error for a web page in place of an API response."""
     return MachineryError(
         f"{where} returned an HTML page (status {status}). Check the base URL; for most servers it ends in /v1.",
         "wrong server",
@@ -137,7 +137,7 @@ def wrong_server(where: str, status: int) -> MachineryError:
 
 
 def retry_after(headers: Mapping[str, str], body: Any = None) -> float | None:
-    """How many seconds the server asks us to wait, from its headers or (Google) its error details."""
+    """The seconds that the server asks to wait, from its headers or (Google) its error details."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return min(milliseconds / 1000, _LONGEST_WAIT_SECONDS)
@@ -154,9 +154,9 @@ def retry_after(headers: Mapping[str, str], body: Any = None) -> float | None:
 def refused(
     where: str, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None = None, key: str = ""
 ) -> MachineryError:
-    """The error for an answer whose status is not 200; `sent` holds the options that the request carried.
+    """The error for a response whose status is not 200; `sent` has the options of the request.
 
-    A request that the server refused used no tokens; of other errors nobody knows.
+    A rejected request used no tokens; for other errors the usage is unknown.
     """
     error = _refusal(where, status, headers, body, sent, key)
     if (status < 500 and status != 408) or status in (503, 529):

@@ -1,4 +1,4 @@
-"""Why a reply ended, in the same few words for every wire format; a server's own word is never passed on."""
+"""Why a reply ended, in the same words for every wire format; a server's own word is never passed on."""
 
 from sociometer.core.conversation import Reply, Usage
 from sociometer.core.errors import MachineryError
@@ -24,14 +24,14 @@ _WORDS = {word: meant for meant, words in _MEANT.items() for word in words}
 
 
 def filtered_reply(error: MachineryError) -> Reply:
-    """The reply for a request that the provider's content filter refused; any other error is raised again."""
+    """The reply for a request that the provider's content filter rejected; any other error is raised again."""
     if error.kind != CONTENT_FILTER:
         raise error
     return Reply("", usage=Usage(*(error.tokens or (None, None))), finish=FILTERED)
 
 
 def finish_of(reason: str | None, *, called: bool = False) -> str:
-    """One of the words above for a server's finish reason; `called` says that the reply holds a tool call."""
+    """One of the words above for a server's finish reason; `called` says that the reply has a tool call."""
     if called:
         return TOOL_CALLS
     return _WORDS.get(reason.lower(), OTHER) if reason else STOP

@@ -31,7 +31,7 @@ class _Content(Struct, omit_defaults=True):
 
 
 class GenerationConfig(Struct, omit_defaults=True, rename="camel"):
-    """The options; absent ones leave the server's default in place."""
+    """The options; missing ones mean the server's default."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -117,7 +117,7 @@ _vectors = msgspec.json.Decoder(_Vectors).decode
 
 
 class GooglePlayer:
-    """A model behind a server that speaks generateContent."""
+    """A model behind a server with generateContent."""
 
     journaled = True
 
@@ -163,12 +163,12 @@ class GooglePlayer:
         return tuple(vectors)
 
     async def close(self) -> None:
-        """Lets go of the connection."""
+        """Close the connection."""
         await self._endpoint.close()
 
 
 def content_body(request: Request) -> ContentBody:
-    """The request as this format wants it."""
+    """The request in this format."""
     contents = [
         _Content((_Text(message.content),), "model" if message.role == "assistant" else "user")
         for message in request.messages
@@ -181,7 +181,7 @@ def content_body(request: Request) -> ContentBody:
 
 
 def read_answer(received: bytes) -> Reply:
-    """The reply in an answer, which may be silent; a DecodeError where it is none."""
+    """The reply in a response body, which may be empty; raise a DecodeError if there is none."""
     answer = _answer(received)
     if not answer.candidates:
         refuse_error(answer.error)

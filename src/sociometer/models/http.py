@@ -1,4 +1,4 @@
-"""The one HTTP client: a session for each event loop, and an endpoint that makes one attempt at a time."""
+"""The HTTP client: one session per event loop, and endpoints that make single attempts."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -21,11 +21,11 @@ _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
 
 MakeHeaders = Callable[[str], Mapping[str, str]]
-"""The headers of a request, from the key (empty where there is none)."""
+"""The headers of a request, from the key (empty if there is none)."""
 
 
 class Received(Struct, frozen=True):
-    """A successful answer: its body, and the headers that came with it."""
+    """A successful response: its body and headers."""
 
     body: bytes
     headers: Mapping[str, str]
@@ -72,7 +72,7 @@ class Endpoint:
         return f"Endpoint({self._base})"
 
     async def post(self, path: str, body: bytes, sent: Struct | None = None) -> Received:
-        """A successful answer; anything else is a MachineryError. `sent` holds the options in the body."""
+        """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
         key = read_key(self._key_variable)
         url = self._urls.get(path)
         if url is None:
@@ -101,7 +101,7 @@ class Endpoint:
             raise self._broken(error, key) from None
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:
-        """The error for an answer of status 200 that is not what it should be."""
+        """The error for a malformed response of status 200."""
         body = received.body
         key = read_key(self._key_variable)
         if failures.speaks_html(body):
@@ -114,11 +114,11 @@ class Endpoint:
         return MachineryError(f"{said}; it begins '{begins}'.", "malformed reply", retryable=True)
 
     def clean(self, reply: Reply) -> Reply:
-        """The reply without the key, should the server repeat it."""
+        """The reply without the key, if the server repeats it."""
         return reply_without_key(reply, read_key(self._key_variable))
 
     async def close(self) -> None:
-        """Leaves the shared session, which closes when nobody uses it."""
+        """Leave the shared session, which closes after its last user."""
         shared, self._shared = self._shared, None
         if shared is None:
             return
@@ -171,7 +171,7 @@ class Endpoint:
         )
 
     async def _wants_tls(self, url: URL) -> bool:
-        """Whether a server that never answered plain HTTP speaks TLS; looked up once."""
+        """Whether a server that never answered plain HTTP uses TLS; checked once."""
         if self._heard or url.scheme != "http" or self._proxy:
             return False
         self._heard = True
@@ -189,7 +189,7 @@ class Endpoint:
 
 
 def _proxy_for(url: URL) -> str | None:
-    """The proxy that the environment names for this host; looked up once, since it is too slow for each request."""
+    """The proxy for this host from the environment; looked up once, because it is too slow for each request."""
     host = url.host or ""
     if is_loopback(host) or proxy_bypass(host):
         return None

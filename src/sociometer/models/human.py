@@ -13,13 +13,13 @@ from sociometer.models.serial_thread import SerialThread
 _NO_TOKENS = Usage(0, 0)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 ReadLine = Callable[[str], str]
-"""Shows a prompt and gives a line; raises EOFError at the end of input."""
+"""Shows a prompt and returns a line; raises EOFError at the end of input."""
 
 
 class Human(RulePlayer):
     """Shows what a model would see and reads a line; one question at a time.
 
-    Without a revision (a name for the person) only `resume` reuses the answers: another person may sit down.
+    Without a revision (a name for the person) only `resume` reuses the answers, because another person may answer.
     """
 
     journaled = True
@@ -31,7 +31,7 @@ class Human(RulePlayer):
         self._turns = SerialThread("person")
 
     async def answer(self, request: Request) -> Reply:
-        """What the person typed; the end of input stops the run cleanly."""
+        """The text that the person typed; the end of input stops the run cleanly."""
         return Reply(await self._turns.run(lambda: self._ask(request)), usage=_NO_TOKENS)
 
     async def close(self) -> None:
@@ -74,7 +74,7 @@ class Human(RulePlayer):
 
 
 def _unfinished(answer_format: AnswerFormat, written: list[str]) -> bool:
-    """Whether points are still to come: they may be given in one line, or one line for each option."""
+    """Whether points are still missing: they may be typed in one line, or in one line per option."""
     if not isinstance(answer_format, Allocation):
         return False
     return len(written) < len(answer_format.options) and len(_NUMBER.findall(written[0])) < len(answer_format.options)

@@ -1,4 +1,4 @@
-"""Finds the key that was sent in what a server sends back, whole or in pieces, plain or encoded, and takes it out."""
+"""Removes the key from responses of a server, whole or in pieces, plain or encoded."""
 
 import base64
 import re
@@ -12,9 +12,9 @@ from sociometer.core.conversation import Reply
 MARK = "[key]"
 _SHORTEST_KEY = 8
 _PIECE = 8
-"""The shortest run of a key's characters that is taken out of a server's own words."""
+"""The shortest run of a key's characters that is removed from a server's own messages."""
 _SPOKEN = 16
-"""The same for what a model says: a shorter run may be there by chance, and an answer must not change."""
+"""The same for replies of a model: a shorter run may occur by chance, and an answer must not change."""
 _LONGEST_WORD = 16
 _APART = bytes(code for code in range(256) if not (code < 128 and chr(code).isalnum()))
 _LOWER = bytes(range(256)).lower()
@@ -22,12 +22,12 @@ _QUOTED = re.compile(r"[^\s%]{0,16}(?:%[0-9A-Fa-f]{2}[^\s%]*)+")
 
 
 def without_key(text: str, key: str) -> str:
-    """A server's own words without the key and without its pieces."""
+    """A server's own message without the key and its pieces."""
     return _traces(key).removed(text, _PIECE)
 
 
 def reply_without_key(reply: Reply, key: str) -> Reply:
-    """The reply, with a mark in place of the key where the server or the model repeats it."""
+    """The reply, with a mark in place of the key if the server or the model repeats it."""
     if not key:
         return reply
     traces = _traces(key)
@@ -44,7 +44,7 @@ def reply_without_key(reply: Reply, key: str) -> Reply:
 
 
 class _Traces:
-    """What a key looks like when it is repeated; white space, punctuation and case make no difference."""
+    """The forms of a key to search for; white space, punctuation and case are ignored."""
 
     def __init__(self, key: str) -> None:
         self._key = key if _is_secret(key) else ""
@@ -106,7 +106,7 @@ def _traces(key: str) -> _Traces:
 
 
 def _is_secret(key: str) -> bool:
-    """Whether a key is one: servers that need none are given a word, which may well be in an answer."""
+    """Whether a key is secret: servers that need no key get a plain word, which may occur in an answer."""
     word = key.isalpha() and key.islower() and len(key) < _LONGEST_WORD
     return len(key) >= _SHORTEST_KEY and not word
 

@@ -1,4 +1,4 @@
-"""Which key may be sent where: a key goes only to its preset's host, or to one that the user named."""
+"""Decides which key may be sent to which server: only to its preset's host, or to one that the user named."""
 
 import ipaddress
 import os
@@ -17,7 +17,7 @@ SUBJECT = "subject"
 
 
 class Key(Struct, frozen=True):
-    """The variable that holds a server's key (empty: no key is sent), and what to do where the server wants one."""
+    """The variable with a server's key (empty: no key is sent), and the advice if the server requires one."""
 
     variable: str
     advice: str = ""
@@ -33,11 +33,11 @@ def key_for(
     insecure_http: bool = False,
     from_project: bool = False,
 ) -> Key:
-    """The key that may be sent to a server; a UsageError where a variable is asked for that the user did not name.
+    """The key that may be sent to a server; raise a UsageError for a variable that the user did not name.
 
-    `preset` is None for providers of other packages. `named_by_user` is false where base URL and variable come from a
-    stored run, an instrument's card or a project file: these may be the work of somebody else. Over plain HTTP a key
-    goes to another machine only with `insecure_http`.
+    `preset` is None for providers of other packages. `named_by_user` is false if base URL and variable come from a
+    stored run, an instrument's card or a project file, which may come from somebody else. Over plain HTTP a key
+    is sent to another machine only with `insecure_http`.
     """
     key = _belonging(preset, base_url, key_variable, named_by_user=named_by_user, role=role)
     if from_project and key.advice:
@@ -100,7 +100,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_key(variable: str) -> str:
-    """The key that a variable holds; empty where there is none. A UsageError where it cannot be sent in a header."""
+    """The key in a variable; empty if there is none. Raises a UsageError if it cannot be sent in a header."""
     key = os.environ.get(variable, "").strip() if variable else ""
     if not (key.isascii() and key.isprintable()):
         raise UsageError(
@@ -111,7 +111,7 @@ def read_key(variable: str) -> str:
 
 
 def origin(base_url: str) -> str:
-    """Scheme, host and port of a URL; empty for what is no URL."""
+    """Scheme, host and port of a URL; empty if it is not a URL."""
     try:
         parts = urlsplit(base_url)
         host, port = parts.hostname, parts.port

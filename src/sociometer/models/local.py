@@ -20,14 +20,14 @@ from sociometer.models.serial_thread import SerialThread
 
 _CONTEXT_TOKENS = 8192
 _MOST_TOKENS = 1024
-"""What a reply may have where nothing else is asked: small models seldom stop by themselves."""
+"""The default reply limit, because small models seldom stop by themselves."""
 _PATIENCE_SECONDS = 5.0
 _QUIET = -1
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
 class LoadedModel:
-    """The weights of one file, loaded at the first use and shared by all who play with it; one generation at a time."""
+    """The weights of one file, loaded on first use and shared by its players; one generation at a time."""
 
     def __init__(self, path: Path, sha256: str) -> None:
         self.path = path
@@ -67,7 +67,7 @@ _LOADED: dict[tuple[Path, str], LoadedModel] = {}
 
 
 class LocalPlayer:
-    """A model in a GGUF file, speaking through the chat template that the file brings."""
+    """A model in a GGUF file, used with the chat template in the file."""
 
     journaled = True
 
@@ -91,7 +91,7 @@ class LocalPlayer:
         return f"LocalPlayer({self._identity.name})"
 
     async def answer(self, request: Request) -> Reply:
-        """One generation, in its turn; the same seed gives the same reply."""
+        """One generation; the same seed gives the same reply."""
         body = chat_body(request)
         received = await self._run(lambda: self._model.chat(body))
         try:
@@ -112,7 +112,7 @@ class LocalPlayer:
             raise self._refused(received) from None
 
     async def close(self) -> None:
-        """Frees the weights when nobody else plays with them."""
+        """Free the weights if no other player uses them."""
         if self._closed:
             return
         self._closed = True
@@ -144,9 +144,9 @@ class LocalPlayer:
 
 
 def chat_body(request: Request) -> dict[str, Any]:
-    """The request as llama.cpp wants it.
+    """The request in the format of llama.cpp.
 
-    Its prompt cache stays off: with it, a reply depends on what was asked before, down to another option being chosen.
+    Its prompt cache stays off: with it, a reply can depend on earlier requests, even which option is chosen.
     """
     sampling = request.sampling
     body: dict[str, Any] = {
@@ -171,7 +171,7 @@ def chat_body(request: Request) -> dict[str, Any]:
 
 
 def _grammar(answer_format: Schema) -> str:
-    """The schema as a grammar without free white space: small models love to indent for ever."""
+    """The schema as a grammar without free white space, because small models may indent endlessly."""
     try:
         grammar: str = _import().json_schema_to_grammar({**answer_format.schema, "x-guidance": _COMPACT})
     except (RuntimeError, ValueError) as error:
@@ -211,10 +211,10 @@ def _load(path: Path, *, embedding: bool) -> Any:
 
 
 def _threads() -> int:
-    """How many threads to use, from SOCIOMETER_THREADS; 0 leaves it to llama.cpp, which takes every core.
+    """The number of threads, from SOCIOMETER_THREADS; 0 means that llama.cpp uses every core.
 
-    On a machine that is already busy its threads wait for each other in a loop: half as many are then faster, and use a
-    third of the time. The replies are the same.
+    On a busy machine its threads wait for each other in a loop: half as many are then faster and use a third of the
+    time. The replies are the same.
     """
     chosen = os.environ.get("SOCIOMETER_THREADS", "")
     if chosen:

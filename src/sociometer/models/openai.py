@@ -1,4 +1,4 @@
-"""The OpenAI wire format: chat completions and embeddings, as hosted and local servers alike speak it."""
+"""The OpenAI wire format: chat completions and embeddings, used by hosted and local servers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ _NULL = Raw(b"null")
 
 
 class ChatBody(Struct, omit_defaults=True):
-    """What is sent; absent options leave the server's default in place."""
+    """The request body; missing options mean the server's default."""
 
     model: str
     messages: tuple[Message, ...]
@@ -151,12 +151,12 @@ class OpenAIPlayer:
         return tuple(vectors)
 
     async def close(self) -> None:
-        """Lets go of the connection."""
+        """Close the connection."""
         await self._endpoint.close()
 
 
 def chat_body(name: str, request: Request, preset: Preset) -> ChatBody:
-    """The request as this server wants it."""
+    """The request in the format of this server."""
     sampling = request.sampling
     body = ChatBody(name, request.messages)
     if sampling != _DEFAULT:
@@ -181,7 +181,7 @@ def chat_body(name: str, request: Request, preset: Preset) -> ChatBody:
 
 
 def response_format(answer_format: Schema) -> dict[str, Any]:
-    """The schema as an option; `strict` only where it fulfils what strictness asks for."""
+    """The schema as an option; `strict` only if the schema meets the requirements of strict mode."""
     named: dict[str, Any] = {"name": answer_format.name, "schema": answer_format.schema}
     if _strict(answer_format.schema):
         named["strict"] = True
@@ -189,7 +189,7 @@ def response_format(answer_format: Schema) -> dict[str, Any]:
 
 
 def read_completion(received: bytes) -> Reply:
-    """The reply in a chat completion, which may be silent; a DecodeError where it is none."""
+    """The reply in a chat completion, which may be empty; raise a DecodeError if there is none."""
     completion = _completion(received)
     if not completion.choices:
         refuse_error(completion.error)
@@ -208,18 +208,18 @@ def read_completion(received: bytes) -> Reply:
 
 
 def given(part: Raw) -> bool:
-    """Whether a part of an answer that is not read yet holds anything."""
+    """Whether an undecoded part of a response has content."""
     return bytes(part) not in _NOTHING
 
 
 def refuse_error(error: Raw) -> None:
-    """Raises a ValueError where an answer without content holds an error object."""
+    """Raise a ValueError if a response without content has an error object."""
     if given(error):
         raise ValueError("an error in place of an answer")
 
 
 def read_vectors(received: bytes, expected: int) -> list[tuple[float, ...]]:
-    """The vectors in their texts' order; a ValueError where some are missing."""
+    """The vectors in the order of their texts; raise a ValueError if some are missing."""
     found = _vectors(received).data
     if len(found) != expected:
         raise ValueError(f"{len(found)} vectors for {expected} texts")
@@ -262,7 +262,7 @@ def _read_usage(raw: Raw) -> Usage:
 
 
 def counted_tokens(count: int | None) -> int | None:
-    """The count, or None where the server's figure makes no sense."""
+    """The count, or None if the server's figure is impossible."""
     return count if count is not None and count >= 0 else None
 
 

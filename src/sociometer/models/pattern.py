@@ -1,6 +1,6 @@
-"""Regular expressions with a bound on their time: they run in a process of their own, which can be ended.
+"""Regular expressions with a time limit: they run in a separate process, which can be ended.
 
-A thread could not be: matching holds the interpreter, and a bad pattern on a long message takes years.
+A thread could not be ended: matching holds the interpreter, and a bad pattern on a long message takes years.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ _LARGEST_ANSWER = 1 << 20
 
 
 class Patterns:
-    """Which of several patterns occur in a text."""
+    """Finds which of several patterns occur in a text."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._patterns = tuple(dict.fromkeys(patterns))
@@ -74,7 +74,7 @@ class Patterns:
 
 
 def serve() -> None:
-    """Reads the patterns, then a text a line; writes the places of the patterns found in it."""
+    """Read the patterns, then one text per line; write the indexes of the patterns found in each."""
     patterns = [re.compile(pattern) for pattern in msgspec.json.decode(sys.stdin.buffer.readline(), type=list[str])]
     for line in sys.stdin.buffer:
         text = msgspec.json.decode(line, type=str)

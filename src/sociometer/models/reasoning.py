@@ -1,4 +1,4 @@
-"""Keeps what a model thought apart from what it answered."""
+"""Separates the reasoning of a model from its answer."""
 
 _OPENINGS = ("<think>", "<thinking>", "<reasoning>", "[THINK]")
 _CLOSINGS = {"<think>": "</think>", "<thinking>": "</thinking>", "<reasoning>": "</reasoning>", "[THINK]": "[/THINK]"}

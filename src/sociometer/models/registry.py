@@ -1,4 +1,4 @@
-"""From what stands after --model to whoever answers."""
+"""Resolves the value of --model to a player."""
 
 import os
 import re
@@ -23,11 +23,11 @@ _NEXT_STEP = "Run 'sociometer models' to see the accepted values for --model."
 _OTHERS = ("local", "baseline", "scripted", "replay", "human", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
-"""Entry points: a provider's name, and a function that gives a Player for a model's name and ModelOptions."""
+"""Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
 
 
 class ModelEntry(Struct, frozen=True, omit_defaults=True):
-    """One line of `sociometer models`; `ready` says whether it could answer now (None: that depends on a server)."""
+    """One line of `sociometer models`; `ready` says whether it can be used now (None: that depends on a server)."""
 
     spec: str
     help: str
@@ -37,7 +37,7 @@ class ModelEntry(Struct, frozen=True, omit_defaults=True):
 
 
 def resolve(spec: str, options: ModelOptions | None = None, *, recorded: RecordedReplies | None = None) -> Player:
-    """Whoever answers under that name; a UsageError before anything is sent where that cannot be."""
+    """The player for a model; raise a UsageError, before anything is sent, if there is none."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
     if _ADDRESS.search(spec):
@@ -84,12 +84,12 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
 
 @cache
 def _installed() -> dict[str, EntryPoint]:
-    """The providers that other packages bring."""
+    """The providers in other installed packages."""
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
 def describe() -> tuple[ModelEntry, ...]:
-    """What may stand after --model, and whether its key is set."""
+    """The accepted values for --model, and whether each can be used now."""
     from sociometer.models.baselines import baselines
     from sociometer.models.pull import PULLABLE, pulled
 
@@ -191,7 +191,7 @@ def _checked(base_url: str) -> str:
 
 
 def _shown(base_url: str) -> str:
-    """A URL as a message may repeat it: without user, password, query and fragment."""
+    """A URL for messages: without user, password, query and fragment."""
     _, at, rest = base_url.rpartition("@")
     return ("…" + at + rest if at else base_url).partition("?")[0].partition("#")[0]
 

@@ -1,4 +1,4 @@
-"""A player that answers from recorded replies: what was said then, said again."""
+"""A player that repeats recorded replies."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -10,20 +10,20 @@ from sociometer.models.rule import RulePlayer
 
 
 class RecordedReplies(Protocol):
-    """Replies that were once given, by what was asked."""
+    """Recorded replies, by request."""
 
     @property
     def name(self) -> str:
-        """What was recorded: a run's id."""
+        """The id of the recorded run."""
         ...
 
     def take(self, role: str, messages: tuple[Message, ...]) -> Reply | None:
-        """The next recorded reply to these very messages, each given once; None where none is left."""
+        """The next recorded reply to exactly these messages, each used once; None if none is left."""
         ...
 
 
 class Recording:
-    """Recorded replies held in memory."""
+    """Recorded replies in memory."""
 
     def __init__(self, name: str, asked: Iterable[Exchange]) -> None:
         self.name = name
@@ -38,14 +38,14 @@ class Recording:
 
 
 class Replay(RulePlayer):
-    """Answers each request with its recorded reply, each once; never journaled, so that none serves twice."""
+    """Answers each request with its recorded reply, each used once; never journaled, so that none is used twice."""
 
     def __init__(self, recorded: RecordedReplies) -> None:
         super().__init__(Identity("replay", recorded.name))
         self._recorded = recorded
 
     async def answer(self, request: Request) -> Reply:
-        """The recorded reply, or an error where this was never asked."""
+        """The recorded reply, or an error if this request was not recorded."""
         reply = self._recorded.take(request.role, request.messages)
         if reply is None:
             last = request.messages[-1].content if request.messages else ""

@@ -1,4 +1,4 @@
-"""The ground of players that are programs: an identity, no vectors, nothing to close."""
+"""The base class of players that are programs: an identity, no embeddings, nothing to close."""
 
 from collections.abc import Sequence
 
@@ -22,7 +22,7 @@ class RulePlayer:
         return f"{type(self).__name__}({self._identity.wire}/{self._identity.name})"
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Always refuses: a rule has no vectors."""
+        """Raise an error: a rule has no embeddings."""
         raise no_embeddings(self._identity)
 
     async def close(self) -> None:

@@ -7,9 +7,9 @@ _DEEPEST = 12
 _LONGEST_ARRAY = 1000
 
 Pick = Callable[[Sequence[Any]], Any]
-"""Takes one of several values (an enum's, or a number's allowed range as its ends and middle)."""
+"""Picks one of several values (those of an enum, or the ends and the middle of a number's range)."""
 Write = Callable[[], str]
-"""Gives the text for a string without an enum."""
+"""Returns the text for a string without an enum."""
 
 
 def sample(schema: dict[str, Any], pick: Pick, write: Write) -> Any:

@@ -1,4 +1,4 @@
-"""A player that answers from a script: in order, or by what the last message says."""
+"""A player that takes its replies from a script: in order, or by a pattern in the last message."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -14,10 +14,10 @@ from sociometer.models.rule import RulePlayer
 
 
 class Line(Struct, frozen=True, forbid_unknown_fields=True):
-    """One scripted answer.
+    """One scripted reply.
 
-    With `match` (a regular expression sought in the last message) it answers whatever matches, as often as `times`
-    allows; without, it is used once, in its turn. With `role` it answers only that role.
+    With `match` (a regular expression for the last message) it answers every message that matches, up to `times`
+    times; without, it is used once, in order. With `role` it answers only that role.
     """
 
     reply: str
@@ -28,7 +28,7 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scripted(RulePlayer):
-    """Answers from lines; journaled, since an answer given in order does not follow from the request alone."""
+    """Answers from lines; journaled, because a reply given in order does not follow from the request alone."""
 
     journaled = True
 
@@ -39,7 +39,7 @@ class Scripted(RulePlayer):
         self._patterns = Patterns([line.match for line in self._lines if line.match])
 
     async def answer(self, request: Request) -> Reply:
-        """The first line that matches and is not used up, else the next line in order."""
+        """The reply of the first line that matches and is not used up, else of the next line in order."""
         last = request.messages[-1].content if request.messages else ""
         matched = await self._patterns.matching(last)
         for index, line in enumerate(self._lines):

@@ -1,4 +1,4 @@
-"""One thing at a time in a thread that never holds up the end of the process."""
+"""Runs one call at a time in a thread that never delays the end of the process."""
 
 import asyncio
 import queue
@@ -10,9 +10,9 @@ ValueT = TypeVar("ValueT")
 
 
 class SerialThread:
-    """Runs calls one after another in a single daemon thread; others may wait for their turn in the event loop.
+    """Runs calls one after another in a single daemon thread; callers wait for their turn in the event loop.
 
-    A pool's threads would be joined when the interpreter ends, and a person who does not answer would block it.
+    The interpreter joins the threads of a pool when it ends, so a person who does not answer would block it.
     """
 
     def __init__(self, name: str) -> None:
@@ -21,7 +21,7 @@ class SerialThread:
         self._thread: threading.Thread | None = None
 
     async def run(self, call: Callable[[], ValueT]) -> ValueT:
-        """The call's value, or its error, once its turn has come."""
+        """The result of the call, or its error."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[ValueT] = loop.create_future()
 
@@ -45,7 +45,7 @@ class SerialThread:
         return await future
 
     def end(self) -> None:
-        """Lets the thread go once it has nothing left to do."""
+        """End the thread when it has nothing left to do."""
         if self._thread is not None:
             self._calls.put(None)
             self._thread = None

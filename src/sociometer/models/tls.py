@@ -1,4 +1,4 @@
-"""Why there is no secure connection to a server, and whether a server that was asked in plain HTTP wants one."""
+"""Explains failed TLS connections, and detects servers that require TLS."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ _PROBE_SECONDS = 5.0
 
 
 def why_not_secure(base_url: str, error: aiohttp.ClientSSLError) -> str:
-    """What is wrong with the server's TLS, and what to do."""
+    """The problem with the server's TLS, and what to do."""
     return f"no secure connection to {base_url}: {_reason(base_url, _cause(error))} No key was sent."
 
 

@@ -1,4 +1,4 @@
-"""Opens the SQLite file, brings its schema up to date, and turns SQLite's errors into ours."""
+"""Opens the SQLite file, updates its schema, and converts SQLite's errors to StoreError."""
 
 import os
 import re
@@ -15,12 +15,12 @@ from sociometer.store.old_manifest import upgrade_manifests
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _STEPS = {3: upgrade_manifests}
-"""What a migration does beyond its SQL."""
+"""The Python step of a migration, after its SQL."""
 BUSY_SECONDS = 30
 
 
 def connect(path: Path, *, writable: bool = True) -> sqlite3.Connection:
-    """A connection to the store at `path`; a writable one creates the file and brings its schema up to date."""
+    """A connection to the store at `path`; a writable one creates the file and updates its schema."""
     with storage_errors(path):
         if writable:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def _statements(script: str) -> list[str]:
 
 @contextmanager
 def storage_errors(path: Path) -> Iterator[None]:
-    """Raises SQLite's and the file system's errors as StoreError, saying what was lost (nothing) and what to do."""
+    """Raise errors of SQLite and the file system as StoreError, with what to do."""
     try:
         yield
     except sqlite3.OperationalError as error:

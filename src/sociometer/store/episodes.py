@@ -1,4 +1,4 @@
-"""Episodes: what happened when an item was played, and what came of it."""
+"""Episodes: the transcript, outcome and score of each play of an item."""
 
 import sqlite3
 import time
@@ -46,7 +46,7 @@ class Episodes:
         episode: Episode[Any, Any],
         events: Sequence[Event],
     ) -> None:
-        """Keeps an episode with its transcript and score, in place of an earlier attempt."""
+        """Store an episode with its transcript and score; replaces an earlier attempt."""
         # Encoded here, not in the writer, so that what cannot be encoded is the instrument's error and nobody else's.
         outcome = None if episode.outcome is None else _encode_json(episode.outcome)
         score = None if episode.score is None else _encode_json(episode.score)
@@ -57,9 +57,9 @@ class Episodes:
     def replace_scores(
         self, run: str, task: str, scores: Mapping[tuple[str, int], Score | Failure], summary: Summary
     ) -> None:
-        """Puts new scores and their summary in place of all old ones of a task, in one transaction.
+        """Replace all scores and the summary of a task, in one transaction.
 
-        A Failure says why an outcome has no score. Only whoever holds the run's lock may call this.
+        A Failure says why an outcome has no score. The caller must hold the run's lock.
         """
         encoded = {
             place: score if isinstance(score, Failure) else _encode_json(score) for place, score in scores.items()
@@ -101,7 +101,7 @@ class Episodes:
             )
 
     def walk(self, run: str, task: Task[Any, Any], item: str | None = None) -> Iterator[Episode[Any, Any]]:
-        """The episodes of a run in the order of items and repeats (of one item only, where named)."""
+        """The episodes of a run, or of one item, in the order of items and repeats."""
         items = msgspec.json.Decoder(task.item_type)
         outcomes = msgspec.json.Decoder(task.outcome_type)
         scores = msgspec.json.Decoder(Score)
@@ -122,7 +122,7 @@ class Episodes:
                 )
 
     def transcript(self, run: str, task: str, item: str, repeat: int) -> tuple[Event, ...]:
-        """What happened in one episode, in order."""
+        """The events of one episode, in order."""
         with storage_errors(self._path):
             row = self._reader.execute(
                 "SELECT events FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",

@@ -1,4 +1,4 @@
-"""The journal: every reply ever paid for, kept before it is used."""
+"""The journal: every reply, stored before it is used."""
 
 import asyncio
 import sqlite3
@@ -38,7 +38,7 @@ class Journal:
             return unseal(row[0], key) if row else None
 
     def knows(self, identity: Identity) -> bool:
-        """Whether there is any reply of that model; where not, lookups can be spared."""
+        """Whether there is any reply of this model; if not, lookups can be skipped."""
         with storage_errors(self._path):
             row = self._reader.execute(
                 "SELECT 1 FROM journal JOIN model ON model.id = journal.model WHERE identity = ? LIMIT 1",
@@ -49,27 +49,27 @@ class Journal:
     def keep(self, entry: JournalEntry) -> "asyncio.Future[bytes | None]":
         """Queues a reply; the future is done when it is on disk.
 
-        It gives None, or the reply that another process had stored for this draw meanwhile, which then counts.
+        Its result is None, or the reply that another process has stored for this draw, which then counts.
         """
         return self._writer.committed(lambda connection: self._insert(connection, entry))
 
     def count_attempt(self, run: str, usage: Usage | None, charge: Charge) -> None:
-        """Queues what an attempt took that brought no reply to keep; without usage nothing came back at all."""
+        """Queue the usage of an attempt without a reply to store; no usage means that there was no response."""
         used = usage or Usage(0, 0)
         row = (run, used.input_tokens, used.output_tokens, *structs.astuple(charge), time.time())
         self._writer.execute("INSERT INTO attempt VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
     def allow(self, run: str, requests: int, tokens: int, cost: float) -> "asyncio.Future[Any]":
-        """Queues how much a run may come to in all; the future is done when it is on disk."""
+        """Queue the worst case of the whole run; the future is done when it is on disk."""
         row = (run, requests, tokens, cost)
         return self._writer.committed(lambda connection: connection.execute(_PUT_ALLOWANCE, row))
 
     def end_allowance(self, run: str) -> None:
-        """Queues that nothing of a run is in flight any more."""
+        """Queue that a run has no requests in flight any more."""
         self._writer.execute("DELETE FROM allowance WHERE run = ?", (run,))
 
     def charge_allowance(self, run: str) -> None:
-        """Charges what a killed run had in flight, at its worst case, as attempts without a reply."""
+        """Charge the worst case of the requests that a killed run had in flight, as attempts without a reply."""
         with storage_errors(self._path):
             row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
         if row is None:
@@ -88,7 +88,7 @@ class Journal:
         self._writer.flush()
 
     def spent(self, run: str) -> Spent:
-        """What a run has paid for, including failed attempts."""
+        """The requests, tokens and cost of a run, including failed attempts."""
         with storage_errors(self._path):
             row = self._reader.execute(
                 "WITH spent AS ("
@@ -106,7 +106,7 @@ class Journal:
         )
 
     def asked(self, key: bytes) -> tuple[tuple[Message, ...], bytes]:
-        """What was asked under a key, and the reply."""
+        """The messages and the reply of a journal key."""
         with storage_errors(self._path):
             row = self._reader.execute("SELECT messages, reply FROM journal WHERE key = ?", (key,)).fetchone()
             return (read_messages(self._reader, row[0]), unseal(row[1], key)) if row else ((), b"")
@@ -143,12 +143,12 @@ class Journal:
         return number
 
     def forget(self) -> None:
-        """Forgets the numbers of models: a transaction that would have held them was rolled back."""
+        """Forget the row numbers of models, after their transaction was rolled back."""
         self._models.clear()
 
 
 def put_messages(connection: sqlite3.Connection, texts: TextShelf, messages: tuple[Message, ...]) -> bytes:
-    """Stores messages as texts; gives their hashes joined."""
+    """Store messages as texts and return their joined hashes."""
     return b"".join(
         [
             texts.put(connection, _SPEAKERS[message.role] + message.content.encode("utf-8", "surrogatepass"))
@@ -158,7 +158,7 @@ def put_messages(connection: sqlite3.Connection, texts: TextShelf, messages: tup
 
 
 def read_messages(connection: sqlite3.Connection, joined: bytes) -> tuple[Message, ...]:
-    """The messages whose hashes were joined."""
+    """The messages with these joined hashes."""
     return tuple(
         Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
         for body in get_texts(connection, split_hashes(joined))

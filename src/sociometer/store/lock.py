@@ -1,4 +1,4 @@
-"""A run is played by one process at a time; the lock goes with the process, however it ends."""
+"""A lock that lets one process at a time play a run; it ends with the process."""
 
 import os
 from pathlib import Path
@@ -14,12 +14,12 @@ except ImportError:  # Windows has no flock: there, two processes on one run are
 
 
 def lock_path(store: Path, run: str) -> Path:
-    """Where the lock of a run lies."""
+    """The path of the lock of a run."""
     return store.with_name(store.name + ".locks") / f"{run}.lock"
 
 
 class RunLock:
-    """Held while a run is played; says plainly which process holds it."""
+    """Held while a run is played; the error names the process that holds it."""
 
     def __init__(self, store: Path, run: str) -> None:
         self._path = lock_path(store, run)
@@ -69,7 +69,7 @@ class RunLock:
 
 
 def is_played(store: Path, run: str) -> bool:
-    """Whether some process is playing the run now; looking leaves nothing behind, not even on a full disk."""
+    """Whether a process is playing the run now; the check writes nothing, so it works on a full disk."""
     try:
         handle = os.open(lock_path(store, run), os.O_RDONLY)
     except OSError:

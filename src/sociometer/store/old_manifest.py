@@ -1,4 +1,4 @@
-"""Brings the manifests of schema 2 up to date: the user's choices move into one record, `config`."""
+"""Updates the manifests of schema 2: the user's options move into one record, `config`."""
 
 import sqlite3
 from typing import Any
@@ -14,7 +14,7 @@ _SUBJECT_CHOICES = ("base_url", "revision", "key_variable", "timeout_seconds", "
 
 
 def upgrade_manifests(connection: sqlite3.Connection) -> None:
-    """Rewrites every manifest, and replaces the subject's column by its label."""
+    """Rewrite every manifest, and replace the subject column by the subject's label."""
     for run, subject, packed in connection.execute("SELECT id, subject, manifest FROM run").fetchall():
         manifest = upgraded(subject, msgspec.json.decode(unpack(packed)))
         connection.execute(

@@ -1,4 +1,4 @@
-"""The records that go into the store and come out of it."""
+"""The records that the store writes and reads."""
 
 from enum import StrEnum
 from typing import Any
@@ -10,7 +10,7 @@ from sociometer.core.conversation import Identity, Message, Usage
 
 
 class RunStatus(StrEnum):
-    """How far a run got: it is being played, ended early, cannot go on, or is complete."""
+    """The status of a run: in progress, stopped early, failed, or finished."""
 
     PLAYING = "playing"
     STOPPED = "stopped"
@@ -19,7 +19,7 @@ class RunStatus(StrEnum):
 
 
 class RoleRecord(Struct, frozen=True, omit_defaults=True):
-    """Who played a role: the model as it was given, its name in tables, and its identity; keys are never part of it."""
+    """The player of a role: the model as given, its name in tables, and its identity; never a key."""
 
     spec: str
     identity: Identity
@@ -27,7 +27,7 @@ class RoleRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Manifest(Struct, frozen=True, omit_defaults=True):
-    """What makes a run repeatable: the user's choices, with tasks and settings in full, and what they led to."""
+    """The record that makes a run repeatable: the user's options with all tasks and settings, models and files."""
 
     config: RunConfig
     instrument_version: str
@@ -40,9 +40,9 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     python_version: str
     platform: str
     episodes: int = 0
-    """How many episodes were planned; 0 where that is not known."""
+    """The number of planned episodes; 0 if unknown."""
     given_items: bool = False
-    """Whether a command handed the items over."""
+    """Whether the items came from a command."""
     imported: bool = False
 
 
@@ -61,16 +61,16 @@ class RunRecord(Struct, frozen=True):
 
 
 class Charge(Struct, frozen=True):
-    """What a request came to: its cost (None: unknown), and what counts against the caps beyond what was reported."""
+    """The charge of a request: its cost (None: unknown), and what counts against the caps beyond the reported usage."""
 
     cost: float | None
     charged_tokens: int = 0
-    """The most that an unmetered reply can have been."""
+    """The worst case of a reply without a token count."""
     charged_cost: float = 0.0
 
 
 class JournalEntry(Struct, frozen=True):
-    """A reply to be kept, with what was asked."""
+    """A reply to store, with its request."""
 
     key: bytes
     identity: Identity
@@ -82,10 +82,10 @@ class JournalEntry(Struct, frozen=True):
 
 
 class Spent(Struct):
-    """What a run has paid for so far; `unpriced` and `unmetered` count replies whose price or tokens are unknown.
+    """The usage of a run so far; `unpriced` and `unmetered` count replies whose price or tokens are unknown.
 
-    An attempt to which nothing came back is a request, and neither priced nor unpriced. What is charged counts against
-    the caps beyond what was reported.
+    An attempt without a response is a request, but neither priced nor unpriced. Charged amounts count against the caps
+    in addition to the reported ones.
     """
 
     requests: int = 0

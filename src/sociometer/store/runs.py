@@ -1,4 +1,4 @@
-"""Runs: what was played, under which settings, and how far it got."""
+"""Runs: their settings, items, status and summaries."""
 
 import secrets
 import sqlite3
@@ -26,7 +26,7 @@ PUT_SUMMARY = "INSERT OR REPLACE INTO summary (run, task, body) VALUES (?, ?, ?)
 
 
 def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]:
-    """A summary as its row."""
+    """The database row of a summary."""
     return run, task, seal(_encode(summary), run, task)
 
 
@@ -40,7 +40,7 @@ class Runs:
         self._texts = texts
 
     def create(self, manifest: Manifest, config_hash: str, *, only: bool = False) -> RunRecord:
-        """A new run with an id of its own; with `only`, the one that another process made of the same just now."""
+        """Create a run with a new id; with `only`, return the same run if another process has just created it."""
         run = f"{manifest.config.instrument}-{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
         created = time.time()
         subject = manifest.config.label or model_label(manifest.config.subject)
@@ -58,12 +58,12 @@ class Runs:
         return made if not only else self.with_config(config_hash) or made
 
     def delete(self, run: str) -> None:
-        """Removes a run with all that hangs on it; replies in the journal stay."""
+        """Delete a run with its items and episodes; replies in the journal stay."""
         self._writer.execute("DELETE FROM run WHERE id = ?", (run,))
         self._writer.flush()
 
     def set_status(self, run: str, status: RunStatus) -> None:
-        """Keeps how far a run got; the summaries of one that is played on no longer hold."""
+        """Store the status of a run; deletes the summaries of a run that is continued."""
         finished = time.time() if status is RunStatus.FINISHED else None
 
         def update(connection: sqlite3.Connection) -> None:
@@ -78,7 +78,7 @@ class Runs:
         return next(self._select("WHERE config_hash = ? ORDER BY created DESC LIMIT 1", (config_hash,)), None)
 
     def named(self, name: str) -> RunRecord | None:
-        """The run of that name."""
+        """The run with this name."""
         return next(self._select("WHERE name = ? AND name <> ''", (name,)), None)
 
     def all(self) -> Iterator[RunRecord]:
@@ -86,7 +86,7 @@ class Runs:
         return self._select("ORDER BY created, id", ())
 
     def get(self, reference: str) -> RunRecord:
-        """The run of that id or name, of an id that begins so, or the newest one (`last`)."""
+        """The run with this id, name or unique start of an id; `last` is the newest run."""
         if reference == "last":
             newest = next(self._select("ORDER BY created DESC LIMIT 1", ()), None)
             if newest is None:
@@ -106,7 +106,7 @@ class Runs:
         raise unknown("run", reference, (run.id for run in self.all()), "Run 'sociometer runs' to see all.")
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
-        """Keeps an item as it was played."""
+        """Store an item as it was played."""
         name, body = item.id, _encode(item)
         self._writer.queue(
             lambda connection: connection.execute(
@@ -116,11 +116,11 @@ class Runs:
         )
 
     def set_summary(self, run: str, task: str, summary: Summary) -> None:
-        """Keeps a summary in place of an earlier one."""
+        """Store a summary; replaces an earlier one."""
         self._writer.execute(PUT_SUMMARY, summary_row(run, task, summary))
 
     def summary(self, run: str, task: str) -> Summary | None:
-        """A run's summary, or None where it was never made."""
+        """The summary of a run's task, or None if there is none."""
         with storage_errors(self._path):
             row = self._reader.execute("SELECT body FROM summary WHERE run = ? AND task = ?", (run, task)).fetchone()
             return msgspec.json.decode(unseal(row[0], run, task), type=Summary) if row else None

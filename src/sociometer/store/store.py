@@ -15,7 +15,7 @@ from sociometer.store.writer import Writer
 
 
 class Store:
-    """Journal, runs and episodes over one writer and one reader; the file is opened, or made, at the first use."""
+    """Journal, runs and episodes over one writer and one reader; the file is opened or created on first use."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -31,7 +31,7 @@ class Store:
 
     @property
     def journal(self) -> Journal:
-        """Every reply ever paid for."""
+        """Every stored reply."""
         return self._open().journal
 
     @property
@@ -41,16 +41,16 @@ class Store:
 
     @property
     def episodes(self) -> Episodes:
-        """What happened when items were played."""
+        """The episodes of all runs."""
         return self._open().episodes
 
     @property
     def reader(self) -> sqlite3.Connection:
-        """The connection that reads; nothing can be written through it."""
+        """The read-only connection."""
         return self._open().reader
 
     def backup(self, path: Path) -> None:
-        """Copies the store to a new file, whole or not at all; runs that are being played go on."""
+        """Copy the store to a new file, completely or not at all; runs in progress continue."""
         if path.exists():
             raise UsageError(f"{path} already exists; give backup a new file name.")
         partial = path.with_name(f".{path.name}.part")
@@ -63,15 +63,15 @@ class Store:
 
     @property
     def backlog(self) -> int:
-        """How many operations wait to be written."""
+        """The number of operations that wait to be written."""
         return self._open().writer.backlog
 
     def flush(self) -> None:
-        """Waits until all that was queued is on disk and can be read."""
+        """Wait until everything queued is on disk and can be read."""
         self._open().writer.flush()
 
     def close(self) -> None:
-        """Writes what is queued and closes the file."""
+        """Write everything queued and close the file."""
         opened, self._opened = self._opened, None
         if opened is not None:
             opened.reader.close()

@@ -1,4 +1,4 @@
-"""A run in the store: its episodes, its numbers, which can be rebuilt from what was played, and its figures."""
+"""A run in the store: its episodes, scores (which can be recomputed) and figures."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -42,17 +42,17 @@ class StoredRun:
 
     @property
     def subject(self) -> str:
-        """What the subject is called in tables."""
+        """The name of the subject in tables."""
         return self.record.subject
 
     @property
     def manifest(self) -> Manifest:
-        """What makes the run repeatable."""
+        """The record that makes the run repeatable."""
         return self.record.manifest
 
     @property
     def revision(self) -> str:
-        """What names the subject's weights, or the person behind it; empty where nothing was given."""
+        """The name of the subject's weights, or of the person; empty if none was given."""
         role = self.manifest.roles.get("subject")
         return role.identity.revision if role else ""
 
@@ -62,22 +62,22 @@ class StoredRun:
 
     @property
     def status(self) -> RunStatus:
-        """How far the run got."""
+        """The status of the run."""
         return status_of(self._store, self.record)
 
     @property
     def state(self) -> str:
-        """How far the run got, in words: `playing, 40 %`."""
+        """The status of the run in words: `playing, 40 %`."""
         return state_of(self._store, self.record)
 
     @property
     def settings(self) -> Settings:
-        """The settings the run was made with, paths without their folders: tables and pages show them."""
+        """The settings of the run for tables and pages: paths without their folders."""
         return without_folders(self._instrument.card, self.manifest.config.settings)
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
-        """Players that are not the real thing; a baseline as the subject only represents itself."""
+        """The stand-ins among the players; a baseline that is the subject does not count."""
         return tuple(
             f"{name}: {role.label}"
             for name, role in self.manifest.roles.items()
@@ -85,7 +85,7 @@ class StoredRun:
         )
 
     def view(self, task: str = "") -> RunView[Any, Any]:
-        """Items, outcomes and scores of a task (the only one where none is named), as `summarise` sees them."""
+        """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
         found = self.task(task)
         return RunView(
             lambda: self._store.episodes.walk(self.id, found),
@@ -98,17 +98,17 @@ class StoredRun:
         )
 
     def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
-        """The episodes in the order of items and repeats, of every task where none is named."""
+        """The episodes of a task (default: all) in the order of items and repeats."""
         for name in (task,) if task else self.tasks:
             yield from self._store.episodes.walk(self.id, self.task(name), item)
 
     def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
-        """What happened when an item was played, in order; the task is found where none is named."""
+        """The events of one play of an item, in order; the task can be left out."""
         found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
         return self._store.episodes.transcript(self.id, self.task(found).name, item, repeat)
 
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
-        """One flat row an episode, of every task where none is named: item, repeat, failure, facets and scores."""
+        """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores."""
         for name in (task,) if task else self.tasks:
             for episode in self.episodes(name):
                 item, score, failure = episode.item, episode.score, episode.failure
@@ -148,14 +148,14 @@ class StoredRun:
         return self._store.episodes.failures(self.id)
 
     def summary(self, task: str = "") -> Summary:
-        """The table of the run; of one that is being played or was killed, made from what is stored so far."""
+        """The summary of a task; for a run in progress or killed, computed from the episodes so far."""
         found = self.task(task)
         ended = self.record.status is not RunStatus.PLAYING
         kept = self._store.runs.summary(self.id, found.name) if ended else None
         return kept or self.made_summary(found.name)
 
     def summarised(self, task: str = "") -> SummarisedRun:
-        """The summary with what a figure must say about it."""
+        """The summary with the facts that a figure must state."""
         name = self.task(task).name
         created = datetime.fromtimestamp(self.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
         return SummarisedRun(
@@ -163,19 +163,19 @@ class StoredRun:
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """What the instrument draws of this run."""
+        """The instrument's figures of this run."""
         draw = self._instrument.figures
         return tuple(draw([self.summarised(task) for task in self.tasks])) if draw else ()
 
     def figure(self, name: str) -> Figure:
-        """The figure of that name."""
+        """The figure with this name."""
         drawn = {figure.name: figure for figure in self.figures()}
         if name not in drawn:
             raise unknown(f"figure of {self.instrument}", name, drawn)
         return drawn[name]
 
     def rescore(self, task: str = "") -> Summary:
-        """Scores every stored outcome again and rebuilds the summary, under the run's lock and in one transaction."""
+        """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
         found = self.task(task)
         with RunLock(self._store.path, self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
@@ -189,7 +189,7 @@ class StoredRun:
         return summary
 
     def _rescored(self, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> Iterator[Episode[Any, Any]]:
-        """The episodes with other scores than the stored ones."""
+        """The episodes whose recomputed score differs from the stored one."""
         for episode in self.episodes(task):
             scored = scores.get((episode.item.id, episode.repeat))
             if scored is None:
@@ -200,13 +200,13 @@ class StoredRun:
                 yield structs.replace(episode, score=score, failure=failure)
 
     def keep_summary(self, task: str) -> Summary:
-        """Makes the summary from the stored scores, and keeps it; only whoever holds the run's lock may call this."""
+        """Compute the summary from the stored scores and store it; the caller must hold the run's lock."""
         summary = self.made_summary(task)
         self._store.runs.set_summary(self.id, task, summary)
         return summary
 
     def made_summary(self, task: str) -> Summary:
-        """The summary as it follows from the stored scores; nothing is kept."""
+        """The summary computed from the stored scores; stores nothing."""
         return self._summarised(self.task(task), self.view(task))
 
     def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
@@ -221,7 +221,7 @@ class StoredRun:
             ) from error
 
     def task(self, name: str = "") -> Task[Any, Any]:
-        """The task of that name (the only one where none is named)."""
+        """The task with this name (default: the only one)."""
         if not name:
             if len(self.tasks) > 1:
                 raise UsageError(f"run {self.id} has several tasks ({', '.join(self.tasks)}); give one of them.")
@@ -235,13 +235,13 @@ class StoredRun:
 
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:
-    """How far a run got; one whose process was killed is stopped."""
+    """The status of a run; a run whose process was killed is stopped."""
     killed = record.status is RunStatus.PLAYING and not is_played(store.path, record.id)
     return RunStatus.STOPPED if killed else record.status
 
 
 def state_of(store: Store, record: RunRecord) -> str:
-    """How far a run got, in words: `playing, 40 %`."""
+    """The status of a run in words: `playing, 40 %`."""
     status, planned = status_of(store, record), record.manifest.episodes
     if record.manifest.imported:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
@@ -251,7 +251,7 @@ def state_of(store: Store, record: RunRecord) -> str:
 
 
 def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:
-    """The settings with the last part of each path in place of the whole."""
+    """The settings with the file name of each path instead of the whole path."""
     paths = {setting.name for setting in card.setting if setting.kind == "path"}
 
     def bare(value: SettingValue) -> SettingValue:
@@ -261,7 +261,7 @@ def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Setting
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:
-    """The score, or the failure that replaces it where scoring itself broke."""
+    """The score, or a failure if scoring raised an error."""
     try:
         return task.score(item, outcome)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Texts, content-addressed and compressed: each is stored once, however often it was sent."""
+"""Texts, content-addressed and compressed; each is stored only once."""
 
 import hashlib
 import sqlite3
@@ -9,7 +9,7 @@ from sociometer.core.errors import StoreError
 
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
 _OBJECT = b"{"
-"""How a score of schema 3 begins, which was stored as it is."""
+"""The first byte of a score of schema 3, which was stored as plain JSON."""
 _WORTH_COMPRESSING = 512
 _CHECK_BYTES = 8
 _SHORT = 4_096
@@ -18,7 +18,7 @@ HASH_BYTES = 16
 
 
 def pack(body: bytes) -> bytes:
-    """The body as stored: compressed where that pays."""
+    """The body as stored: compressed if that makes it shorter."""
     if len(body) >= _WORTH_COMPRESSING:
         # A small window and table: setting up the usual ones takes longer than compressing a short text.
         window, table = (12, 4) if len(body) <= _SHORT else (15, 8)
@@ -30,7 +30,7 @@ def pack(body: bytes) -> bytes:
 
 
 def unpack(stored: bytes) -> bytes:
-    """The body that was packed."""
+    """The original body."""
     return zlib.decompress(stored[1:]) if stored[:1] == _DEFLATED else bytes(stored[1:])
 
 
@@ -41,7 +41,7 @@ def seal(body: bytes, *place: object) -> bytes:
 
 
 def unseal(stored: bytes, *place: object) -> bytes:
-    """The body that was sealed; a StoreError where it is not what was stored there. Earlier rows have no checksum."""
+    """The body that was sealed; raise a StoreError if it was changed. Rows of earlier schemas have no checksum."""
     if stored[:1] != _SEALED:
         return bytes(stored) if stored[:1] == _OBJECT else unpack(stored)
     check, packed = stored[1 : 1 + _CHECK_BYTES], stored[1 + _CHECK_BYTES :]
@@ -62,13 +62,13 @@ def _shown(part: object) -> str:
 
 
 class TextShelf:
-    """Puts texts into the store, remembering what it put lately."""
+    """Writes texts to the store, and remembers recent ones."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, None] = {}
 
     def put(self, connection: sqlite3.Connection, body: bytes) -> bytes:
-        """Stores the text unless it is there; gives its hash."""
+        """Store the text unless it exists, and return its hash."""
         digest = hashlib.blake2b(body, digest_size=HASH_BYTES).digest()
         if digest not in self._known:
             connection.execute("INSERT OR IGNORE INTO text (hash, body) VALUES (?, ?)", (digest, pack(body)))
@@ -78,7 +78,7 @@ class TextShelf:
         return digest
 
     def forget(self) -> None:
-        """Forgets what was put: a transaction that would have held it was rolled back."""
+        """Forget recent texts, after their transaction was rolled back."""
         self._known.clear()
 
 
@@ -92,5 +92,5 @@ def get_texts(connection: sqlite3.Connection, hashes: Iterable[bytes]) -> list[b
 
 
 def split_hashes(joined: bytes) -> list[bytes]:
-    """The hashes that were joined into one blob."""
+    """The single hashes in a blob of joined hashes."""
     return [joined[start : start + HASH_BYTES] for start in range(0, len(joined), HASH_BYTES)]

@@ -18,7 +18,7 @@ _FROM_BACKUP = "restore the store from a backup, or play the item again in a new
 
 
 class Finding(Struct, frozen=True):
-    """Something that is not as it was stored, and what to do about it."""
+    """A damaged or inconsistent record, and what to do about it."""
 
     where: str
     what: str
@@ -26,7 +26,7 @@ class Finding(Struct, frozen=True):
 
 
 def verify_file(store: Store) -> Iterator[Finding]:
-    """What is wrong with the file as a whole: its structure, its texts and its journal."""
+    """Problems of the file as a whole: its structure, texts and journal."""
     reader = store.reader
     for (message,) in reader.execute("PRAGMA quick_check"):
         if message != "ok":
@@ -50,7 +50,7 @@ def verify_file(store: Store) -> Iterator[Finding]:
 
 
 def verify_run(run: StoredRun) -> Iterator[Finding]:
-    """What is wrong with one run."""
+    """Problems of one run."""
     for task in run.tasks:
         try:
             yield from _verify_episodes(run, task)

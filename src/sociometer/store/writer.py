@@ -1,4 +1,4 @@
-"""The one writer: a thread that commits everything queued so far in one transaction."""
+"""The only writer: a thread that commits all queued operations in one transaction."""
 
 import asyncio
 import contextlib
@@ -20,7 +20,7 @@ class Writer:
     """Queues operations; each future is done once its operation is on disk."""
 
     def __init__(self, path: Path, on_rollback: Callable[[], None] = lambda: None) -> None:
-        """The file is opened, or made, by `start` or with the first operation; reading alone never opens it."""
+        """The file is opened or created by `start` or by the first operation; reading never opens it."""
         self._path = path
         self._connection: sqlite3.Connection | None = None
         self._on_rollback = on_rollback
@@ -29,7 +29,7 @@ class Writer:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Opens the file, brings its schema up to date and begins to write."""
+        """Open the file, update its schema and start to write."""
         if self._thread is None:
             self._connection = connect(self._path)
             self._thread = threading.Thread(
@@ -39,25 +39,25 @@ class Writer:
 
     @property
     def backlog(self) -> int:
-        """How many operations wait."""
+        """The number of waiting operations."""
         return self._queue.qsize()
 
     def queue(self, operation: Operation) -> None:
-        """Hands an operation over without waiting for it."""
+        """Queue an operation without waiting for it."""
         self._put(operation, None)
 
     def execute(self, statement: str, values: tuple[object, ...]) -> None:
-        """Hands a single statement over without waiting for it."""
+        """Queue a single statement without waiting for it."""
         self.queue(lambda connection: connection.execute(statement, values))
 
     def committed(self, operation: Operation) -> "asyncio.Future[Any]":
-        """Hands an operation over; the future has its result when it is on disk."""
+        """Queue an operation; the future has its result when it is on disk."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._put(operation, future)
         return future
 
     def flush(self) -> None:
-        """Waits until all that was queued is on disk."""
+        """Wait until everything queued is on disk."""
         if self._thread is None:
             return
         done = threading.Event()
@@ -68,7 +68,7 @@ class Writer:
         self._raise_if_broken()
 
     def close(self) -> None:
-        """Writes what is queued and ends the thread."""
+        """Write everything queued and end the thread."""
         if self._thread is None or self._connection is None:
             return
         self._queue.put(None)
@@ -120,7 +120,7 @@ class Writer:
     def _commit_one_by_one(
         self, connection: sqlite3.Connection, batch: list[tuple[Operation, Any]], failure: Exception
     ) -> None:
-        """One operation cannot be written (a number too large, say): the others still are, and it alone is told."""
+        """Commit operations separately, so that one that cannot be written (say, too large a number) fails alone."""
         if len(batch) > 1:
             for entry in batch:
                 self._commit(connection, [entry])
@@ -142,7 +142,7 @@ class Writer:
 
 
 def _tell(outcomes: list[tuple[Any, object]]) -> None:
-    """Wakes those who wait for an operation, with its result or its error."""
+    """Set the result or the error of an operation."""
     futures: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], object]]] = {}
     for waiter, outcome in outcomes:
         if isinstance(waiter, threading.Event):
