@@ -66,7 +66,7 @@ class ProjectFile(Struct, frozen=True):
     def store(self) -> Path | None:
         """The path of the project's store, or None if the file names none."""
         named = Path(self.project.store)
-        with suppress(RuntimeError):  # "~name" of nobody is taken as it is
+        with suppress(RuntimeError):  # "~name" of an unknown user stays as it is
             named = named.expanduser()
         return self.path.parent / named if self.project.store else None
 

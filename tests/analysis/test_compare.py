@@ -308,5 +308,5 @@ def test_levels_of_one_cluster_are_left_out_and_told():
 
 @pytest.mark.parametrize("power", [0, 1, 2, -0.5])
 def test_a_power_outside_zero_and_one_is_refused(power):
-    with pytest.raises(UsageError, match="--power must lie between 0 and 1"):
+    with pytest.raises(UsageError, match="--power must be between 0 and 1"):
         Terms(power=power)

@@ -6,9 +6,10 @@ import subprocess
 import sys
 from collections import Counter
 
+import click
 import pytest
 
-from sociometer.cli.main import COMMANDS, run_command
+from sociometer.cli.main import COMMANDS, run_command, sociometer_command
 from sociometer.cli.progress import ProgressDisplay, cost_in_words, how_it_ended, line
 from sociometer.core.config import Caps
 from sociometer.core.errors import StopCause
@@ -45,6 +46,23 @@ def test_version_help_and_every_command_have_help(cli):
     for name in COMMANDS:
         assert re.search(rf"^\s+{name}\s", out, re.MULTILINE)
         assert cli(name, "--help")[0] == 0, name
+
+
+NOT_A_SHAPE = ("The", "A", "An", "One", "Only", "Most", "Who", "What", "Which", "How", "Also", "Of")
+
+
+def test_help_texts_have_one_shape():
+    """A command's help starts with its verb; an option's is a noun phrase or, for a flag, a verb; all are sentences."""
+    context = click.Context(sociometer_command)
+    for name, short in COMMANDS.items():
+        command = sociometer_command.get_command(context, name)
+        nested = command.commands.values() if isinstance(command, click.Group) else ()
+        options = [one for part in (command, *nested) for one in part.params if isinstance(one, click.Option)]
+        assert command.help.split()[0] == short.split()[0], name
+        for text in (short, command.help, *(part.help for part in nested), *(option.help for option in options)):
+            assert text, (name, [option.opts for option in options if not option.help])
+            assert text[0] == text[0].upper() and text.split()[0] not in NOT_A_SHAPE, (name, text)
+            assert text.split("\n\n")[0].endswith("."), (name, text)
 
 
 def test_every_verb_of_every_instrument_has_help(cli):

@@ -64,7 +64,7 @@ def why_not_comparable(
         )
     others = sorted({*one.view.roles, *two.view.roles} - {SUBJECT})
     for role in others:
-        first, second = one.view.roles.get(role, "nobody"), two.view.roles.get(role, "nobody")
+        first, second = one.view.roles.get(role, "no model"), two.view.roles.get(role, "no model")
         if first != second:
             return f"they have different models in the role {role}: {first} and {second}"
     if _digest(one.view.norm) != _digest(two.view.norm):

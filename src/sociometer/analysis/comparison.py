@@ -21,11 +21,11 @@ class Terms(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not 0.5 < self.level < 1:
-            raise UsageError(f"the level must lie between 0.5 and 1, not {self.level}.")
+            raise UsageError(f"--level must be between 0.5 and 1, not {self.level}; 0.95 is usual.")
         if not 0 < self.power < 1:
-            raise UsageError(f"--power must lie between 0 and 1, not {self.power}; 0.8 is usual.")
+            raise UsageError(f"--power must be between 0 and 1, not {self.power}; 0.8 is usual.")
         if self.margin is not None and self.margin <= 0:
-            raise UsageError(f"--margin must be above 0, not {self.margin}; state the difference that would matter.")
+            raise UsageError(f"--margin must be above 0, not {self.margin}; give the smallest difference that matters.")
 
 
 class ComparedMeasure(Struct, frozen=True):

@@ -33,7 +33,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
 def _checked(p_values: ArrayLike) -> Floats:
     p = np.asarray(p_values, dtype=np.float64).ravel()
     if np.isnan(p).any() or (p < 0).any() or (p > 1).any():
-        raise ValueError(f"p-values must lie between 0 and 1, not {p.tolist()}")
+        raise ValueError(f"p-values must be between 0 and 1, not {p.tolist()}")
     return p
 
 

@@ -68,7 +68,7 @@ def items_needed(
     with the information of one independent item. Uses the noncentral t distribution.
     """
     if margin <= 0:
-        raise ValueError(f"the margin must be above 0, not {margin}; state the difference that would matter")
+        raise ValueError(f"the margin must be above 0, not {margin}; give the smallest difference that matters")
     if deviation == 0:
         return 2
 
@@ -128,7 +128,7 @@ def items_needed_binary(
     items, the result comes from the noncentral t with the same variance.
     """
     if not 0 < margin <= 1:
-        raise ValueError(f"the margin of a share must lie above 0 and at most at 1, not {margin}")
+        raise ValueError(f"the margin of a share must be above 0 and at most 1, not {margin}")
     total = min(1.0, max(discordant, margin))
     rough = items_needed(margin, math.sqrt(max(total - margin**2, 0.0)), power=power, level=level)
     if rough > EXACT_ITEMS:

@@ -81,7 +81,7 @@ def _read_folder(folder: Path) -> dict[tuple[str, str], str]:
     texts: dict[tuple[str, str], str] = {}
     for path in sorted(folder.glob("*/**/*.md")):
         language, _, name = path.relative_to(folder).with_suffix("").as_posix().partition("/")
-        # A link could bring any file of this machine into what is sent to a model.
+        # A link could send any file of this machine to a model.
         if not path.resolve().is_relative_to(folder.resolve()):
             raise DataError("is a link to a file outside the prompt folder", path)
         try:

@@ -126,7 +126,7 @@ class Headline(Struct, Generic[ItemT, OutcomeT], frozen=True):
 class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Four functions; a task knows no engine, no store and no model.
 
-    `items` streams what is to be played (none where only a command plays the task, with items of its own); a bad row
+    `items` streams the items to play (none if only a command plays the task, with its own items); a bad row
     is an error that names file and line. `play` is the
     conversation: the only one that talks, deterministic given the replies and `session.rng`. `score` and `summarise`
     are pure: no model, no clock, no randomness.

@@ -85,7 +85,7 @@ class CommandContext:
         return stored
 
     def _last(self, task: str) -> str:
-        """The id of the newest run of this instrument and task; the newest of all where there is none."""
+        """The id of the newest run of this instrument and task; the newest of all if there is none."""
         store, name = self._engine.store, self.instrument.card.name
         every = (run for run in store.runs.all() if run.instrument == name) if store.path.exists() else ()
         found = [run.id for run in every if not task or task in run.manifest.config.tasks]

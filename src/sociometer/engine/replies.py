@@ -151,7 +151,7 @@ class JournalReplies:
             answered = True
             usage = _countable(answer.usage) if isinstance(answer, Reply) else Usage()
         except MachineryError as error:
-            # A request that reached nobody used nothing; of others without a report nobody knows.
+            # A request that reached no server used nothing; for others without a report the usage is unknown.
             tokens = (0, 0) if error.kind == UNREACHABLE else error.tokens
             usage = None if tokens is None else _countable(Usage(*tokens))
             raise

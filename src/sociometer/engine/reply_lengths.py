@@ -11,7 +11,7 @@ from sociometer.engine.progress import Progress
 from sociometer.engine.roles import SUBJECT
 
 _FIRST = 10  # replies that are looked at
-_MORE = 4  # the limit that is proposed is so many times the one that was too short
+_MORE = 4  # the proposed limit as a multiple of the one that was too short
 
 
 class ReplyLengths:

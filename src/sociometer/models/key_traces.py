@@ -56,7 +56,7 @@ class _Traces:
         self._runs: dict[int, frozenset[bytes]] = {}
 
     def removed(self, text: str, least: int) -> str:
-        """The text with a mark in place of each run of at least so many characters of the key."""
+        """The text with a mark in place of each run of at least this many characters of the key."""
         if not text or not self._key:
             return text
         text = text.replace(self._key, MARK)

@@ -97,7 +97,7 @@ def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
 def checksum(path: Path) -> str:
     """The file's SHA-256, cached beside the models by path, size, inode and both times of change.
 
-    Of these, whoever changes a file can set all but the time at which its inode was changed.
+    Someone who changes a file can set all of these except the time at which its inode was changed.
     """
     facts = path.stat()
     place = f"{path.resolve()}|"

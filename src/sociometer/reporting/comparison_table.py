@@ -10,7 +10,7 @@ from sociometer.core.measure import Cell, Table
 
 FAMILIES = (
     "Holm and BH correct within a task, not across tasks or instruments: the primary measures of all compared runs are "
-    "one family, the other measures a second, and every way of grouping one measure is a family of its own."
+    "one family, the other measures are a second one, and every way of grouping one measure is another family."
 )
 
 

@@ -70,7 +70,7 @@ def _of(part: int, total: int) -> str:
 
 
 def _against_references(line: ProfileLine) -> list[str]:
-    """A score, and where it lies beside chance and people."""
+    """A score, compared with chance and people."""
     score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, line.interval)}"
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
     if not known:

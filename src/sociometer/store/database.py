@@ -42,10 +42,10 @@ def connect(path: Path, *, writable: bool = True) -> sqlite3.Connection:
 def _open(path: Path, writable: bool) -> sqlite3.Connection:
     here = path.absolute().as_uri()
     if writable or (_writable(path) and _writable(path.parent)):
-        # A reader may write beside the file too: after a kill somebody must bring the write-ahead log in order.
+        # A reader may also need to write beside the file: after a kill, the write-ahead log must be recovered.
         place = f"{here}?mode=rwc"
     else:
-        # Where SQLite can keep no notes beside the file, nobody can be writing it either.
+        # If SQLite cannot create files beside the store, no other process can be writing it either.
         apart = not _writable(path.parent) and not path.with_name(path.name + "-wal").exists()
         place = f"{here}?{'immutable=1' if apart else 'mode=ro'}"
     connection = sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)

@@ -47,7 +47,7 @@ class Episodes:
         events: Sequence[Event],
     ) -> None:
         """Store an episode with its transcript and score; replaces an earlier attempt."""
-        # Encoded here, not in the writer, so that what cannot be encoded is the instrument's error and nobody else's.
+        # Encoded here, not in the writer, so that an encoding error fails only this episode.
         outcome = None if episode.outcome is None else _encode_json(episode.outcome)
         score = None if episode.score is None else _encode_json(episode.score)
         kept = [_encode_note(event) if isinstance(event, Noted) else event for event in events]

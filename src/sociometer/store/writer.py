@@ -150,7 +150,7 @@ def _tell(outcomes: list[tuple[Any, object]]) -> None:
         elif waiter is not None:
             futures.setdefault(waiter.get_loop(), []).append((waiter, outcome))
     for loop, members in futures.items():
-        # The loop may have been closed meanwhile: then nobody waits any more.
+        # The loop may have been closed meanwhile: then there is no waiter.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(_finish, members)
 

@@ -10,7 +10,7 @@ _PLACED = ("x", "y", "yOffset", "xOffset")
 
 
 def with_subjects(spec: Spec, subjects: Sequence[str]) -> Spec:
-    """A copy in which each subject has the colour, shape and dash of its place in `subjects`, and they stand in order.
+    """A copy in which each subject has the colour, shape and dash of its place in `subjects`, in this order.
 
     A chart that shows some subjects only gives them the same colours as a chart of all. Rows that are subjects get
     their colours if the chart uses colour for nothing else.
