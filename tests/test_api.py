@@ -104,7 +104,7 @@ def test_any_role_can_be_a_function(store):
     def judge(messages):
         return '{"reason": "r", "cause": "other"}'
 
-    with pytest.raises(UsageError, match="unknown role of sesi 'opponent'"):
+    with pytest.raises(UsageError, match="unknown sesi role 'opponent'"):
         sm.run("sesi", model=answers_b, roles={"opponent": judge}, store=store)
 
 
@@ -131,7 +131,7 @@ def test_chosen_items_are_played_in_the_tasks_that_have_them(store):
 
 
 def test_an_unknown_item_names_the_nearest(store):
-    with pytest.raises(UsageError, match="unknown item of sesi 'sesi-emp-0'; did you mean 'sesi-emp-"):
+    with pytest.raises(UsageError, match="unknown sesi item 'sesi-emp-0'; did you mean 'sesi-emp-"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-0"], store=store)
     with pytest.raises(UsageError, match="--item and --limit cannot be combined"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-02"], limit=2, store=store)
@@ -207,7 +207,7 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
         sm.compare(first)
     assert sm.report([first, second], tmp_path / "page.html").exists()
     assert sm.reproduce("seceu").good
-    with pytest.raises(UsageError, match=r"unknown figure of sesi 'nothing'"):
+    with pytest.raises(UsageError, match=r"unknown sesi figure 'nothing'"):
         first.figure("nothing")
 
 

@@ -198,7 +198,7 @@ def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_pa
     text = capsys.readouterr().out
     assert re.search(r"Not shown: \d+ rows\.", text)
     assert "of 100 in all; --csv and --json give the difficulty and discrimination of every item." in text
-    assert "there is no ICC: baseline/refuse." in text
+    assert "gave the same value: baseline/refuse." in text
     assert "nan" not in text
 
 
@@ -271,7 +271,7 @@ def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path
 
 def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):
     assert run_command(["report", "--store", str(tmp_path / "empty.db")]) == 2
-    assert "Start one with: sociometer run" in capsys.readouterr().err
+    assert "Create one with: sociometer run" in capsys.readouterr().err
 
 
 def test_reproduce_shows_the_published_figures_and_their_reasons(capsys, official_data):

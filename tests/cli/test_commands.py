@@ -156,7 +156,7 @@ BAD = [
     (("run", "sesi", "--model", "baseline/random", "--nonsense", "1"), "--nonsense"),
     (("run", "sesi", "--model", "baseline/random", "--limit", "0"), "at least 1"),
     (("run", "sesi", "--model", "baseline/random", "--limit", "many"), "many"),
-    (("run", "sesi", "--model", "baseline/random", "--task", "nope"), "unknown task"),
+    (("run", "sesi", "--model", "baseline/random", "--task", "nope"), "unknown sesi task"),
     (("run", "sesi", "--model", "baseline/random", "--max-cost", "-1"), "at least 0"),
     (("run", "sesi", "--model", "baseline/random", "--data", "/nowhere"), "folder does not exist"),
     (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "folder does not exist"),
@@ -229,7 +229,7 @@ def test_what_a_model_says_cannot_move_the_terminal(cli, openai_server):
     item = json.loads(cli("show", "last", "--json")[1])["run"]
     assert item
     name = next(iter(json.loads(cli("export", item, "--to", "/dev/null/x.csv", "--json")[1]).values()))
-    assert "no folder" in name
+    assert "does not exist" in name
     text = "".join(cli("show", "last", one)[1] for one in _items(cli))
     assert "\x1b" not in text
     assert "\\x1b]0;owned" in text
@@ -338,7 +338,7 @@ def test_a_mistyped_store_makes_no_new_one(cli, tmp_path, words):
 
 
 def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
-    assert "No run yet" in cli("runs")[1]
+    assert "There are no runs yet" in cli("runs")[1]
     assert json.loads(cli("runs", "--json")[1]) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -455,7 +455,7 @@ def test_a_long_wait_that_the_server_asked_for_is_shown():
     progress = Progress("sesi · m", Budget(Caps()), 2)
     assert "waiting" not in line(progress)
     progress.wait(600)
-    assert "waiting 10 min 00 s, as the server asked" in line(progress)
+    assert "waiting 10 min 00 s as the server asked" in line(progress)
 
 
 def test_a_base_url_that_nobody_would_ask_is_refused(cli):

@@ -72,7 +72,7 @@ def test_the_rest_is_said_and_shown_with_all(capsys):
     Display().show([WIDE], finding="It is so.", more=[WIDE])
     brief = capsys.readouterr().out
     assert brief.startswith("It is so.\n\n# A table")
-    assert "Not shown: 16 rows; 1 table. Add --all to see it, or --csv FILE or --json to get everything." in brief
+    assert "Not shown: 16 rows; 1 table. Add --all, --csv FILE or --json to get everything." in brief
     Display(everything=True).show([WIDE], more=[WIDE])
     assert capsys.readouterr().out.count("somebody/") == 80
 

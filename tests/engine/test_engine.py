@@ -223,7 +223,7 @@ def test_a_run_with_an_instruments_own_player_by_default_can_be_resumed(store):
 
 
 def test_an_unknown_role_names_the_known_ones(store):
-    with pytest.raises(UsageError, match="unknown role of _template 'judge'"):
+    with pytest.raises(UsageError, match="unknown _template role 'judge'"):
         engine_with(store, Server()).run(config(roles={"judge": "server"}))
 
 

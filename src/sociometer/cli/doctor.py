@@ -47,7 +47,7 @@ def _doctor(store: Path | None, everything: bool, csv: Path | None, as_json: boo
         table = Table(
             "doctor",
             f"Sociometer {sociometer.__version__} on Python {platform.python_version()}",
-            ("what", "well", "state", "next step"),
+            ("what", "ok", "state", "next step"),
             tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
         )
         Display(everything, csv).show([table], finding=_finding(findings), limits=[len(findings)])
@@ -96,7 +96,7 @@ def _extras() -> Iterator[Finding]:
     for module, (extra, what) in _EXTRAS.items():
         present = importlib.util.find_spec(module) is not None
         step = "" if present else f"pip install 'sociometer[{extra}]'"
-        yield Finding(f"extra {extra}", present, what if present else f"{module} is missing: {what}", step)
+        yield Finding(f"extra {extra}", present, what if present else f"{module} is not installed; it {what}", step)
 
 
 def _data() -> Iterator[Finding]:

@@ -55,7 +55,7 @@ class Display(Struct, frozen=True):
             print_text(note)
         hidden = _what_is_hidden(printed, 0 if self.everything else len(rest))
         if hidden:
-            print_text(f"Not shown: {hidden}. Add --all to see it, or --csv FILE or --json to get everything.")
+            print_text(f"Not shown: {hidden}. Add --all, --csv FILE or --json to get everything.")
         for path in self._written([*first, *rest] if files is None else list(files)):
             print_line(f"wrote {path}")
 

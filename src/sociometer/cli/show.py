@@ -45,7 +45,7 @@ def _show(
 
 def _show_run(stored: StoredRun, only: str | None, as_json: bool, display: Display) -> None:
     if only is not None and only not in stored.tasks:
-        raise unknown(f"task of {stored.id}", only, stored.tasks)
+        raise unknown(f"{stored.instrument} task", only, stored.tasks)
     if as_json:
         print_json(run_json(stored))
         return
@@ -81,7 +81,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_j
     if episode.score is not None:
         print_text(f"score: {score_text(episode.score)}")
     if not everything and any(isinstance(event, Exchange) and event.role != SUBJECT for event in events):
-        print_text("Not shown: prompts to other roles. Add --all to see every message, or --json to get everything.")
+        print_text("Not shown: prompts to other roles. Add --all or --json to see every message.")
 
 
 def _print_beside(stored: StoredRun, episode: Episode[Any, Any]) -> None:
@@ -103,9 +103,9 @@ def _find(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[
         raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.id}; repeats are counted from 0.")
     if len(known) > 12:
         near = get_close_matches(item, known, n=1)
-        guess = f"did you mean '{near[0]}'?" if near else f"the first of its {len(known)} items is '{known[0]}'."
-        raise UsageError(f"unknown item of {stored.id} '{item}'; {guess}")
-    raise unknown(f"item of {stored.id}", item, known)
+        guess = f"did you mean '{near[0]}'?" if near else f"the run has {len(known)} items, the first is '{known[0]}'."
+        raise UsageError(f"unknown item '{item}' in run {stored.id}; {guess}")
+    raise unknown(f"{stored.instrument} item", item, known)
 
 
 def transcript_lines(events: Iterable[Event]) -> Iterable[str]:

@@ -124,7 +124,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
         """The task of that name."""
         tasks = {task.name: task for task in self.task}
         if name not in tasks:
-            raise unknown(f"task of {self.name}", name, tasks)
+            raise unknown(f"{self.name} task", name, tasks)
         return tasks[name]
 
     def default_tasks(self) -> tuple[str, ...]:

@@ -185,7 +185,7 @@ class Instrument:
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""
         if name not in self.tasks:
-            raise unknown(f"task of {self.card.name}", name, self.tasks)
+            raise unknown(f"{self.card.name} task", name, self.tasks)
         return self.tasks[name]
 
     def prompts(self, override: str = "") -> Prompts:

@@ -149,7 +149,7 @@ def _with_chosen_items(plan: Plan) -> Plan:
     known = set[str]().union(*ids.values())
     for item in plan.config.items:
         if item not in known:
-            raise unknown(f"item of {plan.instrument.card.name}", item, known)
+            raise unknown(f"{plan.instrument.card.name} item", item, known)
     tasks = tuple(task for task in plan.tasks if not ids[task].isdisjoint(plan.config.items))
     config = structs.replace(plan.config, tasks=tuple(task.name for task in tasks))
     return structs.replace(plan, config=config, tasks=tasks)

@@ -38,7 +38,7 @@ def bind_roles(
         needed[READER.name] = READER
     for name in (*config.roles, *(key_variables or {})):
         if name not in known:
-            raise unknown(f"role of {card.name}", name, known)
+            raise unknown(f"{card.name} role", name, known)
     bindings: dict[str, RoleBinding] = {}
     for name, role in needed.items():
         spec = config.subject if name == SUBJECT else config.roles.get(name, role.default)

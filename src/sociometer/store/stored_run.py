@@ -171,7 +171,7 @@ class StoredRun:
         """The figure with this name."""
         drawn = {figure.name: figure for figure in self.figures()}
         if name not in drawn:
-            raise unknown(f"figure of {self.instrument}", name, drawn)
+            raise unknown(f"{self.instrument} figure", name, drawn)
         return drawn[name]
 
     def rescore(self, task: str = "") -> Summary:
