@@ -32,7 +32,7 @@ def test_the_names_are_sorted_documented_and_there():
     for name in sm.__all__:
         assert inspect.getdoc(getattr(sm, name)), name
     assert set(sm.__all__) <= set(dir(sm))
-    with pytest.raises(AttributeError, match="it offers: CommandContext"):
+    with pytest.raises(AttributeError, match="it has: CommandContext"):
         _ = sm.nothing
 
 
@@ -143,7 +143,7 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
     assert sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1").id == run.id
     with pytest.raises(UsageError, match=f"the name 'nightly-1' is already used by run {run.id}"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
-    with pytest.raises(UsageError, match="--name takes letters"):
+    with pytest.raises(UsageError, match="--name must consist of letters"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
 
 

@@ -173,8 +173,8 @@ def test_equivalence_is_corrected_over_its_family():
     ("other", "reason"),
     [
         ({"version": "2"}, "versions 1 and 2 of tact"),
-        ({"roles": {"subject": "B", "simulator": "y"}}, "another simulator: x and y"),
-        ({"norm": {"mean": 2.0}}, "another norm"),
+        ({"roles": {"subject": "B", "simulator": "y"}}, "in the role simulator: x and y"),
+        ({"norm": {"mean": 2.0}}, "different norms"),
         ({"texts": "changed"}, "differ in content under the same id"),
     ],
 )

@@ -94,7 +94,7 @@ def test_the_exact_number_passes_over_into_the_approximate_one():
 
 @pytest.mark.parametrize("margin", [0.0, -0.1, 1.5])
 def test_no_share_differs_by_more_than_all_or_less_than_something(margin):
-    with pytest.raises(ValueError, match=f"at most at 1, not {margin}"):
+    with pytest.raises(ValueError, match=f"at most 1, not {margin}"):
         items_needed_binary(margin, 0.2)
 
 

@@ -119,7 +119,7 @@ def test_a_server_that_repeats_the_key_in_errors_leaves_no_trace(server, key, fo
     server.fault_of = lambda number: next(good, echoed)
     run = play(server, store)
     written = all_written(run, store, tmp_path) + "".join(capsys.readouterr())
-    assert "answered" in written
+    assert "returned status" in written
     assert traces(written, key) == []
 
 

@@ -198,5 +198,5 @@ def test_an_address_with_a_password_is_an_error_that_does_not_show_it(project, c
     project('models = ["openai/m@https://me:hunter2@host.example/v1"]')
     assert run_command(PLAY) == 2
     told = capsys.readouterr().err
-    assert "user or a password" in told
+    assert "user name or password" in told
     assert "hunter2" not in told

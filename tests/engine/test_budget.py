@@ -97,7 +97,7 @@ def test_a_prompt_is_reserved_by_its_bytes_and_its_schema():
 
 
 def test_a_reply_without_a_limit_is_refused_where_a_cap_needs_one():
-    with pytest.raises(UsageError, match=r"a reply of m .* has no limit.*--reply-tokens N"):
+    with pytest.raises(UsageError, match=r"replies of m .* have no length limit.*--reply-tokens N"):
         reserve(Budget(Caps(max_cost=1)), asked(None), PRICE)
     known = Price(input=1.0, output=2.0, as_of=PRICE.as_of, max_output=500)
     assert reserve(Budget(Caps(max_cost=1)), asked(None), known).tokens == PROMPT + 500

@@ -99,7 +99,7 @@ def test_a_file_is_fetched_verified_and_not_fetched_again(home, tmp_path):
 
 def test_a_broken_download_is_continued_where_it_stopped(home, tmp_path):
     home.mode = "truncated"
-    with pytest.raises(MachineryError, match="same command continues"):
+    with pytest.raises(MachineryError, match="Repeat the command to continue"):
         fetch(tmp_path)
     assert not (tmp_path / "sesi/a.csv").exists()
     home.mode = "right"

@@ -51,7 +51,7 @@ def test_a_server_that_does_not_keep_to_its_limit_is_asked_once(sociometer, cap)
     with Greedy() as server:
         (played,), _ = finish(sociometer(server, *cap), 3)
     assert len(server.received) == 1
-    assert "does not keep to its reply limit" in played["ending"]["reason"]
+    assert "ignores its reply limit" in played["ending"]["reason"]
     assert played["output_tokens"] == 50_000
 
 

@@ -109,6 +109,6 @@ def test_a_run_that_is_played_says_how_far_it_got(tmp_path, capsys):
         assert run_command(["runs", "--json", "--store", str(tmp_path / "s.db")]) == 0
         (row,) = json.loads(capsys.readouterr().out)
         assert process.wait(60) == 0
-    assert "This run is playing, " in shown
+    assert " is playing, " in shown
     assert row["state"].startswith("playing, ")
     assert 20 < int(row["state"].split()[1]) < 90

@@ -19,7 +19,7 @@ from sociometer.models.registry import ModelOptions, describe, resolve
         ("baseline/radnom", "did you mean 'random'"),
         ("baseline", "baseline/NAME"),
         ("local/smollm2", "did you mean 'smollm2-135m'"),
-        ("local/nowhere/x.gguf", "no file 'nowhere/x.gguf'"),
+        ("local/nowhere/x.gguf", "'nowhere/x.gguf' does not exist"),
         ("openai/", "needs a model's name"),
         ("replay/abc", "the replies of run 'abc' are not available"),
     ],

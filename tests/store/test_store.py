@@ -264,7 +264,7 @@ def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_anew(tmp_path, mon
 
     with Slow(tmp_path / "s.db", "sesi-abc"):
         assert len(opened) == 2
-        with pytest.raises(StoreError, match="is being played"):
+        with pytest.raises(StoreError, match="is in progress"):
             RunLock(tmp_path / "s.db", "sesi-abc").__enter__()
 
 
