@@ -15,6 +15,4 @@ def require(extra: str, module: str = "") -> ModuleType:
     try:
         return import_module(wanted)
     except ImportError as error:
-        raise UsageError(
-            f"this needs the extra '{extra}' ({error}): pip install 'sociometer[{extra}]'."
-        ) from None
+        raise UsageError(f"this needs the extra '{extra}' ({error}): pip install 'sociometer[{extra}]'.") from None

@@ -19,7 +19,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from sociometer.adapters.inspect_player import plain_messages
-from sociometer.core.conversation import Request, Sampling
+from sociometer.core.conversation import Reply, Request, Sampling
 from sociometer.core.errors import MachineryError
 from sociometer.models.finish import LENGTH, OTHER, REFUSAL
 from sociometer.models.options import ModelOptions
@@ -37,7 +37,7 @@ class SociometerModel(ModelAPI):
         model_name: str,
         base_url: str | None = None,
         api_key: str | None = None,
-        config: GenerateConfig = GenerateConfig(),
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008
         revision: str = "",
         **model_args: Any,
     ) -> None:
@@ -63,21 +63,7 @@ class SociometerModel(ModelAPI):
         else:
             async with self._one_at_a_time:
                 reply = await self._player.answer(request)
-        said: list[Content] = [ContentReasoning(reasoning=reply.reasoning)] if reply.reasoning else []
-        message = ChatMessageAssistant(
-            content=[*said, ContentText(text=reply.text)] if said else reply.text,
-            model=self.service_model_name(),
-            source="generate",
-        )
-        choice = ChatCompletionChoice(
-            message=message,
-            stop_reason=_STOP_REASONS.get(reply.finish, reply.finish),  # type: ignore[arg-type]
-        )
-        usage = None
-        if reply.usage.input_tokens is not None and reply.usage.output_tokens is not None:
-            read, written = reply.usage.input_tokens, reply.usage.output_tokens
-            usage = ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written)
-        return ModelOutput(model=self.service_model_name(), choices=[choice], usage=usage)
+        return output_of(reply, self.service_model_name())
 
     def should_retry(self, ex: BaseException) -> bool:
         """Whether the request may succeed if it is sent again."""
@@ -86,3 +72,18 @@ class SociometerModel(ModelAPI):
     async def aclose(self) -> None:
         """Closes connections."""
         await self._player.close()
+
+
+def output_of(reply: Reply, model: str) -> ModelOutput:
+    """A reply of ours as Inspect's."""
+    said: list[Content] = [ContentReasoning(reasoning=reply.reasoning)] if reply.reasoning else []
+    message = ChatMessageAssistant(
+        content=[*said, ContentText(text=reply.text)] if said else reply.text, model=model, source="generate"
+    )
+    reason = _STOP_REASONS.get(reply.finish, reply.finish)
+    usage = None
+    if reply.usage.input_tokens is not None and reply.usage.output_tokens is not None:
+        read, written = reply.usage.input_tokens, reply.usage.output_tokens
+        usage = ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written)
+    choice = ChatCompletionChoice.model_validate({"message": message, "stop_reason": reason})
+    return ModelOutput(model=reply.served_model or model, choices=[choice], usage=usage)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from inspect_ai import Task as InspectTask
 from inspect_ai import task as inspect_task
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessageAssistant, Model, ModelOutput, get_model, model_roles
@@ -33,6 +34,7 @@ from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import cards, load
 from sociometer.run_options import make_config
+from sociometer.store.records import Manifest
 
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
 """What a sample's store in the log keeps: the outcome, and who played the other roles."""
@@ -46,7 +48,12 @@ def _offer(name: str) -> Any:
         task: str = "", official: bool = False, data: str = "", prompts: str = "", seed: int = 0, **settings: Any
     ) -> InspectTask:
         chosen = {key.replace("_", "-"): _plain(value) for key, value in settings.items()}
-        return _task(name, task, {"official": official, "data": data, "prompts": prompts, "seed": seed}, chosen)
+        options = {"official": official, "data": data, "prompts": prompts, "seed": seed}
+        try:
+            return _task(name, task, options, chosen)
+        except UsageError as error:
+            # Inspect shows the message of this one alone, without the way through its own code.
+            raise PrerequisiteError(str(error)) from None
 
     offered.__name__ = offered.__qualname__ = name
     offered.__doc__ = f"{cards()[name].title}; -T task=NAME chooses the task, other -T options are its settings."
@@ -65,7 +72,7 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
     return InspectTask(
         dataset=MemoryDataset([sample_of(item) for item in plan.items(plan.tasks[0])], name=f"{name}/{chosen}"),
         solver=play(name, chosen, options, settings),
-        scorer=outcome(name, chosen),
+        scorer=logged_outcome(name, chosen),
         version=card.version,
         epochs=plan.repeats(chosen),
         metadata={"sociometer": task_facts(manifest, chosen)},
@@ -73,9 +80,12 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
     )
 
 
-def task_facts(manifest: Any, task: str) -> dict[str, Any]:
+def task_facts(manifest: Manifest, task: str) -> dict[str, Any]:
     """What a log keeps of the run as a whole, so that it can be read back as one."""
-    facts = structs.replace(manifest, norms={task: manifest.norms.get(task)}, roles={})
+    config = structs.replace(
+        manifest.config, tasks=(task,), command=(), data_folder="", prompts_folder="", base_url="", key_variable=""
+    )
+    facts = structs.replace(manifest, config=config, norms={task: manifest.norms.get(task)}, roles={})
     kept: dict[str, Any] = msgspec.to_builtins(facts)
     return kept
 
@@ -179,9 +189,24 @@ def _show(state: TaskState, events: Iterable[Event]) -> None:
         state.output = ModelOutput.from_message(said)
 
 
-@scorer(metrics={"*": [mean(), stderr(cluster=CLUSTER)]})
+_METRICS: Any = {"*": [mean(), stderr(cluster=CLUSTER)]}
+
+
+@scorer(metrics=_METRICS)
 def outcome(instrument: str, task: str) -> Scorer:
     """Scores the outcome that the log keeps; asks no model, so `inspect score` costs nothing."""
+    return _scorer(instrument, task)
+
+
+# A log keeps a scorer's name without its package, and `inspect score` then looks for it among Inspect's own. With the
+# package's name inside the name, it looks in the package and finds the scorer above.
+@scorer(metrics=_METRICS, name="sociometer/outcome")
+def logged_outcome(instrument: str, task: str) -> Scorer:
+    """The same scorer, under a name by which `inspect score` finds it."""
+    return _scorer(instrument, task)
+
+
+def _scorer(instrument: str, task: str) -> Scorer:
     loaded = load(instrument)
     found = loaded.task(task)
     names = score_names(loaded.card, task)

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.output import harmless
+from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of
@@ -58,6 +59,14 @@ def chosen_runs(
         for line in _choice_in_words(fullest, standing, subject):
             click.echo(harmless(line), err=True)
     return [engine.stored(one.record.id) for one in fullest]
+
+
+def named_card(engine: Engine, instrument: str) -> Card:
+    """The card of an instrument, or of a benchmark that runs were imported of; an unknown name is an error."""
+    stored = [
+        one.manifest.card for one in engine.store.runs.all() if one.instrument == instrument and one.manifest.card
+    ]
+    return card_of(instrument, stored[-1] if stored else None)
 
 
 class _Kind(Struct, frozen=True):
@@ -135,13 +144,13 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
     """How many items of the instrument's own test have an outcome, whatever their repeats."""
-    tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument).default_tasks())
+    tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument, record.manifest.card).default_tasks())
     return sum(len({item for item, _ in engine.store.episodes.finished(record.id, task)}) for task in tasks)
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:
     """Whether a run is of the instrument's own test, unaltered, and no step of a probe, analysis or construction."""
-    manifest, card = record.manifest, card_of(record.instrument)
+    manifest, card = record.manifest, card_of(record.instrument, record.manifest.card)
     if not set(manifest.config.tasks) & set(card.default_tasks()):
         return False
     if any(

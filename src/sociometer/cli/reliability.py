@@ -6,13 +6,12 @@ import click
 
 from sociometer.analysis.formatting import interval_text
 from sociometer.analysis.task_reliability import TaskReliability, task_reliability
-from sociometer.cli.chosen import chosen_runs, runs_argument
+from sociometer.cli.chosen import chosen_runs, named_card, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.comparable import candidates
 from sociometer.core.measure import Table
-from sociometer.instruments import card_of
 
 SHOWN = 20
 
@@ -20,8 +19,8 @@ SHOWN = 20
 def _reliability(
     instrument: str, runs: tuple[str, ...], task: str, measure: str, store: Path | None, as_json: bool
 ) -> None:
-    card = card_of(instrument)
     with open_stored(store_path(store)) as engine:
+        card = named_card(engine, instrument)
         known = candidates(chosen_runs(engine, runs, instrument=instrument, one_kind=True), task)
         tasks = [
             name

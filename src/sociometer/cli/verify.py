@@ -22,7 +22,7 @@ def _verify(run: str | None, store: Path | None, as_json: bool) -> int:
         records = engine.store.runs.all() if run is None else [engine.store.runs.get(run)]
         checked = 0
         for record in records:
-            if record.instrument not in cards():
+            if record.instrument not in cards() and record.manifest.card is None:
                 left_out.append(record.id)
                 continue
             checked += 1
