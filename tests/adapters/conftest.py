@@ -35,10 +35,20 @@ def command():
     def call(*words, folder, code=0, **more):
         hidden = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith("INSPECT_")}
         environment = {name: value for name, value in os.environ.items() if name not in hidden}
-        environment |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HOME": str(folder / "hf"), "NO_COLOR": "1"}
+        environment |= {
+            "HF_HUB_OFFLINE": "1",
+            "HF_DATASETS_OFFLINE": "1",
+            "HF_HOME": str(folder / "hf"),
+            "NO_COLOR": "1",
+        }
         program = Path(sys.executable).parent / words[0]
         done = subprocess.run(
-            [program, *map(str, words[1:])], cwd=folder, env=environment | more, capture_output=True, text=True, timeout=240
+            [program, *map(str, words[1:])],
+            cwd=folder,
+            env=environment | more,
+            capture_output=True,
+            text=True,
+            timeout=240,
         )
         assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
         return done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""`sociometer import csv FILE`: scores of any test from a table with the columns item, subject, score and cluster."""
+"""`sociometer import`, format csv: scores of any test from the columns item, subject, score and cluster."""
 
 import math
 from collections import Counter

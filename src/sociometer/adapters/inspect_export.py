@@ -68,6 +68,7 @@ def _time(seconds: float | None) -> str:
 def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
 
+    from sociometer.adapters.inspect_provider import PREFIX
     from sociometer.adapters.inspect_tasks import CLUSTER, task_facts
 
     mean, stderr = {"name": "inspect_ai/mean"}, {"name": "inspect_ai/stderr", "options": {"cluster": CLUSTER}}
@@ -89,7 +90,7 @@ def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
             "task_registry_name": f"sociometer/{run.instrument}",
             "task_args": msgspec.to_builtins({"task": task, "seed": run.manifest.config.seed, **settings}),
             "dataset": EvalDataset(name=f"{run.instrument}/{task}", samples=len(ids), sample_ids=ids),
-            "model": run.subject,
+            "model": f"{PREFIX}{run.subject}",
             "config": EvalConfig(epochs=run.manifest.repeats.get(task, 1)),
             "packages": {"sociometer": sociometer.__version__},
             "metadata": {"sociometer": task_facts(run.manifest, task)},

@@ -20,6 +20,7 @@ from sociometer.adapters.scored_log import (
     keep_scores,
     numbers,
 )
+from sociometer.core.config import model_label
 from sociometer.core.conversation import Event, Exchange, Identity, Noted, Reply, Usage
 from sociometer.core.errors import DataError, SociometerError, UsageError
 from sociometer.core.task import Episode, Failure, Task
@@ -55,7 +56,7 @@ def import_inspect(
     require("inspect")
     header = _header(path)
     if OURS in (header.eval.metadata or {}):
-        return _import_own(engine, path, header, subject or str(header.eval.model), name)
+        return _import_own(engine, path, header, subject or _subject(header), name)
     benchmark = Benchmark(
         header.eval.task.rpartition("/")[2],
         f"a log of {TOOL}",
@@ -64,7 +65,7 @@ def import_inspect(
         _settings(header),
     )
     items = _items(path, cluster)
-    return keep_scores(engine, benchmark, subject or str(header.eval.model), items, file=path, name=name)
+    return keep_scores(engine, benchmark, subject or _subject(header), items, file=path, name=name)
 
 
 def _header(path: Path) -> "EvalLog":
@@ -138,6 +139,13 @@ def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[tuple[Episode[Any, A
         scored = score_safely(task, item, outcome)
         score, broken = (None, scored) if isinstance(scored, Failure) else (scored, None)
         yield Episode(item, repeat, outcome, score, broken), tuple(events_of(sample))
+
+
+def _subject(header: "EvalLog") -> str:
+    """The model's name in tables; one of ours has the name that our own runs give it."""
+    from sociometer.adapters.inspect_provider import PREFIX
+
+    return model_label(str(header.eval.model).removeprefix(PREFIX))
 
 
 def _settings(header: "EvalLog") -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Our models inside Inspect: `inspect eval … --model sociometer/local/smollm2-135m`, or `sociometer/scripted/FILE`."""
 
 import asyncio
+from functools import cached_property
 from typing import Any
 
 from inspect_ai.model import (
@@ -19,12 +20,13 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from sociometer.adapters.inspect_player import plain_messages
-from sociometer.core.conversation import Reply, Request, Sampling
+from sociometer.core.conversation import Player, Reply, Request, Sampling
 from sociometer.core.errors import MachineryError
 from sociometer.models.finish import LENGTH, OTHER, REFUSAL
 from sociometer.models.options import ModelOptions
 from sociometer.models.registry import resolve
 
+PREFIX = "sociometer/"
 _STOP_REASONS = {LENGTH: "max_tokens", REFUSAL: "content_filter", OTHER: "unknown"}
 
 
@@ -42,12 +44,17 @@ class SociometerModel(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        self._player = resolve(self.service_model_name(), ModelOptions(base_url=base_url or "", revision=revision))
+        self._options = ModelOptions(base_url=base_url or "", revision=revision)
         self._one_at_a_time = asyncio.Lock()
+
+    @cached_property
+    def _player(self) -> Player:
+        """Found when it is first asked: `inspect score` makes the model of a log only to leave it alone."""
+        return resolve(self.service_model_name(), self._options)
 
     def service_model_name(self) -> str:
         """The name as `sociometer models` lists it."""
-        return self.model_name.removeprefix("sociometer/")
+        return self.model_name.removeprefix(PREFIX)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
@@ -71,7 +78,8 @@ class SociometerModel(ModelAPI):
 
     async def aclose(self) -> None:
         """Closes connections."""
-        await self._player.close()
+        if "_player" in vars(self):
+            await self._player.close()
 
 
 def output_of(reply: Reply, model: str) -> ModelOutput:

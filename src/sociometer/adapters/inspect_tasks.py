@@ -25,6 +25,7 @@ from msgspec import structs
 from sociometer.adapters import inspect_provider as inspect_provider  # registers our models with Inspect
 from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
+from sociometer.core.config import model_label
 from sociometer.core.conversation import Event, Exchange, Identity, Player
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.core.session import RoleBinding
@@ -35,6 +36,7 @@ from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import cards, load
 from sociometer.run_options import make_config
 from sociometer.store.records import Manifest
+from sociometer.store.stored_run import without_folders
 
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
 """What a sample's store in the log keeps: the outcome, and who played the other roles."""
@@ -81,9 +83,19 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
 
 
 def task_facts(manifest: Manifest, task: str) -> dict[str, Any]:
-    """What a log keeps of the run as a whole, so that it can be read back as one."""
+    """What a log keeps of the run as a whole, so that it can be read back as one: no folder, no address."""
+    card = cards()[manifest.config.instrument]
     config = structs.replace(
-        manifest.config, tasks=(task,), command=(), data_folder="", prompts_folder="", base_url="", key_variable=""
+        manifest.config,
+        subject=model_label(manifest.config.subject),
+        roles={role: model_label(spec) for role, spec in manifest.config.roles.items()},
+        tasks=(task,),
+        settings=dict(without_folders(card, manifest.config.settings)),
+        command=(),
+        data_folder="",
+        prompts_folder="",
+        base_url="",
+        key_variable="",
     )
     facts = structs.replace(manifest, config=config, norms={task: manifest.norms.get(task)}, roles={})
     kept: dict[str, Any] = msgspec.to_builtins(facts)

@@ -10,6 +10,7 @@ from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.summaries import run_json, summary_table
+from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.store.stored_run import StoredRun
 
@@ -27,10 +28,10 @@ def format_command(name: str) -> click.Command:
     """The command that imports files of one format."""
 
     def call(files: tuple[Path, ...], store: Path | None, as_json: bool, **options: Any) -> None:
-        if len(files) > 1 and (options.get("name") or options.get("subject")):
+        if len(_found(name, files)) > 1 and (options.get("name") or options.get("subject")):
             raise click.UsageError("--name and --subject are for one file; import the files one by one.")
         with open_engine(store_path(store)) as engine:
-            runs = [run for file in files for run in _READERS[name](engine, file, options)]
+            runs = [run for file in _found(name, files) for run in _READERS[name](engine, file, options)]
             if as_json:
                 print_json([run_json(run) for run in runs])
                 return
@@ -46,6 +47,20 @@ def format_command(name: str) -> click.Command:
         params=[files, *own, run_name, store_option(), json_option()],
         help=f"Import {FORMATS[name]}; the runs can be shown, compared, ranked and reported like any other.",
     )
+
+
+_PATTERNS = {"inspect": "*.eval", "lm-eval": "samples_*.jsonl", "csv": "*.csv"}
+
+
+def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
+    """The files that were given; a folder means the files of the format that are in it."""
+    found: list[Path] = []
+    for path in given:
+        inside = sorted(path.rglob(_PATTERNS[name])) if path.is_dir() else [path]
+        if not inside:
+            raise UsageError(f"the folder '{path}' has no {_PATTERNS[name]}; name a file, or another folder.")
+        found += inside
+    return found
 
 
 def _log_options() -> list[click.Parameter]:

@@ -42,6 +42,11 @@ def verbs() -> dict[str, dict[str, CommandCard]]:
     return offered
 
 
+def takers(verb: str) -> list[str]:
+    """What may follow a verb: the instruments that offer it; for `import` also the formats of other tools' logs."""
+    return [*sorted(verbs()[verb]), *(FORMATS if verb == IMPORT else ())]
+
+
 def verb_command(verb: str) -> click.Command:
     """The command that finds the instrument and hands the rest of the line to it."""
 
@@ -67,7 +72,7 @@ def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
     """The instrument that was named first or by --instrument, or the only one that offers the verb."""
     offering = verbs()[verb]
     formats = FORMATS if verb == IMPORT else {}
-    what, takes = "instrument or format" if formats else "instrument", ", ".join([*sorted(offering), *formats])
+    what, takes = "instrument or format" if formats else "instrument", ", ".join(takers(verb))
     if words and words[0] in cards():
         name, rest = words[0], words[1:]
     elif "--instrument" in words[:-1]:

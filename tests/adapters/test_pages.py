@@ -1,0 +1,28 @@
+"""The examples on the pages about other tools are run as they are written."""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).parents[2] / "docs" / "adapters"
+NEEDS = {"inspect.md": "inspect_ai", "lm-eval.md": "lm_eval", "verifiers.md": "verifiers"}
+
+
+def commands(page):
+    text = (PAGES / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    return [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line.startswith("$ ")]
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in PAGES.glob("*.md")))
+def test_the_commands_of_a_page_run_to_their_end(page, tmp_path, command, embedded_model):
+    if find_spec(needed := NEEDS.get(page, "sociometer")) is None:
+        pytest.skip(f"{needed} is not installed")
+    assert commands(page)
+    for table in re.findall(r"```csv\n(.*?)```", (PAGES / page).read_text(encoding="utf-8"), re.DOTALL):
+        (tmp_path / "empathy.csv").write_text(table, encoding="utf-8")
+    for line in commands(page):
+        words = ["--display=plain"] if line.startswith("inspect eval") else []
+        command(*line.split(), *words, folder=tmp_path, SOCIOMETER_STORE=str(tmp_path / "store.db"))
