@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import sociometer.adapters
+
 PAGES = Path(__file__).parents[2] / "docs" / "adapters"
+LM_EVAL = Path(sociometer.adapters.__file__).parent / "lm_eval"
 NEEDS = {"inspect.md": "inspect_ai", "lm-eval.md": "lm_eval", "verifiers.md": "verifiers"}
 
 
@@ -23,6 +26,6 @@ def test_the_commands_of_a_page_run_to_their_end(page, tmp_path, command, embedd
     assert commands(page)
     for table in re.findall(r"```csv\n(.*?)```", (PAGES / page).read_text(encoding="utf-8"), re.DOTALL):
         (tmp_path / "empathy.csv").write_text(table, encoding="utf-8")
-    for line in commands(page):
+    for line in (line.replace("LM_EVAL_FOLDER", str(LM_EVAL)) for line in commands(page)):
         words = ["--display=plain"] if line.startswith("inspect eval") else []
         command(*line.split(), *words, folder=tmp_path, SOCIOMETER_STORE=str(tmp_path / "store.db"))
