@@ -65,9 +65,8 @@ def evaluated(server, folder, include_path, command):
     model = f"model=m,base_url={server.url}/chat/completions,num_concurrent=8,max_retries=1"
     names = ",".join(f"sociometer_{name}" for name in TASKS)
     asked = ("--model", "local-chat-completions", "--model_args", model, "--apply_chat_template", "--tasks", names)
-    said = command(
-        "lm_eval", *asked, "--include_path", include_path, "--limit", LIMIT, "--log_samples", "--output_path", "out", folder=folder,
-    )  # fmt: skip
+    kept = ("--include_path", include_path, "--limit", LIMIT, "--log_samples", "--output_path", "out")
+    said = command("lm_eval", *asked, *kept, folder=folder)
     files = {name: next((folder / "out").rglob(f"samples_sociometer_{name}_2*.jsonl")) for name in TASKS}
     return said, files
 

@@ -12,7 +12,7 @@ from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.core.measure import Table
 
 _HOW = {
-    "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to RUN.eval",
+    "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to FILE",
     "lm-eval": "lm_eval --tasks sociometer_sesi --include_path $(sociometer adapters lm-eval); import lm-eval",
 }
 
