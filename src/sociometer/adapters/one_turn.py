@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling
+from sociometer.core.conversation import Identity, Message, Player, Reply, Request, Sampling
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item, Score
@@ -84,7 +84,7 @@ def score_reply(plan: Plan, item: Item, text: str) -> Score:
     return played.episode.score
 
 
-def _with(plan: Plan, player: RulePlayer) -> Plan:
+def _with(plan: Plan, player: Player) -> Plan:
     binding = RoleBinding(player, player.identity.name, player.identity.name)
     roles = plan.instrument.card.roles_of(plan.tasks[0].name)
     return structs.replace(plan, bindings={role.name: binding for role in roles})

@@ -30,6 +30,7 @@ COMMANDS = {
     "profile": "One subject over all instruments",
     "reliability": "How far the numbers can be trusted",
     "reproduce": "Recompute the published figures",
+    "publish": "A run as a dataset folder for Hugging Face",
     "adapters": "Other tools that Sociometer works with",
 }
 
