@@ -56,6 +56,11 @@ def run_options() -> list[click.Parameter]:
         click.Option(
             ["--data"], type=click.Path(), default="", help="Folder with the official files; implies --official."
         ),
+        click.Option(
+            ["--second-question/--no-second-question"],
+            default=None,
+            help="Ask once more where a reply holds no answer [default: yes, but not for official items].",
+        ),
         click.Option(["--prompts"], type=click.Path(), default="", help="Folder of prompts that replace ours by name."),
         click.Option(["--name"], default="", help="Name of the run, for `show`, `compare` and others."),
         click.Option(["--label"], default="", help="Name of the subject in tables and pages."),

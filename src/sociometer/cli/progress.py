@@ -60,9 +60,9 @@ class ProgressDisplay:
         if not ending.kept:
             return
         self._write(line(self._progress), last=True)
-        said = how_it_ended(run, self._progress, ending)
-        if said:
-            sys.stderr.write(said + "\n")
+        for said in (*self._progress.warnings, how_it_ended(run, self._progress, ending)):
+            if said:
+                sys.stderr.write(said + "\n")
         sys.stderr.flush()
 
     def _join(self) -> None:

@@ -12,16 +12,21 @@ from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.cli.summaries import run_json, summary_table
+from sociometer.cli.unreadable import show_unreadable
 from sociometer.core.conversation import Event, Exchange
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
 from sociometer.store.stored_run import StoredRun
 
 
-def _show(run: str, item: str | None, task: str | None, repeat: int, store: Path | None, as_json: bool) -> None:
+def _show(
+    run: str, item: str | None, task: str | None, repeat: int, unreadable: bool, store: Path | None, as_json: bool
+) -> None:
     with open_stored(store_path(store)) as engine:
         stored = engine.stored(run)
-        if item is None:
+        if unreadable:
+            show_unreadable(stored, [stored.task(task).name] if task else stored.tasks, as_json=as_json)
+        elif item is None:
             _show_run(stored, task, as_json)
         else:
             _show_item(stored, item, task, repeat, as_json)
@@ -121,6 +126,9 @@ command = click.Command(
         click.Argument(["item"], required=False),
         click.Option(["--task"], help="Only this task; for an item that stands in several, which one."),
         click.Option(["--repeat"], type=int, default=0, show_default=True, help="Which playing of the item."),
+        click.Option(
+            ["--unreadable"], is_flag=True, help="List the replies that could not be read or were asked again."
+        ),
         store_option(),
         json_option(),
     ],

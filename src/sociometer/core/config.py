@@ -49,6 +49,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     items: tuple[str, ...] = ()
     """Ids of the items to play; empty means all."""
     official: bool = False
+    second_question: bool | None = None
+    """Whether a reply without an answer is asked about once more; None means yes, but not for official items."""
     data_folder: str = ""
     prompts_folder: str = ""
     base_url: str = ""

@@ -15,6 +15,8 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
 
+_SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
+
 
 class Item(Struct, frozen=True, kw_only=True):
     """One thing to be played; instruments extend it with their own fields.
@@ -32,6 +34,9 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     values: dict[str, float]
     facets: dict[str, str] = {}
     unreadable: int = 0
+    """How many questions have no answer, whatever the reason."""
+    replies: dict[str, int] = {}
+    """How many first replies held no answer, by kind, and what the second question brought (see `count_replies`)."""
 
 
 ItemT = TypeVar("ItemT", bound=Item)
@@ -136,6 +141,8 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     items: Callable[[Source], Iterable[ItemT]] = lambda source: ()
     headline: Callable[[RunView[ItemT, OutcomeT]], Headline[ItemT, OutcomeT]] = Headline
     """The part of the run that is compared with others: all of it, unless the run holds several numbers for a thing."""
+    first_replies: Callable[[OutcomeT], OutcomeT] | None = None
+    """The outcome as the first replies alone give it; None where what follows depends on the second question."""
     norm: Callable[[Source], Any] = lambda source: None
     """The human reference for these items as a JSON value, stored with the run."""
 
@@ -183,7 +190,7 @@ class Instrument:
 
     def prompts(self, override: str = "") -> Prompts:
         """Every word a model sees; files of the same name in the folder `override` replace ours."""
-        return Prompts(self.folder / "prompts", Path(override) if override else None)
+        return Prompts(self.folder / "prompts", Path(override) if override else None, _SHARED_PROMPTS)
 
 
 class Result(Struct, frozen=True, omit_defaults=True):

@@ -73,7 +73,8 @@ def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_
         + json.dumps({"match": ".", "reply": "B"})
         + "\n"
     )
-    code, out, err = cli("probe", "sesi", "--model", f"scripted/{script}", "--factor", "intelligence", "--json")
+    words = ("--factor", "intelligence", "--no-second-question", "--json")
+    code, out, err = cli("probe", "sesi", "--model", f"scripted/{script}", *words)
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     row = next(r for r in tables["changes"]["rows"] if r[1] == "intelligence-low" and r[2] == "all")

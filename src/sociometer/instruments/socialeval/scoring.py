@@ -10,6 +10,7 @@ from typing import Any
 from sociometer.analysis.measures import Observations, grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.elicit import ChoiceAnswer, Vote
 from sociometer.instruments.socialeval import findings
@@ -56,7 +57,8 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
     if chances:
         values["prosocial_loss"] = lost / chances
     facets = {"language": item.tree.language, "category": item.tree.category, "orientation": item.tree.orientation}
-    return Score(values=values, facets=facets, unreadable=unreadable)
+    replies = count_replies(vote.how for step in outcome.steps for vote in step.votes)
+    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
 
 
 def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
@@ -164,6 +166,7 @@ def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
             "dimension": dimension_of(first) if first in ABILITIES else first,
         },
         unreadable=outcome.unreadable,
+        replies=count_replies(vote.how for vote in outcome.votes),
     )
 
 
@@ -242,6 +245,7 @@ def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
         },
         facets={"language": item.language, "orientation": item.orientation},
         unreadable=int(outcome.vote.picked is None),
+        replies=count_replies([outcome.vote.how]),
     )
 
 

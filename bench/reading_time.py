@@ -1,0 +1,459 @@
+"""Times every function that reads text from outside on 1 MB of each kind of absurd text; exits 1 above a second.
+
+Run: python bench/reading_time.py [--only NAME] [--near-misses 40] [--size 1000000] [--limit 1.0] [--all]
+Kinds are digits, brackets, quotes and so on, repeated; near misses are made from the regular expressions of the modules
+that a reader uses (see near_misses.py). A reader that looks at a part of the text only gets near misses of that length,
+since the beginning of a longer one would be cut off. Seconds are those of the processor, so a busy machine does not
+count.
+"""
+
+import argparse
+import importlib
+import io
+import os
+import platform
+import re
+import signal
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from near_misses import near_misses
+from sociometer.cli.output import harmless
+from sociometer.core.errors import SociometerError
+from sociometer.elicit import read_allocation, read_choice, read_items, read_json
+from sociometer.elicit.normal import plain, squeeze
+from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
+from sociometer.instruments.egosocial.games.blackjack.official import read as read_blackjack
+from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
+from sociometer.instruments.egosocial.games.holdem.match import read_action
+from sociometer.instruments.egosocial.games.numbers.match import read_guess
+from sociometer.instruments.egosocial.stories.pairs import names_left
+from sociometer.instruments.egosocial.stories.tomi import read_questions
+from sociometer.instruments.egosocial.stories.wording import parse_question, parse_sentence
+from sociometer.instruments.egosocial.tombench.characters import role_of
+from sociometer.instruments.egosocial.tombench.checks import failures as conversion_failures
+from sociometer.instruments.egosocial.tombench.orders import Order
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, read_file
+from sociometer.instruments.sage.appraisal import PersonView, appraise
+from sociometer.instruments.sage.cues import _lexicon, find_cues
+from sociometer.instruments.sage.farewell import says_farewell
+from sociometer.instruments.sage.items import Profile, bundled, from_profile
+from sociometer.instruments.sage.leaks import find_leak
+from sociometer.instruments.sage.person import EmotionReply, _echoes
+from sociometer.instruments.sage.quoting import quote
+from sociometer.instruments.sage.transcripts import _HEADING
+from sociometer.instruments.seceu.docx import read_paragraphs
+from sociometer.instruments.seceu.official import _ENGLISH_HEAD, _blocks, _english, _numbers
+from sociometer.instruments.seceu.responses import read_people
+from sociometer.instruments.sesi.build.checks import flags
+from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
+from sociometer.instruments.sesi.items import Question
+from sociometer.instruments.sesi.second_person import to_second_person
+from sociometer.instruments.socialeval.abilities import canonical
+from sociometer.instruments.socialeval.lint import is_utterance
+from sociometer.instruments.socialeval.tree_files import tree_from
+from sociometer.models.failures import refused, shortened, without_secrets
+from sociometer.models.reasoning import split_reasoning
+from sociometer.reporting.page import as_data_block, cell
+from sociometer.reporting.safe_svg import clean_svg
+
+OPTIONS = ("Surprised", "Joyful", "Puzzled", "Proud")
+EMOTIONS = ("惊讶", "高兴", "难过", "骄傲")
+ANSWERS = ("He wants the red cup.", "She will wait for him.", "They are going home.", "Nobody knows where it is.")
+LABELS = ("A", "B", "C", "D")
+KINDS = {
+    "digits": "1234567890",
+    "ones": "1",
+    "letters": "a",
+    "capitals": "A",
+    "words": "the cat and the dog ",
+    "braces": "{",
+    "brackets": "[",
+    "open and closed": "[]",
+    "nested JSON": '{"a":[',
+    "JSON objects": '{"a": 1} ',
+    "unclosed object": '{"a": 1, "b": [1, 2, 3], ',
+    "parentheses": "(",
+    "dashes": "-",
+    "letters and dashes": "a-",
+    "letters and double dashes": "a--",
+    "emphasis": "*",
+    "bold": "**A** ",
+    "backticks": "`",
+    "fences": "```",
+    "fences with a word": "```json\n",
+    "quotes": '"',
+    "quotes and braces": '{"',
+    "escaped quotes": '{\\"',
+    "curly quotes": "“",
+    "apostrophes": "'",
+    "spaces": " ",
+    "newlines": "\n",
+    "spaces and newlines": " \n",
+    "tabs": "\t",
+    "commas": ",",
+    "commas and spaces": ", ",
+    "full stops": ".",
+    "underscores": "_",
+    "backslashes": "\\",
+    "slashes": "1/",
+    "boxes": "\\boxed{",
+    "thoughts": "<think>",
+    "closed thoughts": "<think></think>",
+    "answer tags": "<answer>",
+    "Chinese": "我觉得他很惊讶",
+    "Chinese numbers": "三分",
+    "Chinese marks": "，。",
+    "full width": "ＡＢＣ１２３",
+    "circled digits": "①②③",
+    "ligature that grows": "ﷺ",
+    "combining marks": "a\u0315\u0300\u0301",
+    "marks out of order": "\u0315\u0300",
+    "private use": "\ue100\ue200",
+    "control characters": "\x07",
+    "emoji": "😀",
+    "option texts": ANSWERS[0] + " ",
+    "all option texts": " ".join(f"{label}. {text}" for label, text in zip(LABELS, ANSWERS, strict=True)) + "\n",
+    "option names": "Surprised ",
+    "option names with numbers": "Surprised: 3, Joyful: 2, ",
+    "option names in Chinese": "惊讶3分，高兴2分，",
+    "option names with brackets": "Surprised (a)(a)(a)(a)(a)(a)(a)(a)(a)(a)(a)(a)(a)(a)(a) ",
+    "endings": "Surpriseded",
+    "A": "A ",
+    "A or B": "A or B, ",
+    "the answer": "Answer: ",
+    "the answer A": "The answer is A. ",
+    "second thoughts": "wait, actually, no, ",
+    "would": "i would ",
+    "numbers": "1, 2, 3, ",
+    "negative numbers": "1  -2  ",
+    "ranges": "2-3 to 4 ",
+    "decimals": "1,5 ",
+    "numbered": "1) 3; 2) 4; ",
+    "table": "| Surprised | 3 |\n|---|---|\n",
+    "dealer": "the dealer must draw to 17 and will bust. ",
+    "dealer without an end": "the dealer must draw to 17 and show ",
+    "own hand": "my total is 15 with an ace worth 11 ",
+    "moves": "hit stand ",
+    "not to move": "not no never ",
+    "goodbye": "goodbye ",
+    "said goodbye": "a very long goodbye, said bye ",
+    "question without an end": "how long did it how long was that ",
+    "wishes": "I would just want advice ",
+    "person": "The person told her friend that she wants him to go. ",
+    "people": "her mother and his wife ",
+    "pronouns": "she ",
+    "names": "The The ",
+    "Chinese names": "小明小红",
+    "Name: aspect": "Aa: Bb ",
+    "keys": "api key token secret ",
+    "bearer": "bearer ",
+    "tl dr": "tl ",
+    "url": "url( ",
+    "model": "model ",
+}
+
+
+class Reader(NamedTuple):
+    """A function that reads text, the modules whose expressions it uses, and how much of a long text it looks at."""
+
+    read: Callable[[str], Any]
+    modules: tuple[str, ...] = ()
+    looks_at: int = 0
+    patterns: tuple[re.Pattern[str], ...] = ()
+
+
+class TooSlow(Exception):
+    """The time for one reading is up."""
+
+
+class _Loose(msgspec.Struct):
+    a: Any = None
+
+
+class _Strict(msgspec.Struct):
+    change: int
+    strategies: list[Literal["A-1", "B-2"]]
+    feeling: str
+
+
+_STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
+_CHOICE = (
+    "choice", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity", "verdicts",
+)  # fmt: skip
+_ALLOCATION = ("_answers", "_cleaning", "_corrections", "_json", "_labels", "_spelling", "_tables", "_text", "_tokens")
+_JSON = (
+    "fitting", "json_candidates", "json_values", "key_words", "labelled_lines", "lenient_json", "nested_values",
+    "structured",
+)  # fmt: skip
+
+
+def _readers() -> dict[str, Reader]:
+    scenario = next(bundled("en"))
+    chinese = next(bundled("zh"))
+    cues = tuple(p for tongue in ("en", "zh") for p in _cue_patterns(tongue))
+    allocation = tuple(f"elicit.allocation{name}" for name in ("", *_ALLOCATION))
+    allocation = (*allocation, "elicit.numbers", "elicit.normal")
+    choice = tuple(f"elicit.{name}" for name in _CHOICE)
+    structured = tuple(f"elicit.{name}" for name in _JSON)
+    blackjack = "instruments.egosocial.games.blackjack"
+    bench = "instruments.egosocial.tombench"
+    person = tuple(f"instruments.sesi.second_person.{name}" for name in ("mentions", "convert", "words"))
+    return {
+        "read_choice": Reader(lambda t: read_choice(t, ANSWERS, LABELS), choice, 20_000),
+        "read_choice, short": Reader(lambda t: read_choice(t, OPTIONS, LABELS)),
+        "read_choice, cut off": Reader(lambda t: read_choice(t, ANSWERS, LABELS, finish="length")),
+        "read_allocation": Reader(lambda t: read_allocation(t, OPTIONS), allocation, 20_000),
+        "read_allocation, Chinese": Reader(lambda t: read_allocation(t, EMOTIONS), allocation, 20_000),
+        "read_json": Reader(lambda t: read_json(t, _Loose), structured),
+        "read_json, strict": Reader(lambda t: read_json(t, _Strict, _STRICT, partial=True), structured),
+        "plain": Reader(lambda t: squeeze(plain(t)), ("elicit.normal",)),
+        "read_items": Reader(lambda t: _file(t, lambda path: list(read_items(path, _Loose)))),
+        "shortened": Reader(lambda t: shortened(t, "sk-none"), ("models.failures",), 4_000),
+        "without_secrets": Reader(without_secrets, ("models.failures",)),
+        "refused": Reader(lambda t: refused("server", 400, {}, t.encode("utf-8", "replace")), ("models.failures",)),
+        "refused, JSON": Reader(lambda t: refused("server", 400, {}, msgspec.json.encode({"error": {"message": t}}))),
+        "split_reasoning": Reader(split_reasoning),
+        "read_statement": Reader(read_statement, (f"{blackjack}.statement",), 8_000),
+        "read_statement, labelled": Reader(lambda t: read_statement(f"self belief: x\naction: {t}")),
+        "own_claims": Reader(
+            own_claims, tuple(f"{blackjack}.{name}" for name in ("own_words", "chance_words", "claim")), 4_000
+        ),
+        "dealer_claims": Reader(
+            dealer_claims, tuple(f"{blackjack}.{name}" for name in ("dealer_words", "chance_words", "claim")), 4_000
+        ),
+        "blackjack file": Reader(
+            lambda t: _file(_json({"system": t, "user": t}), lambda path: list(read_blackjack(path))),
+            (f"{blackjack}.official",),
+        ),
+        "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.move_words",)),
+        "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers.match",), 4_000),
+        "parse_sentence": Reader(lambda t: (parse_sentence(t), parse_question(t))),
+        "names_left": Reader(lambda t: names_left(t, "Anna")),
+        "ToMi file": Reader(lambda t: list(read_questions(f"1 {t}", t, "file"))),
+        "ToMi story": Reader(lambda t: list(read_questions(_story(len(t)), "x\n" * (len(t) // 60), "file"))),
+        "ToMBench file": Reader(
+            lambda t: _file(_tombench(t, "x", "x"), lambda path: list(read_file(path))), (f"{bench}.release",)
+        ),
+        "ToMBench ability": Reader(lambda t: _file(_tombench("x", t, "x"), lambda path: list(read_file(path)))),
+        "ToMBench option": Reader(lambda t: _file(_tombench("x", "Belief: x", t), lambda path: list(read_file(path)))),
+        "role_of": Reader(lambda t: role_of(_question(t), "en"), (f"{bench}.characters",), 20_000),
+        "role_of, Chinese": Reader(lambda t: role_of(_question(t), "zh"), (f"{bench}.characters",), 20_000),
+        "conversion checks": Reader(_checked, (f"{bench}.checks", f"{bench}.grammar"), 2_000),
+        "says_farewell": Reader(says_farewell, ("instruments.sage.farewell",), 4_000),
+        "find_cues": Reader(find_cues, ("instruments.sage.cues",), 10_000, cues),
+        "find_cues, Chinese": Reader(lambda t: find_cues(f"{t}我", "zh")),
+        "appraise": Reader(lambda t: appraise(_view(scenario, t))),
+        "appraise, Chinese": Reader(lambda t: appraise(_view(chinese, t))),
+        "find_leak": Reader(lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.leaks",)),
+        "find_leak, Chinese": Reader(lambda t: find_leak(t, chinese.hidden, "advice")),
+        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.quoting",)),
+        "echoes": Reader(lambda t: _echoes(EmotionReply("", "", "", "", 1), t, EmotionReply)),
+        "SAGE profile": Reader(
+            lambda t: from_profile(Profile("x", f"年龄{t}", f"\n#{t}", "建议", t)), ("instruments.sage.items",)
+        ),
+        "SAGE heading": Reader(lambda t: _HEADING.sub("", t), ("instruments.sage.transcripts",)),
+        "SECEU responses": Reader(
+            lambda t: _file(f"person,a_1,a_2,a_3,a_4,{t}_1\n{t},1,2,3,4", read_people), ("instruments.seceu.responses",)
+        ),
+        "SECEU document": Reader(
+            lambda t: (_english([f"Story:{t}", f"Options:{t}"]), _numbers(t), _blocks([t, f"Item {t}"], _ENGLISH_HEAD)),
+            ("instruments.seceu.official",),
+        ),
+        "Word document": Reader(lambda t: _docx("<w:p>" * (len(t) // 11) + "</w:p>" * (len(t) // 11))),
+        "second person": Reader(lambda t: to_second_person([f"A person is here. {t}", t, t, t, t, t]), person, 5_000),
+        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build.checks",)),
+        "SESI posts": Reader(
+            lambda t: (split_tldr(t), filter_posts([RawPost("1", t, t, "", True, ())])),
+            ("instruments.sesi.build.posts",),
+        ),
+        "world tree texts": Reader(
+            lambda t: (tree_from(_tree(t), source="x", twin=t, language="en"), is_utterance(t), canonical(t)),
+            ("instruments.socialeval.tree_files", "instruments.socialeval.lint", "instruments.socialeval.abilities"),
+        ),
+        "harmless": Reader(harmless, ("cli.output",)),
+        "page": Reader(lambda t: (as_data_block({"a": t}), cell(t))),
+        "clean_svg": Reader(
+            lambda t: clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg"><style>{_xml(t)}</style></svg>'),
+            ("reporting.safe_svg",),
+        ),
+    }
+
+
+def _cue_patterns(tongue: str) -> Iterator[re.Pattern[str]]:
+    lexicon = _lexicon(tongue)
+    yield from (*lexicon.strategies.values(), *lexicon.slights.values(), lexicon.agreement)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _xml(text: str) -> str:
+    return re.sub(r"[<&\x00-\x08\x0b-\x1f]", " ", text)
+
+
+def _file(text: str, read: Callable[[Path], Any]) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file.jsonl"
+        path.write_text(text, encoding="utf-8", errors="replace", newline="")
+        return read(path)
+
+
+def _docx(body: str) -> Any:
+    held = io.BytesIO()
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{space}"><w:body>{body}</w:body></w:document>')
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file.docx"
+        path.write_bytes(held.getvalue())
+        return read_paragraphs(path)
+
+
+def _story(size: int) -> str:
+    told = "1 Anna entered the hall.\n2 The cup is in the box.\n"
+    return told + "3 Anna moved the cup to the box.\n4 Where is the cup really?\tbox\t1\n" * (size // 60)
+
+
+def _tombench(story: str, ability: str, option: str) -> str:
+    row = {"能力\nABILITY": ability, "STORY": story, "QUESTION": "x", "故事": "x", "问题": "x", "答案\nANSWER": "A"}
+    row |= {
+        f"{prefix}{letter}": option if letter == "B" else letter for prefix in ("OPTION-", "选项") for letter in "ABCD"
+    }
+    return _json(row)
+
+
+def _question(text: str) -> TomBenchQuestion:
+    words = Wording(text[:20_000], text[:20_000], ("a", "b"))
+    return TomBenchQuestion("x", "x", "x", "belief", (), words, words, 0)
+
+
+def _checked(text: str) -> list[str]:
+    third = Wording(
+        "Anna is in the hall. She looks for her cup and Ben waits.", "Where does Anna look?", ("box", "bag")
+    )
+    order = Order(
+        id="x", cluster="x", language="en", ego="Anna", others=("Ben",), order=1, third=third, measures="", answer=0
+    )
+    found = list(conversion_failures(order, Wording(text, text, (text, f"{text}.")))) if len(text) > 5_000 else []
+    long = Wording(text[:2_000], text[:2_000], (text[:300], text[1:300]))
+    order = msgspec.structs.replace(order, third=long)
+    return found + list(conversion_failures(order, msgspec.structs.replace(long, story=text[:2_000] + ".")))
+
+
+def _view(scenario: Any, text: str) -> PersonView:
+    return PersonView("emotion", scenario, 40, text[:1000], text, (text[1:], text[2:], text[3:]))
+
+
+def _sesi(text: str) -> Question:
+    return Question(id="x", situation=text, question=text, options=(text, "b", "c", "d"), answer=0, ability="x")
+
+
+def _tree(text: str) -> dict[str, Any]:
+    way = {"cid": 2, "content": text, "skill": text, "confusion": [{"question": [text, f"#skill#{text}"]}]}
+    plot = [
+        {"cid": 1, "type": "beginning", "dialog": [{"role": text, "content": text}], "choices": [way]},
+        {"cid": 2, "type": "ending", "dialog": [{"role": f"fork-join {text}", "content": text}], "goal achievement": 2},
+    ]
+    return {
+        "predefined_profiles": [{"name": text, "orientation": [1, -1], "goal": text}],
+        "scenario": text,
+        "interactive_plot": plot,
+    }
+
+
+def _expressions(reader: Reader) -> list[re.Pattern[str]]:
+    """The expressions that the reader's modules hold, and those given with it."""
+    found = list(reader.patterns)
+    for name in reader.modules:
+        for value in vars(importlib.import_module(f"sociometer.{name}")).values():
+            held = value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else [value]
+            found += [one for one in held if isinstance(one, re.Pattern) and isinstance(one.pattern, str)]
+    return list(dict.fromkeys(found))
+
+
+def _texts(reader: Reader, size: int, most: int) -> Iterator[tuple[str, str]]:
+    for kind, unit in KINDS.items():
+        yield kind, (unit * (size // len(unit) + 1))[:size]
+    # The readers mark names and labels with private characters; a near miss gets what they are made from.
+    marks = {code: f"{LABELS[code % 4]} " for code in range(0xE100, 0xE140)}
+    marks |= {code: OPTIONS[code % 4] + EMOTIONS[code % 4] for code in range(0xE140, 0xE200)} | {0xE200: "2-3"}
+    for pattern in _expressions(reader):
+        for text in near_misses(pattern, min(size, reader.looks_at or size), most):
+            yield f"near miss {text[:30]!r}", text.translate(marks)
+
+
+def _seconds(read: Callable[[str], Any], text: str, limit: float) -> float:
+    """How much time of a processor a reading takes; the limit where it takes more."""
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    began = time.process_time()
+    try:
+        with suppress(SociometerError):
+            read(text)
+        taken = time.process_time() - began
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        return taken
+    except TooSlow:
+        return limit
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise TooSlow
+
+
+def main() -> int:
+    options = _options()
+    signal.signal(signal.SIGPROF, _stop)
+    load = f"load {os.getloadavg()[0]:.1f}"
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {load}")
+    print(f"{options.size:,} characters a text; a reading may take {options.limit:g} s\n")
+    print(f"{'reader':26} {'texts':>5} {'mean s':>7} {'worst s':>8}  worst text")
+    late = []
+    for name, reader in _readers().items():
+        if options.only not in name:
+            continue
+        taken: list[tuple[float, str]] = []
+        for kind, text in _texts(reader, options.size, options.near_misses):
+            try:
+                seconds = _seconds(reader.read, text, options.give_up)
+            except Exception as error:
+                print(f"{name}: {kind}: {type(error).__name__}: {str(error)[:200]}")
+                late.append((name, kind))
+                continue
+            taken.append((seconds, kind))
+            if options.all:
+                print(f"  {seconds:8.3f}  {kind}")
+            elif seconds > options.limit:
+                print(f"  {seconds:8.3f}  {name}: {kind}", flush=True)
+        worst = max(taken, default=(0.0, "none"))
+        mean = sum(seconds for seconds, _ in taken) / max(1, len(taken))
+        print(f"{name:26} {len(taken):5d} {mean:7.3f} {worst[0]:8.3f}  {worst[1]}", flush=True)
+        late += [(name, kind) for seconds, kind in taken if seconds > options.limit]
+    print(f"\n{len(late)} readings failed or took longer than {options.limit:g} s.")
+    return 1 if late else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="readers whose name has this in it")
+    parser.add_argument("--near-misses", type=int, default=40, help="near misses of each expression, at most")
+    parser.add_argument("--size", type=int, default=1_000_000, help="characters a text")
+    parser.add_argument("--limit", type=float, default=1.0, help="seconds a reading may take")
+    parser.add_argument("--give-up", type=float, default=5.0, help="seconds after which a reading is ended")
+    parser.add_argument("--all", action="store_true", help="print the seconds of every text")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
