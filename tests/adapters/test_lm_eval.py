@@ -86,6 +86,7 @@ def test_the_same_replies_give_the_same_scores_in_lm_eval_and_in_our_engine(eval
         settings=settings,
         store=folder / f"{name}.db",
         retries=0,
+        second_question=False,
     )
     ours = {one.item.id: dict(one.score.values) for one in run.episodes()}
     theirs = samples(evaluated[1][name])
@@ -126,7 +127,6 @@ def test_a_task_file_agrees_with_the_instrument(include_path, name):
     instrument, task, settings = TASKS[name]
     card = cards()[instrument]
     assert found["dataset_kwargs"] == {"instrument": instrument, "task": task, "settings": settings}
-    assert str(found["metadata"]["version"]) == card.version
     turn = next(one_turns(plan_of(instrument, task, json.dumps(settings).encode())))
     generation = found["generation_kwargs"]
     assert (generation["temperature"], generation["max_gen_toks"]) == (

@@ -7,9 +7,8 @@ from sociometer.adapters.extras import require
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
-from sociometer.models.finish import TOOL_CALLS, finish_of
+from sociometer.models.finish import finish_of
 from sociometer.models.keys import read_key
-from sociometer.models.openai import nothing_said
 from sociometer.models.options import ModelOptions
 from sociometer.models.reasoning import split_reasoning
 
@@ -80,7 +79,7 @@ def plain_messages(messages: "Sequence[ChatMessage]") -> tuple[Message, ...]:
 
 
 def reply_of(output: "ModelOutput") -> Reply:
-    """A reply in our words; a MachineryError where the model said nothing."""
+    """A reply in our words, which may be silent; a MachineryError where there is none."""
     if output.empty:
         raise MachineryError(output.error or "the model gave no completion.", "empty reply", retryable=True)
     choice = output.choices[0]
@@ -92,8 +91,6 @@ def reply_of(output: "ModelOutput") -> Reply:
         text, reasoning = split_reasoning(text)
     finish = finish_of(None if choice.stop_reason == "unknown" else choice.stop_reason, called=bool(message.tool_calls))
     usage = Usage(output.usage.input_tokens, output.usage.output_tokens) if output.usage else Usage()
-    if not text.strip() and finish != TOOL_CALLS:
-        raise nothing_said(finish, reasoning, usage)
     return Reply(text, reasoning, usage, finish, output.model, _logprobs(choice.logprobs))
 
 

@@ -32,7 +32,7 @@ from sociometer.core.session import RoleBinding
 from sociometer.core.task import Instrument, Item
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
-from sociometer.engine.roles import SUBJECT
+from sociometer.engine.roles import READER, SUBJECT
 from sociometer.instruments import cards, load
 from sociometer.run_options import make_config
 from sociometer.store.records import Manifest
@@ -47,10 +47,17 @@ def _offer(name: str) -> Any:
     """Registers the task of one instrument."""
 
     def offered(
-        task: str = "", official: bool = False, data: str = "", prompts: str = "", seed: int = 0, **settings: Any
+        task: str = "",
+        official: bool = False,
+        data: str = "",
+        prompts: str = "",
+        seed: int = 0,
+        second_question: bool | None = None,
+        **settings: Any,
     ) -> InspectTask:
         chosen = {key.replace("_", "-"): _plain(value) for key, value in settings.items()}
         options = {"official": official, "data": data, "prompts": prompts, "seed": seed}
+        options["second_question"] = second_question
         try:
             return _task(name, task, options, chosen)
         except UsageError as error:
@@ -166,7 +173,8 @@ def _bindings(instrument: Instrument, task: str) -> dict[str, RoleBinding]:
 
     A role that has neither is an error: Inspect would put the evaluated model in its place.
     """
-    return {role.name: _binding(instrument, role) for role in instrument.card.roles_of(task)}
+    asked = [*instrument.card.roles_of(task), *([READER] if READER.name in model_roles() else [])]
+    return {role.name: _binding(instrument, role) for role in asked}
 
 
 def _binding(instrument: Instrument, role: RoleCard) -> RoleBinding:

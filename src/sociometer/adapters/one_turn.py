@@ -92,7 +92,7 @@ def _with(plan: Plan, player: Player) -> Plan:
 
 @cache
 def plan_of(instrument: str, task: str, settings: bytes, official: bool = False, data: str = "", seed: int = 0) -> Plan:
-    """The plan of one task under settings (a JSON object)."""
+    """The plan of one task under settings (a JSON object); a reply without an answer is not asked about again."""
     chosen: dict[str, Any] = msgspec.json.decode(settings)
     config = make_config(
         card_of(instrument).name,
@@ -102,5 +102,6 @@ def plan_of(instrument: str, task: str, settings: bytes, official: bool = False,
         official=official,
         data=data,
         seed=seed,
+        second_question=False,
     )
     return make_plan(config, load(instrument), bindings={})

@@ -21,7 +21,7 @@ def documents(
     chosen = msgspec.json.encode(settings or {}, order="deterministic")
     plan = plan_of(instrument, task, chosen, official, data, seed)
     place = {"instrument": instrument, "task": task, "settings": chosen.decode(), "seed": seed}
-    facts = {**place, "official": official, "data": data}
+    facts = {**place, "official": official, "data": data, "version": plan.instrument.card.version}
     return {"test": Dataset.from_list([{**_document(turn), **facts} for turn in one_turns(plan)])}
 
 
