@@ -9,15 +9,19 @@ from sociometer.cli.options import json_option
 from sociometer.cli.output import print_json, print_table
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
-from sociometer.engine.data import Fetched, data_root, fetch_files
+from sociometer.engine.data import CheckedAgainst, data_root, fetch_files
 from sociometer.engine.engine import run_loop
 from sociometer.instruments import card_of
 
-AGAINST_FIRST_FETCH = "checksum of the first fetch"
 _NOT_PINNED = (
     "Sociometer knows no checksum of a file that is not pinned: it comes from a pinned commit, and its checksum is"
     " recorded when it is fetched for the first time and checked from then on."
 )
+_IN_WORDS = {
+    CheckedAgainst.PINNED: "matches the pinned checksum",
+    CheckedAgainst.FIRST_FETCH: "not pinned: same as at the first fetch",
+    CheckedAgainst.NOTHING: "not pinned: recorded now",
+}
 
 
 def _fetch(instrument: str, as_json: bool) -> None:
@@ -27,9 +31,9 @@ def _fetch(instrument: str, as_json: bool) -> None:
     fetched = run_loop(fetch_files(card.file, data_root(), _told))
     if sys.stderr.isatty():
         sys.stderr.write("\r\x1b[2K")
-    pinned = {file.name for file in card.file if file.sha256}
+    pinned = [one.verified is CheckedAgainst.PINNED for one in fetched]
     if as_json:
-        print_json([{**msgspec.to_builtins(one), "pinned": one.name in pinned} for one in fetched])
+        print_json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])
         return
     note = f"{card.licence} Use them with: sociometer run {instrument} --official --model MODEL".strip()
     print_table(
@@ -37,19 +41,10 @@ def _fetch(instrument: str, as_json: bool) -> None:
             "fetched",
             f"Official files of {instrument} in {data_root()}",
             ("file", "status", "bytes", "checksum"),
-            tuple((one.name, one.status, one.bytes, _checked(one, one.name in pinned)) for one in fetched),
-            note=note if pinned.issuperset(one.name for one in fetched) else f"{_NOT_PINNED} {note}",
+            tuple((one.name, one.status, one.bytes, _IN_WORDS[one.verified]) for one in fetched),
+            note=note if all(pinned) else f"{_NOT_PINNED} {note}",
         )
     )
-
-
-def _checked(file: Fetched, pinned: bool) -> str:
-    """What the file was checked against, in words."""
-    if pinned:
-        return "matches the pinned checksum"
-    if file.verified == AGAINST_FIRST_FETCH:
-        return "not pinned: same as at the first fetch"
-    return "not pinned: not checked" if file.status == "present" else "not pinned: recorded at the first fetch"
 
 
 def _told(name: str, done: int, total: int | None) -> None:

@@ -24,11 +24,13 @@ def main() -> int:
     begun = time.monotonic()
     for name, card in cards().items():
         models = [word for subject in _SUBJECTS for word in ("--model", subject)]
-        code = run_command(["run", name, *models, *card.demo.split(), "--repeats", "1", "--store", store])
+        code = run_command(
+            ["run", name, *models, *card.demo.split(), "--repeats", "1", "--store", store, "--no-project"]
+        )
         if code:
             return code
     page = folder / "report.html"
-    code = run_command(["report", "all", "--out", str(page), "--store", store])
+    code = run_command(["report", "all", "--out", str(page), "--store", store, "--no-project"])
     print_table(_headlines(Path(store)))
     print_line(
         f"\nAll instruments in {time.monotonic() - begun:.0f} s, on samples of a few items each: an example, not a"

@@ -1,6 +1,6 @@
 """`sociometer run`: plays instruments on models."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,15 +16,17 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import harmless, print_json, print_table
 from sociometer.cli.progress import ProgressDisplay
-from sociometer.cli.summaries import headline_table, played_json
+from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
-from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.instruments import card_of, cards
 from sociometer.store.records import RunStatus
+
+if TYPE_CHECKING:
+    from sociometer.engine.engine import Engine, PlayedRun
 
 _PLAN_COLUMNS = (
     "instrument",
@@ -45,11 +47,15 @@ class RunCommand(click.Command):
     """Takes the settings of the instruments that are named as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and not args[0].startswith("-") and args[0] != "all":
+        if args and not args[0].startswith("-") and args[0] != "all" and not ctx.resilient_parsing:
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
         self.params = [*_fixed_parameters(), *setting_options(_merged(chosen))]
+        if ctx.resilient_parsing:
+            from sociometer.cli.completing import offer
+
+            offer(self.params)
         return super().parse_args(ctx, args)
 
 
@@ -60,6 +66,7 @@ def _fixed_parameters() -> list[click.Parameter]:
         click.Option(["--dry-run"], is_flag=True, help="Show the plan: items, calls, tokens, cost; send nothing."),
         click.Option(["--quiet"], is_flag=True, help="Show no progress."),
         store_option(),
+        project_option(),
         json_option(),
     ]
 
@@ -86,7 +93,9 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
         raise UsageError("--name names one subject's runs; give it one --model.")
     if len(models) > 1 and values["base_url"]:
         raise UsageError("--base-url serves one --model; write 'provider/name@URL' to give each its own.")
-    known_roles = {role.name for name in names for role in card_of(name).role}
+    from sociometer.engine.roles import READER
+
+    known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
     for text in values["roles"]:
         if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
             raise unknown("role", role, known_roles)
@@ -97,7 +106,7 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
             given = dict(values)
             if len(names) > 1:
                 given["name"] = f"{values['name']}-{name}" if values["name"] else ""
-                known = {role.name for role in card.role}
+                known = {READER.name, *(role.name for role in card.role)}
                 given["roles"] = tuple(text for text in values["roles"] if text.partition("=")[0] in known)
             configs.append(run_config(card, model, given, chosen_settings(card.setting, values)))
     return configs
@@ -115,7 +124,9 @@ def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: boo
         return _play_all(engine, configs, as_json)
 
 
-def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
+def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int:
+    from sociometer.cli.summaries import headline_table, played_json
+
     played: list[PlayedRun] = []
     silent: list[str] = []
     for config in configs:
@@ -138,7 +149,7 @@ def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def exit_code(played: list[PlayedRun]) -> int:
+def exit_code(played: "list[PlayedRun]") -> int:
     """Stopped before failed before finished."""
     if any(one.ending.status is RunStatus.STOPPED for one in played):
         interrupted = any(one.ending.cause is StopCause.INTERRUPTED for one in played)
@@ -148,7 +159,7 @@ def exit_code(played: list[PlayedRun]) -> int:
     return int(ExitCode.OK)
 
 
-def _show_plan(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
+def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int:
     from sociometer.engine.estimate import estimate
 
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
@@ -183,7 +194,8 @@ def _show_plan(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
 
 command = RunCommand(
     "run",
-    callback=_play,
+    callback=with_defaults(_play),
     params=_fixed_parameters(),
-    help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice.",
+    help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice."
+    " Defaults are read from sociometer.toml in the working folder.",
 )

@@ -21,11 +21,11 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import print_result
 from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments import cards, load, load_command
 
 IMPORT = "import"
@@ -55,7 +55,7 @@ def verb_command(verb: str) -> click.Command:
             with format_command(words[0]).make_context(f"sociometer {verb} {words[0]}", list(words[1:])) as context:
                 return context.command.invoke(context)
         name, rest = _find_instrument(verb, list(words))
-        inner = _instrument_command(cards()[name], verbs()[verb][name])
+        inner = instrument_command(cards()[name], verbs()[verb][name])
         with inner.make_context(f"sociometer {verb} {name}", rest) as context:
             return inner.invoke(context)
 
@@ -94,13 +94,14 @@ def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
     return name, rest
 
 
-def _instrument_command(card: Card, command: CommandCard) -> click.Command:
+def instrument_command(card: Card, command: CommandCard) -> click.Command:
+    """The command of one instrument, with its own options and those of `run` where it plays."""
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
     shared = run_options()
     if not command.plays:
         shared = [option for option in shared if option.name in ("official", "data", "prompts", "seed")]
-    shared += [_figures_option(), store_option(), json_option()]
+    shared += [_figures_option(), store_option(), project_option(), json_option()]
     shared += [click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
@@ -109,7 +110,7 @@ def _instrument_command(card: Card, command: CommandCard) -> click.Command:
     def call(as_json: bool, quiet: bool, figures: Path | None = None, **values: Any) -> int:
         return _call(card, command, settings, as_json, quiet, figures, values)
 
-    return click.Command(command.verb, callback=call, params=params, help=command.help)
+    return click.Command(command.verb, callback=with_defaults(call, card.name), params=params, help=command.help)
 
 
 def _figures_option() -> click.Option:
@@ -146,6 +147,8 @@ def _call(
     config = msgspec.structs.replace(
         config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
     )
+    from sociometer.engine.command_context import CommandContext  # here, since help and completion need no engine
+
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
         context = CommandContext(engine, load(card.name), config, tuple(dict.fromkeys(given["models"])))

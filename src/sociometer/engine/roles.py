@@ -87,11 +87,13 @@ def resolve_player(
     address, _, revision = address.partition("#")
     subject = role == SUBJECT
     again = (key_variables or {}).get(role, "")
+    unconfirmed = config.project is not None and role in config.project.unconfirmed
     options = ModelOptions(
         base_url="http" + address if at else config.base_url if subject else "",
         revision=revision or (config.revision if subject else ""),
         key_variable=again or (config.key_variable if subject else ""),
-        named_by_user=bool(again) if key_variables is not None else named_by_user,
+        named_by_user=bool(again) if key_variables is not None else named_by_user and not unconfirmed,
+        from_project=unconfirmed and key_variables is None,
         insecure_http=config.insecure_http,
         role=role,
         timeout_seconds=config.timeout_seconds,
