@@ -128,7 +128,10 @@ def declared():
     wanted = {
         "requirements/build.lock": project["build-system"]["requires"],
         "requirements/dev.lock": project["project"]["dependencies"] + extras["dev"] + extras["local"],
-        "requirements/adapters.lock": project["project"]["dependencies"] + extras["dev"] + extras["lm-eval"],
+        "requirements/adapters.lock": project["project"]["dependencies"]
+        + extras["dev"]
+        + extras["lm-eval"]
+        + extras["verifiers"],
     }
     return [(lock, Requirement(line)) for lock, lines in wanted.items() for line in lines]
 

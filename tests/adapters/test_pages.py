@@ -1,6 +1,7 @@
 """The examples on the pages about other tools are run as they are written."""
 
 import re
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,6 +27,8 @@ def test_the_commands_of_a_page_run_to_their_end(page, tmp_path, command, embedd
     assert commands(page)
     for table in re.findall(r"```csv\n(.*?)```", (PAGES / page).read_text(encoding="utf-8"), re.DOTALL):
         (tmp_path / "empathy.csv").write_text(table, encoding="utf-8")
+    for example in PAGES.glob("*.py"):
+        shutil.copy(example, tmp_path)
     for line in (line.replace("LM_EVAL_FOLDER", str(LM_EVAL)) for line in commands(page)):
         words = ["--display=plain"] if line.startswith("inspect eval") else []
-        command(*line.split(), *words, folder=tmp_path, SOCIOMETER_STORE=str(tmp_path / "store.db"))
+        command(*line.split(), *words, folder=tmp_path, SOCIOMETER_STORE=str(tmp_path / "store.db"), POLICY_KEY="x")

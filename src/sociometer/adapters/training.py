@@ -4,7 +4,9 @@ Training on a test spoils the test. Every environment here refuses the items, op
 fresh stories and matches have seeds of their own, number guessing has other opponents, the rest needs files of yours.
 """
 
+import contextlib
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,16 +15,16 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.config import RunConfig
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item
-from sociometer.engine.data import data_files
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import resolve_player
 from sociometer.instruments import load
-from sociometer.item_origin import OFFICIAL
 from sociometer.run_options import make_config
 
+_RELEASED_TREE = re.compile(r"_(cn|en)_example_\d+\.json$")
+"""How the authors of SocialEval name the trees that they released one by one."""
 FIRST_TRAINING_SEED = 1_000_000
 """Training seeds begin here; tests use the ones below."""
 TRAINING_OPPONENTS = ("reasoning-1", "reasoning-2", "noisy-1", "noisy-2", "switching")
@@ -82,10 +84,10 @@ def _digest(path: Path) -> str:
 def _goals(choices: Choices, plan: Plan) -> None:
     if not choices.data:
         raise UsageError("the bundled trees are held out for the test; give a folder with trees of yours as data=DIR.")
-    pinned = {file.name: file.sha256 for file in plan.instrument.card.file}
-    for name, found in data_files(plan.instrument, plan.source()).items():
-        if pinned.get(name) and pinned[name] == found:
-            raise UsageError(f"{name} is an {OFFICIAL} file, which is held out for the test.")
+    released = {Path(file.name).name for file in plan.instrument.card.file}
+    for path in sorted(Path(choices.data).rglob("*.json")):
+        if path.name in released or _RELEASED_TREE.search(path.name):
+            raise UsageError(f"{path} has the name of an official file, which is held out for the test.")
     _refuse_known(plan, "tree")
 
 
@@ -103,18 +105,31 @@ def _sage(choices: Choices, plan: Plan) -> None:
 
 
 def _refuse_known(plan: Plan, what: str) -> None:
-    """An item that is also one of the bundled ones measures models and trains none."""
-    config = RunConfig(instrument=plan.instrument.card.name, subject="", tasks=plan.config.tasks)
-    test = make_plan(config, plan.instrument, bindings={})
-    known = {item.id for item in test.items(test.tasks[0])} | {_content(item) for item in test.items(test.tasks[0])}
+    """An item that is also one of the bundled ones, or of the official ones that are here, trains no model."""
+    known: set[str] = set()
+    for official in (False, True):
+        config = RunConfig(instrument=plan.instrument.card.name, subject="", tasks=plan.config.tasks, official=official)
+        test = make_plan(config, plan.instrument, bindings={})
+        # Official data that was never fetched cannot be compared with.
+        with contextlib.suppress(DataError):
+            known |= {one for item in test.items(test.tasks[0]) for one in (item.id, _content(item))}
     for item in plan.items(plan.tasks[0]):
         if item.id in known or _content(item) in known:
             raise UsageError(f"the {what} '{item.id}' is one of the test's; training on it would spoil the test.")
 
 
 def _content(item: Item) -> str:
-    facts = msgspec.to_builtins(item)
-    return msgspec.json.encode({key: facts[key] for key in sorted(facts) if key not in ("id", "cluster")}).decode()
+    """What an item says, whatever it is called."""
+    return msgspec.json.encode(_without_names(msgspec.to_builtins(item)), order="sorted").decode()
+
+
+_NAMES = ("id", "cluster", "twin", "source")
+
+
+def _without_names(facts: Any) -> Any:
+    if isinstance(facts, dict):
+        return {key: _without_names(value) for key, value in facts.items() if key not in _NAMES}
+    return [_without_names(one) for one in facts] if isinstance(facts, list) else facts
 
 
 def _mean(values: Mapping[str, float], *names: str) -> float:

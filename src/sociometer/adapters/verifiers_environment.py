@@ -88,6 +88,7 @@ class SociometerTaskset(vf.Taskset[SocialTask, SocialTasksetConfig]):
             data = SocialData(
                 id=f"{one.item.id}/{one.seed}",
                 name=one.item.id,
+                prompt=f"{name}: {one.item.id}",  # a rollout needs one; what the policy is asked comes from `play`
                 environment=name,
                 item=msgspec.json.encode(one.item).decode(),
                 seed=one.seed,

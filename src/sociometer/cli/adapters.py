@@ -13,6 +13,7 @@ from sociometer.core.measure import Table
 
 _HOW = {
     "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to FILE",
+    "verifiers": "vf-eval sociometer-training --env.taskset.environment numbers: training environments",
     "lm-eval": "lm_eval --tasks sociometer_sesi --include_path $(sociometer adapters lm-eval); import lm-eval",
 }
 
