@@ -131,7 +131,8 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
     walks = [(item, outcome, score) for item, outcome, score in run.scored()]
     trees = {item.cluster for item, _, _ in walks}
     if trees and len(trees) < FEW_TREES:
-        yield f"{len(trees)} trees are too few for an interval (ten are needed); the rates describe these trees only."
+        count = "1 tree is" if len(trees) == 1 else f"{len(trees)} trees are"
+        yield f"{count} too few for an interval (ten are needed); the rates describe these trees only."
     drawn = sum(outcome.drawn > 0 for _, outcome, _ in walks)
     if drawn:
         lots = "had a choice that could not be read, which was drawn by lot; they count as missed."

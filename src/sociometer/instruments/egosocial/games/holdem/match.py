@@ -1,7 +1,6 @@
 """A match of limit hold'em against an opponent of a hidden style: the items, the conversation and its outcome."""
 
 import random
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,14 +10,14 @@ from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Message, Reply, system, user
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Item, Session, Source
-from sociometer.elicit import answer_line, choice_reading, read_json, render_options
+from sociometer.elicit import answer_line, choice_reading, read_choice, read_json, render_options
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, seeds_in
 from sociometer.instruments.egosocial.games.holdem.observation import Observation, observe, story, street_of
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, Deal, State, new_deal
-from sociometer.instruments.egosocial.games.move_words import named_moves, one_move
+from sociometer.instruments.egosocial.games.move_words import one_move
 
 SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")
@@ -212,9 +211,8 @@ def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
     structured = read_json(text, _Action)
     stated = structured.value.action if structured.value is not None else text
     word = one_move(stated, ACTIONS)
-    if not word and len(named_moves(stated, ACTIONS)) > 1:
-        final = re.findall(rf"\baction\b\W*\b({'|'.join(ACTIONS)})\b", stated, re.IGNORECASE)
-        word = final[-1].lower() if final else ""
+    if not word and (place := read_choice(stated, ACTIONS, ACTIONS).index) is not None:
+        word = ACTIONS[place]
     if not word:
         return Read(None, "illegal" if structured.value is not None and stated.strip() else "unreadable")
     return Read(word) if word in legal else Read(None, "illegal")
