@@ -55,7 +55,7 @@ def ids(paths):
 
 
 def test_there_are_workflows_forms_and_references_to_check():
-    assert ids(WORKFLOWS) == ["release", "tests"]
+    assert ids(WORKFLOWS) == ["adapters", "release", "tests"]
     assert ids(FORMS) == ["bug", "instrument", "score"]
     assert len(REFERENCES) >= 5
 
@@ -187,8 +187,10 @@ def test_nothing_that_make_builds_fetches_packages_without_hashes():
     assert all("--no-build-isolation" in line or "--no-isolation" in line for line in builds)
 
 
-def test_the_workflow_caches_packages_by_the_lock_files():
-    (setup,) = [step["with"] for step in steps(".github/workflows/tests.yml") if "setup-python" in step.get("uses", "")]
+@pytest.mark.parametrize("workflow", ["adapters", "tests"])
+def test_a_workflow_caches_packages_by_the_lock_files(workflow):
+    used = steps(f".github/workflows/{workflow}.yml")
+    (setup,) = [step["with"] for step in used if "setup-python" in step.get("uses", "")]
     assert setup["cache-dependency-path"] == "requirements/*.lock"
 
 

@@ -21,10 +21,12 @@ def commands(page):
 
 
 @pytest.mark.parametrize("page", sorted(path.name for path in PAGES.glob("*.md")))
-def test_the_commands_of_a_page_run_to_their_end(page, tmp_path, command, embedded_model):
+def test_the_commands_of_a_page_run_to_their_end(page, tmp_path, command, request):
     if find_spec(needed := NEEDS.get(page, "sociometer")) is None:
         pytest.skip(f"{needed} is not installed")
     assert commands(page)
+    if any("smollm2" in line for line in commands(page)):
+        request.getfixturevalue("embedded_model")
     for table in re.findall(r"```csv\n(.*?)```", (PAGES / page).read_text(encoding="utf-8"), re.DOTALL):
         (tmp_path / "empathy.csv").write_text(table, encoding="utf-8")
     for example in PAGES.glob("*.py"):

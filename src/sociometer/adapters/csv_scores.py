@@ -52,7 +52,7 @@ def import_csv(
     with ExitStack() as locks:
         for one in imports.values():
             if not one.kept.known:
-                locks.enter_context(one.kept.lock())
+                locks.enter_context(one.kept.adding())
         seen: Counter[tuple[str, str]] = Counter()
         for _, row in _rows(path):
             if not (subject := imports[row.subject]).kept.known:

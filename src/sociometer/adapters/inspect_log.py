@@ -59,10 +59,10 @@ def import_inspect(
         return _import_own(engine, path, header, subject or _subject(header), name)
     benchmark = Benchmark(
         header.eval.task.rpartition("/")[2],
-        f"a log of {TOOL}",
+        f"a log of {TOOL}" + ("" if header.status == "success" else f" that ended early (status '{header.status}')"),
         Measured(_ranges(path), lower, primary),
         str(header.eval.task_version or ""),
-        _settings(header),
+        _settings(header) | ({"cluster": cluster} if cluster else {}),
     )
     items = _items(path, cluster)
     return keep_scores(engine, benchmark, subject or _subject(header), items, file=path, name=name)

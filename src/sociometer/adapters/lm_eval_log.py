@@ -1,5 +1,6 @@
 """`sociometer import lm-eval samples_*.jsonl`: the items that lm-evaluation-harness logs with `--log_samples`."""
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ TOOL = "lm-evaluation-harness"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT.+)\.jsonl")
 _UNFILTERED = "none"
 _NOT_SCORES = {"doc_id"}
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class _Sample(Struct):
@@ -63,7 +65,7 @@ def import_lm_eval(
         f"a log of {TOOL}",
         Measured(ranges, lower, primary),
         str(results.versions.get(task, "")),
-        {} if shots is None else {"shots": int(shots)},
+        ({} if shots is None else {"shots": int(shots)}) | ({"cluster": cluster} if cluster else {}),
     )
     items = _items(path, scores, cluster)
     return keep_scores(engine, benchmark, subject or results.model_name or _folder(path), items, file=path, name=name)
@@ -89,22 +91,32 @@ def _described(path: Path) -> tuple[str, _Results]:
 
 def _lines(path: Path) -> Iterator[tuple[_Sample, dict[str, float]]]:
     """Each line with its numeric scores; a score under a filter has the filter's name behind its own."""
-    decode = msgspec.json.Decoder(dict[str, Any]).decode
     try:
         with path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
                 if not line.strip():
                     continue
                 try:
-                    raw = decode(line)
+                    raw = _decoded(line)
                     sample = msgspec.convert(raw, _Sample)
-                except (msgspec.DecodeError, RecursionError) as error:
+                except (ValueError, RecursionError) as error:
                     raise DataError(f"not a sample of {TOOL}: {error}", path, number) from None
                 given = {one: raw.get(one) for one in sample.metrics if one not in _NOT_SCORES}
                 suffix = "" if sample.filter == _UNFILTERED else f",{sample.filter}"
                 yield sample, {f"{one}{suffix}": value for one, value in numbers(given).items()}
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})", path) from None
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    """A line's values; Python writes NaN into JSON, which only Python reads back."""
+    try:
+        return _decode(line)
+    except msgspec.DecodeError:
+        found = json.loads(line)
+        if not isinstance(found, dict):
+            raise
+        return found
 
 
 def _scores(path: Path) -> tuple[dict[str, dict[str, float]], dict[str, Range]]:

@@ -5,7 +5,8 @@ import math
 import platform
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -139,7 +140,7 @@ def keep_run(
     kept = Import(engine, manifest, task.name)
     if kept.known:
         return engine.stored(kept.record.id)
-    with kept.lock():
+    with kept.adding():
         for episode, events in episodes:
             kept.add(episode, events)
         return kept.finish()
@@ -164,9 +165,15 @@ class Import:
         )
         self._positions: dict[str, int] = {}
 
-    def lock(self) -> RunLock:
-        """What must be held while episodes are added."""
-        return RunLock(self._store.path, self.record.id)
+    @contextmanager
+    def adding(self) -> Iterator[None]:
+        """Holds the run's lock while episodes are added; an import that breaks off leaves no run behind."""
+        with RunLock(self._store.path, self.record.id):
+            try:
+                yield
+            except BaseException:
+                self._store.runs.delete(self.record.id)
+                raise
 
     def add(self, episode: Episode[Any, Any], events: Sequence[Event] = ()) -> None:
         """Stores one play of one item."""
@@ -198,7 +205,7 @@ class ScoreImport:
         """Adds all items and finishes; of a run that is known already, nothing is read."""
         if self.kept.known:
             return self._engine.stored(self.kept.record.id)
-        with self.kept.lock():
+        with self.kept.adding():
             for item in items:
                 self.add(item)
             return self.kept.finish()
