@@ -8,6 +8,7 @@ import yaml
 
 import sociometer as sm
 from sociometer.adapters.hugging_face import publish
+from sociometer.analysis.formatting import number
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +54,8 @@ def test_the_card_names_its_files_and_shows_the_numbers_with_their_intervals(bun
     (config,) = front_matter(tmp_path / "d")["configs"]
     assert config["data_files"] == [{"split": "test", "path": "data/questions.parquet"}]
     text = (tmp_path / "d" / "README.md").read_text(encoding="utf-8")
-    value = bundled.summary().measure("accuracy").value
-    assert f"| accuracy | all | {100 * value:.1f} %" in text
+    found = bundled.summary().measure("accuracy")
+    assert f"| accuracy | all | {number(found.value, 'share', interval=found.interval)} | " in text
     assert "Bundled items of this project" in text
 
 

@@ -149,7 +149,12 @@ def _task_text(run: StoredRun, task: str, card: Card) -> str:
     for measure in summary.measures:
         unit = units.get(measure.name, "number")
         of = ", ".join(f"{name} {value}" for name, value in measure.group.items()) or "all"
-        cells = (measure.name, of, number(measure.value, unit), interval_text(measure.interval, unit))
+        cells = (
+            measure.name,
+            of,
+            number(measure.value, unit, interval=measure.interval),
+            interval_text(measure.interval, unit),
+        )
         shown = " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
         lines[-1] += f"\n| {shown} | {measure.items} | {measure.errors} |"
     return "\n\n".join([*lines, *summary.notes])
