@@ -7,12 +7,13 @@ import click
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line
+from sociometer.cli.progress import working
 from sociometer.core.errors import UsageError
 from sociometer.engine.export import export_run
 
 
 def _export(run: str, to: Path, task: str, store: Path | None, as_json: bool) -> None:
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
         stored = engine.stored(run)
         if to.suffix == ".eval":
             from sociometer.adapters.inspect_export import export_log  # here, since it needs an extra
