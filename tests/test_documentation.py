@@ -12,7 +12,8 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").rglob("*.md"))]
+READMES = sorted((ROOT / "src/sociometer/instruments").glob("[!_]*/README.md"))
+PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").rglob("*.md")), *READMES]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 TITLED = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SOURCE = ROOT / "src" / "sociometer"
