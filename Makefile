@@ -5,9 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 LOCK ?= requirements/dev.lock
 DEMO ?= demo
+export NO_MKDOCS_2_WARNING = 1
 export SOCIOMETER_CACHE ?= $(CURDIR)/$(VENV)/models
 
-.PHONY: demo test test-adapters test-pythons check setup bench bench-readers bench-reading dist clean
+.PHONY: demo test test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 
 demo: setup
 	$(BIN)/python -m sociometer.cli.demo --folder $(DEMO)
@@ -29,6 +30,11 @@ check: setup
 	$(BIN)/ruff format --check src tests bench scripts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/mkdocs --quiet build --strict --site-dir site
+
+# The documentation site, in site/; a warning is an error.
+site: setup
+	$(BIN)/mkdocs --quiet build --strict --site-dir site
 
 setup: $(VENV)/.ready
 
@@ -59,4 +65,4 @@ dist: setup
 	$(BIN)/python -m build --no-isolation
 
 clean:
-	rm -rf $(VENV) .venv-adapters .venv-3.* $(DEMO) dist
+	rm -rf $(VENV) .venv-adapters .venv-3.* $(DEMO) dist site
