@@ -105,6 +105,15 @@ class Journal:
             row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0, int(row[6]), row[7], int(row[8])
         )
 
+    def count_replies(self, run: str, identity: Identity) -> int:
+        """How many replies of one player to a run are on disk."""
+        with storage_errors(self._path):
+            row = self._reader.execute(
+                "SELECT count(*) FROM journal JOIN model ON model.id = journal.model WHERE run = ? AND identity = ?",
+                (run, _encode_json(identity).decode()),
+            ).fetchone()
+        return int(row[0])
+
     def asked(self, key: bytes) -> tuple[tuple[Message, ...], bytes]:
         """What was asked under a key, and the reply."""
         with storage_errors(self._path):

@@ -7,10 +7,13 @@ from types import TracebackType
 
 from platformdirs import user_data_path
 
+from sociometer.core.conversation import Identity
 from sociometer.core.errors import UsageError
 from sociometer.store.database import connect, is_current, storage_errors
 from sociometer.store.episodes import Episodes
+from sociometer.store.erasing import erase_run
 from sociometer.store.journal import Journal
+from sociometer.store.lock import RunLock
 from sociometer.store.runs import Runs
 from sociometer.store.texts import TextShelf
 from sociometer.store.writer import Writer
@@ -68,6 +71,17 @@ class Store:
         finally:
             partial.unlink(missing_ok=True)
 
+    def erase(self, run: str, identity: Identity) -> None:
+        """Deletes a run, every reply to it, and that player's replies to any other, without a trace in the file."""
+        opened = self._open()
+        with RunLock(self.path, run):
+            opened.writer.queue(lambda connection: erase_run(connection, run, identity))
+            opened.writer.flush()
+        opened.forget()
+        with storage_errors(self.path), closing(connect(self.path)) as connection:
+            # What was deleted is also in the write-ahead log until it is written back.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     @property
     def backlog(self) -> int:
         """How many operations wait to be written."""
@@ -95,7 +109,7 @@ class _Opened:
 
     def __init__(self, path: Path) -> None:
         self._texts = TextShelf()
-        self.writer = Writer(path, on_rollback=self._forget)
+        self.writer = Writer(path, on_rollback=self.forget)
         if not is_current(path):
             self.writer.start()
         try:
@@ -107,6 +121,7 @@ class _Opened:
         self.runs = Runs(path, self.writer, self.reader, self._texts)
         self.episodes = Episodes(path, self.writer, self.reader, self._texts, self.journal)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Forgets what was put lately: it may be gone."""
         self._texts.forget()
         self.journal.forget()
