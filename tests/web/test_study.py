@@ -6,42 +6,14 @@ import subprocess
 import sys
 
 import pytest
-from person import Form, Person
-from serving import Client, Served
+from open_study import OpenStudy
+from person import Form
+from serving import Client
 
 import sociometer as sm
 from sociometer.cli.main import run_command
-from sociometer.instruments import load
 from sociometer.store.store import Store
-from sociometer.web.study.app import study_application
-from sociometer.web.study.book import StudyBook, book_path
-
-
-class OpenStudy:
-    """A study that is made by the command and served in this process."""
-
-    def __init__(self, path, *options):
-        self.path = path
-        assert run_command(["study", "create", *options, "--name", "spring", "--store", str(path)]) == 0
-
-    def __enter__(self):
-        self.store, self.book = Store(self.path), StudyBook(book_path(self.path))
-        self.study = self.book.study("spring")
-        self.served = Served(study_application(self.study, self.store, self.book, load)).__enter__()
-        self.link = f"/join/{self.study.secret}"
-        return self
-
-    def __exit__(self, *_):
-        self.served.__exit__()
-        self.store.close()
-        self.book.close()
-
-    def person(self, **options):
-        return Person(self.served.url, self.link, **options)
-
-    def run_of(self, person):
-        """The run of somebody who has joined."""
-        return self.book.with_code("spring", person.code).run
+from sociometer.web.study.book import book_path
 
 
 @pytest.fixture
@@ -236,6 +208,21 @@ def test_guessing_codes_is_slowed_down(seceu):
     guesser = seceu.person()
     assert [guesser.come_back("aaaa-bbbb-cccc").status for _ in range(12)] == [403] * 10 + [429] * 2
     assert guesser.come_back(person.code).status == 429
+
+
+def test_a_study_that_cannot_go_on_says_so_and_goes_on_later(tmp_path, openai_server):
+    from servers.faults import Fault
+
+    role = f"simulator=vllm/m@{openai_server.url}#one"
+    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--role", role, "--max-requests", "1") as opened:
+        openai_server.fault_of = lambda number: Fault(status=500)
+        person = opened.person().join()
+        person.answer()
+        got = person.get("/take")
+        assert got.status == 503 and "paused" in got.text
+        assert person.get("/take").status == 503
+        (run,) = sm.runs(store=opened.path)
+        assert run.status == "stopped"
 
 
 def test_a_code_opens_only_the_study_it_belongs_to(seceu, tmp_path):

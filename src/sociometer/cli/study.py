@@ -15,6 +15,7 @@ from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, load
+from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
 from sociometer.store.stored_run import status_of
 
@@ -145,7 +146,7 @@ def _show(name: str, store: Path | None, as_json: bool) -> None:
 
 
 def _withdraw(name: str, participant: str, store: Path | None, as_json: bool) -> None:
-    from sociometer.web.study.book import StudyBook, book_path
+    from sociometer.web.study.book import StudyBook, book_path, study_lock
     from sociometer.web.study.player import identity_of
 
     path = store_path(store)
@@ -154,10 +155,11 @@ def _withdraw(name: str, participant: str, store: Path | None, as_json: bool) ->
     found = next((one for one in book.participants(name) if one.id == participant), None)
     if found is None:
         raise UsageError(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
-    if found.run:
-        with Store(path) as opened:
-            opened.erase(found.run, identity_of(found.id))
-    book.withdraw(found)
+    with RunLock(path, study_lock(name)):
+        if found.run:
+            with Store(path) as opened:
+                opened.erase(found.run, identity_of(found.id))
+        book.withdraw(found)
     book.close()
     if as_json:
         print_json({"study": name, "withdrawn": participant})
@@ -226,7 +228,7 @@ command = click.Group(
             "withdraw",
             callback=_withdraw,
             params=[_NAME, click.Argument(["participant"]), store_option(), json_option()],
-            help="Delete everything of a participant; they can do so themselves.",
+            help="Delete everything of a participant of a closed study; they can do so themselves at any time.",
         ),
     ],
     help="The same tests for people, in the browser.",

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import Event, Exchange, Noted, Reply
+from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
@@ -155,16 +155,19 @@ class Episodes:
             if row is None:
                 raise UsageError(f"run {run} has no episode of item '{item}' (task {task}, repeat {repeat}).")
             events = unseal(row[0], run, task, item, repeat, "events")
-            return tuple(self._event(event) for event in _decode_events(events))
+            # Each turn of a conversation repeats all before it: what it shares with them is read once.
+            known: dict[bytes, Message] = {}
+            return tuple(self._event(event, known) for event in _decode_events(events))
 
-    def _event(self, kept: tuple[Any, ...]) -> Event:
+    def _event(self, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
         if kept[0] == _NOTE:
             _, kind, facts, branch = kept
             return Noted(kind, msgspec.msgpack.decode(facts), branch)
         _, role, model, branch, key, hashes, reply = kept
         if reply is not None:
-            return Exchange(role, model, read_messages(self._reader, hashes), msgspec.convert(reply, Reply), branch)
-        messages, found = self._journal.asked(key)
+            messages = read_messages(self._reader, hashes, known)
+            return Exchange(role, model, messages, msgspec.convert(reply, Reply), branch)
+        messages, found = self._journal.asked(key, known)
         return Exchange(role, model, messages, _decode_reply(found) if found else Reply(""), branch)
 
     def _insert(

@@ -74,10 +74,15 @@ class Store:
     def erase(self, run: str, identity: Identity) -> None:
         """Deletes a run, every reply to it, and that player's replies to any other, without a trace in the file."""
         opened = self._open()
+
+        def erase(connection: sqlite3.Connection) -> None:
+            erase_run(connection, run, identity)
+            # Here, between other writes: the next one must not take for stored what has just been deleted.
+            opened.forget()
+
         with RunLock(self.path, run):
-            opened.writer.queue(lambda connection: erase_run(connection, run, identity))
+            opened.writer.queue(erase)
             opened.writer.flush()
-        opened.forget()
         with storage_errors(self.path), closing(connect(self.path)) as connection:
             # What was deleted is also in the write-ahead log until it is written back.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -61,7 +61,7 @@ def _build(context: CommandContext, options: Settings) -> Result:
         scenarios, people = read_people(Path(options.text("responses")))
     scenarios, people = _with_runs(context, options, scenarios, people)
     if not people:
-        raise UsageError("norms build needs --responses PEOPLE.csv, or people who took the test: --run RUN, --study NAME.")
+        raise UsageError("norms build needs --responses PEOPLE.csv, or people who took it: --run RUN, --study NAME.")
     made = build_norm(
         people,
         scenarios,

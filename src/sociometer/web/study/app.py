@@ -10,10 +10,11 @@ from pathlib import Path
 from aiohttp import web
 
 from sociometer.core.task import Instrument
+from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
 from sociometer.web.guard import RateLimit
 from sociometer.web.serving import Place, Server, application
-from sociometer.web.study.book import StudyBook, book_path
+from sociometer.web.study.book import StudyBook, book_path, study_lock
 from sociometer.web.study.ending import end_page, stored_page, withdraw
 from sociometer.web.study.pages import BOOK, CARD, CODES, SEATS, STUDY
 from sociometer.web.study.records import Study
@@ -76,7 +77,8 @@ def serve_study(
     failure: list[BaseException] = []
 
     async def main() -> None:
-        with Store(store) as opened:
+        # One server a study: nobody else may delete or play what this one holds in memory.
+        with RunLock(store, study_lock(name)), Store(store) as opened:
             server = Server(study_application(study, opened, book, load), place)
             await server.start()
             tell(f"{server.address.url}/join/{study.secret}")

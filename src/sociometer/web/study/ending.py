@@ -20,6 +20,8 @@ class ResultLine(Struct, frozen=True):
     title: str
     value: str
     people: str
+    lower: bool
+    """Whether less is better."""
 
 
 async def end_page(request: web.Request) -> web.StreamResponse:
@@ -44,7 +46,7 @@ def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[R
         wanted = known.primary or (shows == "place" and known.human is not None)
         if wanted and measure is not None and measure.value is not None:
             people = number(known.human, known.unit) if shows == "place" and known.human is not None else ""
-            found.append(ResultLine(known.title, number(measure.value, known.unit), people))
+            found.append(ResultLine(known.title, number(measure.value, known.unit), people, known.better == "lower"))
     return found
 
 

@@ -12,8 +12,9 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import SociometerError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument
-from sociometer.engine.engine import Engine
-from sociometer.store.records import RunStatus
+from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.run_search import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.study.book import StudyBook
 from sociometer.web.study.player import FormPlayer, Question, identity_of
@@ -23,10 +24,14 @@ IDLE_SECONDS = 1_800.0
 _LOOK_SECONDS = 0.01
 
 
+class Paused(SociometerError):
+    """A run that ended early, by a cap or since another role's model cannot be reached; it can be played on later."""
+
+
 class Seat:
     """One participant's run in progress."""
 
-    def __init__(self, run: str, player: FormPlayer, playing: "asyncio.Task[object]") -> None:
+    def __init__(self, run: str, player: FormPlayer, playing: "asyncio.Task[PlayedRun]") -> None:
         self.run = run
         self.player = player
         self.playing = playing
@@ -50,8 +55,9 @@ class Seats:
         await _either(seat, seconds)
         if seat.playing.done():
             self._seats.pop(participant.id, None)
-            # A failure of the engine itself is shown, not swallowed.
-            seat.playing.result()
+            ending = seat.playing.result().ending
+            if ending.status is not RunStatus.FINISHED:
+                raise Paused(ending.reason)
             return None
         return seat.player.question
 
@@ -65,7 +71,7 @@ class Seats:
         identity = identity_of(participant.id)
         while self._store.journal.count_replies(seat.run, identity) <= number:
             if seat.playing.done():
-                seat.playing.result()
+                return False
             await asyncio.sleep(_LOOK_SECONDS)
         if asked is not None:
             took = asyncio.get_running_loop().time() - asked.since
@@ -77,14 +83,14 @@ class Seats:
         current, seat = self._book.participant(participant.id), self._seats.get(participant.id)
         if current is None or not current.run or (seat is not None and not seat.playing.done()):
             return False
-        return self._store.runs.get(current.run).status is RunStatus.FINISHED
+        record = self._record(current)
+        return record is not None and record.status is RunStatus.FINISHED
 
     def progress(self, participant: Participant) -> tuple[int, int]:
         """How many items a participant has done, of how many."""
         current = self._book.participant(participant.id)
-        if current is None or not current.run:
-            return 0, 0
-        return sum(self._store.episodes.counts(current.run)), self._store.runs.get(current.run).manifest.episodes
+        record = self._record(current) if current else None
+        return (sum(self._store.episodes.counts(record.id)), record.manifest.episodes) if record else (0, 0)
 
     def summaries(self, participant: Participant) -> list[tuple[str, Summary]]:
         """The numbers of a participant's run, by task."""
@@ -121,6 +127,12 @@ class Seats:
                 await asyncio.to_thread(self._store.erase, current.run, identity_of(participant.id))
             self._book.withdraw(current)
 
+    def _record(self, participant: Participant) -> RunRecord | None:
+        """A participant's run; the engine keeps none of which nothing was ever answered."""
+        if not participant.run:
+            return None
+        return next(self._store.runs.found(RunSearch(ids=(participant.run,))), None)
+
     async def _seat(self, participant: Participant, study: Study) -> Seat:
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             seat = self._seats.get(participant.id)
@@ -134,15 +146,16 @@ class Seats:
         current = self._book.participant(participant.id)
         if current is None:
             raise SociometerError("this participant has withdrawn.")
-        answered = self._store.journal.count_replies(current.run, identity_of(current.id)) if current.run else 0
+        known = self._record(current)
+        answered = self._store.journal.count_replies(known.id, identity_of(current.id)) if known else 0
         player = FormPlayer(current.id, answered)
         # An engine of its own: engines share their caps over all the runs that they play.
         engine = Engine(self._store, self._load)
         config = self._config(current, study, engine)
         prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
-        if current.run and prepared.record.id != current.run:
+        if known and prepared.record.id != known.id:
             raise SociometerError(f"the items or prompts of study {study.name} changed after it began.")
-        if not current.run:
+        if not known:
             self._book.set_run(current, prepared.record.id)
         return Seat(prepared.record.id, player, asyncio.create_task(engine.play(prepared)))
 

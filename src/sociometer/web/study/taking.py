@@ -9,6 +9,7 @@ from sociometer.web.rendering import see_other
 from sociometer.web.study.forms import BadAnswer, fields_of, reply_of
 from sociometer.web.study.pages import SEATS, STUDY, form_of, participant_of, study_page
 from sociometer.web.study.player import Question
+from sociometer.web.study.seats import Paused
 from sociometer.web.study.words import words_of
 
 WAIT_SECONDS = 6.0
@@ -17,14 +18,10 @@ WAIT_SECONDS = 6.0
 
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The question that waits, or the end."""
-    participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
-    try:
-        question = await seats.question(participant, study, WAIT_SECONDS)
-    except SociometerError as error:
-        raise web.HTTPConflict(text=f"{words_of(study.language)['changed']} ({error})") from error
+    question = await _question(request)
     if question is not None:
         return _question_page(request, question)
-    if seats.finished(participant):
+    if request.app[SEATS].finished(participant_of(request)):
         return see_other("/end")
     return study_page(request, "study_wait.html", visitor=visitor_of(request))
 
@@ -33,7 +30,7 @@ async def answer(request: web.Request) -> web.StreamResponse:
     """Takes an answer, waits until it is on disk, and goes to the next question."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
     given = await form_of(request)
-    question = await seats.question(participant, study, WAIT_SECONDS)
+    question = await _question(request)
     number = given.get("number", "")
     if question is None or number != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
@@ -44,6 +41,18 @@ async def answer(request: web.Request) -> web.StreamResponse:
         return _question_page(request, question, error.problem, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS)
     return see_other("/take")
+
+
+async def _question(request: web.Request) -> Question | None:
+    """What the participant is asked now; where the study cannot go on, a page that says so."""
+    study = request.app[STUDY]
+    words = words_of(study.language)
+    try:
+        return await request.app[SEATS].question(participant_of(request), study, WAIT_SECONDS)
+    except Paused as error:
+        raise web.HTTPServiceUnavailable(text=words["paused"], headers={"Retry-After": "600"}) from error
+    except SociometerError as error:
+        raise web.HTTPConflict(text=words["changed"]) from error
 
 
 def _question_page(
