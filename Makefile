@@ -6,7 +6,7 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 DEMO ?= demo
 export SOCIOMETER_CACHE ?= $(CURDIR)/$(VENV)/models
 
-.PHONY: demo test test-pythons check setup bench dist clean
+.PHONY: demo test test-pythons check setup bench bench-readers bench-reading dist clean
 
 demo: setup
 	$(BIN)/python -m sociometer.cli.demo --folder $(DEMO)
@@ -38,6 +38,14 @@ $(VENV)/.ready: pyproject.toml requirements/build.lock requirements/dev.lock
 
 bench: setup
 	$(BIN)/python bench/run.py
+
+# Seconds for each reader on 1 MB of each kind of absurd text; fails above one second.
+bench-readers: setup
+	$(BIN)/python bench/reading_time.py
+
+# How many labelled replies are read right, wrong and not at all, beside the rules of other tools.
+bench-reading: setup
+	$(BIN)/python bench/reading.py
 
 # The source archive and the wheel, in dist/.
 dist: setup

@@ -189,15 +189,19 @@ _STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
 _CHOICE = (
     "choice", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity", "verdicts",
 )  # fmt: skip
-_ALLOCATION = ("_answers", "_cleaning", "_json", "_spelling", "_tables", "_text", "_tokens")
-_JSON = ("fitting", "json_candidates", "json_values", "key_words", "labelled_lines", "lenient_json", "structured")
+_ALLOCATION = ("_answers", "_cleaning", "_corrections", "_json", "_labels", "_spelling", "_tables", "_text", "_tokens")
+_JSON = (
+    "fitting", "json_candidates", "json_values", "key_words", "labelled_lines", "lenient_json", "nested_values",
+    "structured",
+)  # fmt: skip
 
 
 def _readers() -> dict[str, Reader]:
     scenario = next(bundled("en"))
     chinese = next(bundled("zh"))
     cues = tuple(p for tongue in ("en", "zh") for p in _cue_patterns(tongue))
-    allocation = tuple(f"elicit.allocation{name}" for name in ("", *_ALLOCATION)) + ("elicit.numbers", "elicit.normal")
+    allocation = tuple(f"elicit.allocation{name}" for name in ("", *_ALLOCATION))
+    allocation = (*allocation, "elicit.numbers", "elicit.normal")
     choice = tuple(f"elicit.{name}" for name in _CHOICE)
     structured = tuple(f"elicit.{name}" for name in _JSON)
     blackjack = "instruments.egosocial.games.blackjack"

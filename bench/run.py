@@ -1,6 +1,6 @@
 """Runs the same work through a bare script, Sociometer, Inspect and lm-eval, and prints ratios.
 
-Run: python bench/run.py [--only floor,ours,inspect,lm_eval] [--work questions,dialogues] [--rounds 3]
+Run: python bench/run.py [--only floor,ours,inspect,lm_eval] [--work questions,dialogues,command] [--rounds 3]
 Peers are installed into environments of their own under bench/.environments at the first run. Each program runs in a
 process of its own against a fresh mock server in another; the best of the rounds counts, since noise only ever adds.
 """
@@ -26,7 +26,11 @@ ENVIRONMENTS = HERE / ".environments"
 TITLES = {"floor": "bare aiohttp", "ours": "Sociometer", "inspect": "Inspect", "lm_eval": "lm-eval"}
 DRIVERS = {"floor": "floor.py", "ours": "ours.py", "inspect": "inspect_ai_.py", "lm_eval": "lm_eval_.py"}
 PEERS = {"inspect": ["inspect-ai==0.3.285", "openai"], "lm_eval": ["lm-eval[api]==0.4.13"]}
-LACKING = {("lm_eval", "dialogues"): "has no dialogues"}
+LACKING = {
+    ("lm_eval", "dialogues"): "has no dialogues",
+    ("lm_eval", "command"): "has no SESI",
+    ("inspect", "command"): "has no SESI",
+}
 
 
 class Measured(NamedTuple):
@@ -48,6 +52,11 @@ def main() -> int:
     pythons = {name: _python_of(name) for name in names}
     results: dict[str, dict[str, dict[str, float]]] = {}
     for which in options.work.split(","):
+        if which == "command" and not work.official_questions():
+            print(
+                "\nthe official SESI items are not here ('sociometer data fetch sesi'): the whole command is left out"
+            )
+            continue
         tried: dict[str, list[Measured]] = {}
         # Round by round, so that a busy minute falls on all alike; peers take minutes and run once.
         for number in range(options.rounds):
@@ -55,7 +64,7 @@ def main() -> int:
                 if (name, which) not in LACKING and (number == 0 or name not in PEERS):
                     tried.setdefault(name, []).append(_run(pythons[name], DRIVERS[name], which))
         rows = {name: min(of_it, key=lambda one: one.wall) for name, of_it in tried.items()}
-        _print(which, rows, [LACKING[name, which] for name in names if (name, which) in LACKING])
+        _print(which, rows, [f"{TITLES[name]} {LACKING[name, which]}" for name in names if (name, which) in LACKING])
         results[which] = {name: row._asdict() for name, row in rows.items()}
     folder = HERE / "results"
     folder.mkdir(exist_ok=True)
@@ -68,7 +77,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(TITLES), help="programs, separated by commas")
-    parser.add_argument("--work", default="questions,dialogues", help="kinds of work, separated by commas")
+    parser.add_argument("--work", default="questions,dialogues,command", help="kinds of work, separated by commas")
     parser.add_argument("--rounds", type=int, default=3, help="rounds for the floor and for Sociometer")
     return parser.parse_args()
 
@@ -112,7 +121,7 @@ def _run(python: str, driver: str, which: str) -> Measured:
     if stats["served"] != told["requests"]:
         print(f"  note: {driver} sent {stats['served']} requests for {told['requests']}")
     return Measured(
-        told["wall"],
+        whole if which == "command" else told["wall"],
         told["cpu"] / told["requests"] * 1000,
         _megabytes(usage),
         whole,
@@ -137,6 +146,7 @@ def _print(which: str, rows: dict[str, Measured], missing: list[str]) -> None:
     sizes = {
         "questions": f"{work.QUESTIONS} four-option questions, {work.QUESTIONS_IN_FLIGHT} in flight",
         "dialogues": f"{talks}, {work.DIALOGUES_IN_FLIGHT} in flight",
+        "command": "the whole command, from start to end: the official SESI items, 32 in flight",
     }
     print(f"\n{sizes[which]}, {work.DELAY_SECONDS * 1000:.0f} ms a reply")
     heads = ("wall s", "× floor", "CPU ms", "× floor", "peak MB", "process s", "server CPU ms", "right")
@@ -149,7 +159,7 @@ def _print(which: str, rows: dict[str, Measured], missing: list[str]) -> None:
             f"{row.whole:11.2f}{row.server_cpu_ms:15.3f}{row.right:8d}"
         )
     for note in missing:
-        print(f"(lm-eval {note})")
+        print(f"({note})")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """The work that every program in the benchmark does: the same questions, the same dialogues, the same server."""
 
+import csv
+import os
+from pathlib import Path
 from typing import Any
 
 QUESTIONS = 5_000
@@ -36,6 +39,16 @@ def prompt(item: dict[str, Any]) -> str:
     """A question as it is put to the model."""
     listed = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, item["options"], strict=True))
     return f"{item['question']}\n\n{listed}\n\nAnswer with one letter."
+
+
+def official_questions() -> list[dict[str, Any]]:
+    """The official SESI items where they are at hand, read as plainly as a script would."""
+    folder = os.environ.get("SOCIOMETER_DATA", "")
+    path = Path(folder) / "sesi" / "sesi.csv"
+    if not folder or not path.exists():
+        return []
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def opening(dialogue: int) -> str:

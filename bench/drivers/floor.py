@@ -1,6 +1,6 @@
 """The floor: a bare aiohttp script that sends, reads a letter, compares; keeps nothing, retries nothing.
 
-Run: floor.py URL questions|dialogues
+Run: floor.py URL questions|dialogues|command
 """
 
 import asyncio
@@ -51,8 +51,26 @@ async def dialogues(url: str) -> int:
         return sum(await asyncio.gather(*(one(number) for number in range(work.DIALOGUES))))
 
 
+async def command(url: str) -> int:
+    bound = asyncio.Semaphore(32)
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+
+        async def one(row: dict[str, str]) -> bool:
+            async with bound:
+                text = await ask(session, url, [{"role": "user", "content": "\n\n".join(row.values())}])
+            return text.rstrip()[-1] == "B"
+
+        return sum(await asyncio.gather(*map(one, work.official_questions())))
+
+
+WORK = {
+    "questions": (questions, lambda: work.QUESTIONS),
+    "dialogues": (dialogues, lambda: work.DIALOGUES * work.TURNS * work.CALLS),
+    "command": (command, lambda: len(work.official_questions())),
+}
+
 if __name__ == "__main__":
     url, which = sys.argv[1:3]
-    count = work.QUESTIONS if which == "questions" else work.DIALOGUES * work.TURNS * work.CALLS
-    with measured(count) as told:
-        told["right"] = uvloop.run((questions if which == "questions" else dialogues)(url))
+    program, count = WORK[which]
+    with measured(count()) as told:
+        told["right"] = uvloop.run(program(url))

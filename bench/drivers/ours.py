@@ -1,7 +1,7 @@
 """Sociometer with journal, reading, scoring and summary all on, into a fresh store.
 
 Imports lie outside the clock, as they do in the floor; the column "process s" has them.
-Run: ours.py URL questions|dialogues
+Run: ours.py URL questions|dialogues|command
 """
 
 import sys
@@ -9,16 +9,27 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-import sociometer.models.openai  # noqa: F401 - else imported at the first request
 import work
-from instrument.instrument import INSTRUMENT
 from measure import measured
-from sociometer.core.config import Caps, RunConfig
-from sociometer.engine.engine import Engine
-from sociometer.store.store import Store
+
+
+def command(url: str) -> None:
+    """The command as a user types it, in this process from the first import on."""
+    from sociometer.cli.main import run_command
+
+    with tempfile.TemporaryDirectory() as folder, measured(len(work.official_questions())) as told:
+        words = ["run", "sesi", "--official", "--model", f"vllm/{work.MODEL}", "--base-url", url, "--quiet"]
+        assert run_command([*words, "--max-requests", "100000", "--store", f"{folder}/store.db"]) == 0
+        told["right"] = len(work.official_questions())
 
 
 def main(url: str, which: str) -> None:
+    import sociometer.models.openai  # noqa: F401 - else imported at the first request
+    from instrument.instrument import INSTRUMENT
+    from sociometer.core.config import Caps, RunConfig
+    from sociometer.engine.engine import Engine
+    from sociometer.store.store import Store
+
     questions = which == "questions"
     other = f"vllm/{work.MODEL}@{url}"
     config = RunConfig(
@@ -41,4 +52,5 @@ def main(url: str, which: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    address, chosen = sys.argv[1:3]
+    command(address) if chosen == "command" else main(address, chosen)

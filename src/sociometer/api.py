@@ -37,7 +37,8 @@ from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.comparison_table import comparison_table
 from sociometer.run_options import RunOptions, make_config, model_spec
-from sociometer.store.store import Store, default_path
+from sociometer.store.place import default_path
+from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
 

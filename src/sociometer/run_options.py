@@ -26,6 +26,7 @@ class RunOptions(TypedDict, total=False):
     repeats: int | None
     seed: int
     official: bool
+    second_question: bool | None
     data: str | Path
     prompts: str | Path
     base_url: str

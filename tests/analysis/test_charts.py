@@ -12,9 +12,11 @@ from sociometer.analysis.charts.curve import CurvePoint, curve_chart
 from sociometer.analysis.charts.density import DensityPoint, Mark, density_chart
 from sociometer.analysis.charts.heatmap import Cell, heat_map
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.analysis.charts.name_places import place_names
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
+from sociometer.analysis.charts.subjects import with_subjects
 from sociometer.analysis.charts.theme import CATEGORIES, contained, themed
 from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
 from sociometer.core.measure import Interval, Measure
@@ -27,7 +29,9 @@ CHARTS = {
     ),
     "heat map": heat_map([Cell(a, b, 0.5, "*") for a in "xy" for b in "xy"], title="r", diverging=True),
     "curve": curve_chart([CurvePoint(1, 50, "a", 40, 60), CurvePoint(2, 45, "a")], truth=[CurvePoint(1, 50)]),
-    "density": density_chart([DensityPoint(90, 0.1), DensityPoint(100, 0.4)], [Mark("m", 95, low=90, high=99)]),
+    "density": density_chart(
+        [DensityPoint(90, 0.1), DensityPoint(100, 0.4)], [Mark("m", 95, "m", 90, 99), Mark("printed", 98)]
+    ),
     "scatter": scatter_chart(
         [ScatterPoint("m", 1e8, 90), ScatterPoint("n", 1e9, 95)], x_title="size", y_title="EQ", log_x=True, trend=True
     ),
@@ -53,7 +57,7 @@ def test_colours_come_from_the_theme_alone(name):
 
 
 def test_light_and_dark_differ_and_both_use_their_palette():
-    spec = CHARTS["stacked"]
+    spec = CHARTS["intervals"]
     light, dark = (vl_convert.vegalite_to_svg(themed(spec, mode, 400)) for mode in ("light", "dark"))
     assert CATEGORIES["light"][0] in light and CATEGORIES["light"][0] not in dark
     assert CATEGORIES["dark"][0] in dark
@@ -116,9 +120,10 @@ def test_more_series_than_colours_differ_by_shape_and_dash():
     legend = re.findall(r">s\d+<", vl_convert.vegalite_to_svg(themed(curve, "light", 500)))
     assert len(legend) == 20, "each series stands in the legend once"
     paths = trajectory_chart([Step(f"d{name}", 1, 50, name) for name in names])
-    assert "strokeDash" in paths["layer"][-1]["encoding"]
+    assert "strokeDash" in paths["layer"][-2]["encoding"]
+    assert "shape" in paths["layer"][-1]["encoding"], "as in the legend"
     few = curve_chart([CurvePoint(1, 50, "a"), CurvePoint(1, 50, "b")])
-    assert "strokeDash" not in few["layer"][0]["encoding"] and "shape" in few["layer"][1]["encoding"]
+    assert set(_values(few, "lap")) == {0} and "shape" in few["layer"][1]["encoding"]
 
 
 def test_groups_of_dots_never_share_colour_and_shape():
@@ -161,3 +166,81 @@ def test_a_height_worked_out_is_the_height_of_the_rows(name):
         for chart in (spec, shown)
     ]
     assert heights[0] == heights[1]
+
+
+@pytest.mark.parametrize("rounds", [2, 3, 10, 40])
+def test_an_axis_of_rounds_names_every_whole_number_at_most_once(rounds):
+    chart = curve_chart([CurvePoint(number, 50.0, "a") for number in range(1, rounds + 1)], x_title="round")
+    svg = vl_convert.vegalite_to_svg(themed(chart, "light", 600))
+    shown = [int(text) for text in chart["layer"][0]["encoding"]["x"]["axis"]["values"]]
+    assert shown == sorted(set(shown)) and shown[0] == 1 and len(shown) <= 12
+    drawn = re.findall(r">(\d+)</text>", svg.split('aria-label="X-axis')[1].split('aria-label="Y-axis')[0])
+    assert [int(text) for text in drawn] == shown
+
+
+def _marks_of(svg, label):
+    """Colour and shape of the marks of a label."""
+    return set(re.findall(rf'aria-label="[^"]*{label}[^"]*" [^>]*d="([^"]*)" fill="(#[0-9a-f]{{6}})"', svg))
+
+
+def test_a_subject_has_the_same_colour_and_shape_in_a_chart_of_all_and_of_some():
+    everyone = [f"s{place}" for place in range(10)]
+
+    def drawn(names):
+        chart = interval_chart([Dot("all", 0.5, group=name) for name in names])
+        svg = vl_convert.vegalite_to_svg(themed(with_subjects(chart, everyone), "light", 500))
+        return {name: _marks_of(svg, f"of: {name};") for name in names}
+
+    some = drawn(["s9", "s2", "s5"])
+    assert all(some.values())
+    everything = drawn(everyone)
+    assert some == {name: everything[name] for name in some}
+    assert len({tuple(marks) for marks in everything.values()}) == 10
+
+
+def test_subjects_stand_in_the_order_of_the_report_and_others_after_them():
+    chart = interval_chart([Dot("b", 0.5), Dot("paper", 0.4, group="p"), Dot("a", 0.3)], quiet="p")
+    made = with_subjects(chart, ["a", "b", "c"])
+    points = made["layer"][-1]["encoding"]
+    assert points["y"]["scale"]["domain"] == ["a", "b", "paper"]
+    assert points["color"]["scale"]["domain"] == ["a", "b", "c"], "rows that are subjects have their colours"
+    assert chart["layer"][-1]["encoding"]["y"]["scale"]["domain"] == ["b", "paper", "a"], "the chart given is unchanged"
+    quiet = next(layer for layer in made["layer"] if layer["mark"].get("style") == "quiet")
+    assert "color" not in quiet["encoding"]
+
+
+def test_layers_that_share_a_channel_agree_on_the_legend():
+    dots = [Dot("all", 0.5, 0.4, 0.6, group=name) for name in ("a", "b")]
+    made = with_subjects(interval_chart(dots), ["a", "b", "c"])
+    legends = [layer["encoding"]["color"]["legend"] for layer in made["layer"]]
+    assert legends == [{"values": ["a", "b"]}] * 2
+
+
+def test_a_dash_follows_the_subject_and_not_its_place_in_the_chart():
+    everyone = [f"s{place}" for place in range(10)]
+    chart = curve_chart([CurvePoint(1, 50, "s1"), CurvePoint(1, 50, "s9")])
+    values = with_subjects(chart, everyone)["data"]["values"]
+    assert {value["series"]: value["lap"] for value in values} == {"s1": 0, "s9": 1}
+
+
+def test_no_line_crosses_the_name_of_a_zone():
+    chart = CHARTS["trajectories"]
+    assert chart["layer"][0]["encoding"]["y"]["axis"]["orient"] == "right", "outside the lines"
+    svg = vl_convert.vegalite_to_svg(themed(chart, "light", 400))
+    assert ">C</text>" in svg and svg.count("mark-text role-axis-label") == 3
+
+
+def test_many_subjects_have_a_line_each_and_not_one_for_each_dialogue():
+    steps = [Step(f"{name}-{d}", turn, 10.0 * d, name) for name in "abcd" for d in (1, 2) for turn in (0, 1)]
+    chart = trajectory_chart(steps)
+    assert len(chart["data"]["values"]) == 8
+    assert {value["value"] for value in chart["data"]["values"]} == {15.0}
+    few = trajectory_chart([step for step in steps if step.subject in "ab"])
+    assert len(few["data"]["values"]) == 8 and len(few["layer"]) == len(chart["layer"]) + 1
+
+
+def test_names_of_points_that_are_close_do_not_cover_each_other():
+    names = ["claude3.7", "claude3.7-think", "gpt-4.1", "far away"]
+    places = place_names(names, [50.0, 50.5, 51.0, 90.0], [60.0, 60.2, 60.1, 20.0])
+    assert len({(place.dx, place.dy) for place in places[:3]}) == 3
+    assert places[3].align == "right", "a name at the right edge goes to the left of its point"

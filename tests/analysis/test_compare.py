@@ -18,14 +18,14 @@ def test_a_clear_gain_is_said_in_one_sentence():
     row = found.measures[0]
     assert row.verdict == "better"
     assert row.paired.difference == pytest.approx(20 / 60)
-    assert found.sentence.startswith("B is better than A by 33.3 points [")
+    assert found.sentence.startswith("B is better than A by 33 points [")
     assert not found.worse
 
 
 def test_a_loss_fails_the_gate_and_its_interval_is_turned_round():
     (found,) = compare([fake_run("A", [1] * 40), fake_run("B", [0] * 20 + [1] * 20)])
     assert found.worse
-    assert "B is worse than A by 50.0 points [" in found.sentence
+    assert "B is worse than A by 50 points [" in found.sentence
     low = float(found.sentence.split("[")[1].split(",")[0])
     assert low > 0, "a loss of so many points is stated as a positive range"
 
@@ -58,7 +58,7 @@ def test_groups_are_judged_apart_and_named():
     (found,) = compare([fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)])
     by = {row.group.get("ability", ""): row.verdict for row in found.measures}
     assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
-    assert "better on influence by 62.5 points" in found.sentence
+    assert "better on influence by 62 points" in found.sentence
     assert "on empathy the data cannot tell: they would show" in found.sentence
 
 
@@ -78,7 +78,7 @@ def test_a_stated_margin_brings_equivalence_and_the_items_needed():
     row = found.measures[0]
     assert row.verdict == "equivalent"
     assert row.needed is not None and 5 <= row.needed <= 15, "sd 1, margin 1: about ten items"
-    assert "are the same within 1.0 points (90 % interval [" in found.sentence
+    assert "are the same within 1 point (90 % interval [" in found.sentence
 
 
 def test_items_needed_do_not_follow_the_observed_difference():

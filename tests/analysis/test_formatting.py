@@ -5,7 +5,15 @@ import sys
 
 import pytest
 
-from sociometer.analysis.formatting import amount, bracketed_interval, interval_text, number, signed_amount
+from sociometer.analysis.formatting import (
+    amount,
+    bracketed_interval,
+    estimate,
+    interval_text,
+    number,
+    p_text,
+    signed_amount,
+)
 from sociometer.analysis.interval_methods import NO_VARIATION
 from sociometer.core.measure import Interval
 
@@ -26,8 +34,44 @@ def test_a_value_that_is_missing_is_a_dash():
 
 def test_an_interval_of_first_minus_second_has_the_opposite_bounds():
     interval = Interval(-0.1, 0.3)
-    assert bracketed_interval(interval, "share") == "[-10.0, 30.0]"
-    assert bracketed_interval(interval, "share", reverse=True) == "[-30.0, 10.0]"
+    assert bracketed_interval(interval, "share") == "[−10, 30]"
+    assert bracketed_interval(interval, "share", reverse=True) == "[−30, 10]"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "interval", "shown"),
+    [
+        (0.15, "share", Interval(0.0667, 0.2534), "15 % [7, 25]"),
+        (0.6321, "share", Interval(0.6102, 0.6529), "63.2 % [61.0, 65.3]"),
+        (112.157, "points", Interval(104.2, 119.9), "112 [104, 120]"),
+        (112.157, "points", Interval(110.42, 113.51), "112.2 [110.4, 113.5]"),
+        (-0.0312, "number", Interval(-0.0481, -0.0102), "−0.031 [−0.048, −0.010]"),
+        (0.25, "share", None, "25 %"),
+        (1 / 3, "share", None, "33.3 %"),
+        (1.0, "share", Interval(1.0, 1.0, method=NO_VARIATION), "100 % (all equal)"),
+        (0.5, "share", Interval(None, None, clusters=3), "50 % (too few)"),
+        (None, "share", Interval(None, None), "–"),
+    ],
+)
+def test_decimals_follow_the_width_of_the_interval(value, unit, interval, shown):
+    assert estimate(value, unit, interval) == shown
+
+
+def test_the_bounds_and_the_value_have_the_same_decimals():
+    interval = Interval(0.0667, 0.2534)
+    assert number(0.15, "share", interval=interval) == "15 %"
+    assert interval_text(interval, "share") == "7 to 25 %"
+    assert amount(0.1, "share", interval=interval) == "10 points"
+    assert amount(0.01, "share", interval=interval) == "1 point"
+
+
+@pytest.mark.parametrize("value", [-0.0001, 0.0, 0.0001])
+def test_a_value_that_rounds_to_zero_has_no_sign(value):
+    assert number(value, "number", 2) == "0.00"
+
+
+def test_a_p_value_is_never_0_or_1():
+    assert [p_text(p) for p in (0.0, 0.0004, 0.0314, 0.5, 1.0)] == ["< .001", "< .001", ".031", ".500", "> .999"]
 
 
 def test_an_interval_without_meaningful_bounds_is_described_in_words():

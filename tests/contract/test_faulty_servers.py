@@ -27,7 +27,6 @@ PASSING = [
     faults.NESTED,
     faults.NESTED._replace(status=500),
     faults.error_inside(429, delay="0.02s"),
-    faults.EMPTY,
     faults.WRONG_USAGE,
 ]
 
@@ -69,27 +68,33 @@ def test_passing_faults_cost_attempts_and_no_answers(server, tmp_path):
     assert played.ending.status == "finished"
     assert [episode.score for episode in episodes] == [episode.score for episode in undisturbed]
     assert len(server.received) > len(episodes), "some requests failed and were sent again"
-    # A good answer that came too late, or that was empty, was served and not used; every other one was used once.
+    # A good answer that came too late was served and not used; every other one was used once.
     assert server.served >= len(episodes)
 
 
-def test_what_was_never_answered_is_an_error_and_no_score(server, tmp_path):
-    server.fault_of = lambda number: faults.FILTERED if number % 3 == 0 else None
+@pytest.mark.parametrize(("fault", "kind"), [(faults.FILTERED, "filtered"), (faults.EMPTY, "silent")])
+def test_a_withheld_or_silent_reply_stays_in_the_score(server, tmp_path, fault, kind):
+    server.fault_of = lambda number: fault
     played, episodes = play(server, tmp_path / "store.db")
-    failed = [episode for episode in episodes if episode.failure is not None]
-    assert {episode.failure.kind for episode in failed} == {"content filter"}
-    assert all(episode.score is None for episode in failed)
-    answered = [episode for episode in episodes if episode.score is not None]
-    assert len(answered) + len(failed) == len(episodes)
-    assert server.served == len(server.received)
-    assert sum(played.progress.failed.values()) == len(failed) > 0
+    assert not played.progress.failed
+    assert [episode.score.replies for episode in episodes] == [{kind: 1, "asked again": 1}] * len(episodes)
+    assert all(episode.score.values["correct"] == 0 for episode in episodes)
+    assert server.served == len(server.received) == 2 * len(episodes)
+
+
+def test_a_reply_that_comes_at_the_second_question_counts_and_is_marked(server, tmp_path):
+    server.fault_of = lambda number: faults.EMPTY if number % 2 else None
+    _, episodes = play(server, tmp_path / "store.db")
+    asked_again = [episode for episode in episodes if episode.score.replies]
+    assert asked_again
+    assert all(episode.score.unreadable == 0 or episode.outcome.picked is None for episode in asked_again)
 
 
 def test_a_tool_call_is_kept_as_an_answer_and_paid_for_once(server, tmp_path):
     server.fault_of = lambda number: faults.TOOL_CALL
     played, episodes = play(server, tmp_path / "store.db")
     assert played.ending.status == "finished"
-    assert len(server.received) == len(episodes)
+    assert len(server.received) == 2 * len(episodes), "once, and once more after the second question"
     assert all(episode.failure is None and episode.score is not None for episode in episodes)
     assert played.progress.retries == 0
 

@@ -195,7 +195,7 @@ def test_the_answer_is_told_from_other_numbers(reply: str, values: tuple[float, 
         "Sam: proud 4, nervous 3, relieved 2, guilty 1\nMia: proud 7, nervous 1, relieved 1, guilty 1",
         "Proud 4-5, nervous 3, relieved 1, guilty 1",
         "She is 100% proud.",
-        "Proud 4, nervous 3, relieved 2, guilty 1. Actually, swap the first two.",
+        "Proud 4, nervous 3, relieved 2, guilty 1. Actually, swap two of them.",
     ],
 )
 def test_no_answer_is_made_up(reply: str) -> None:

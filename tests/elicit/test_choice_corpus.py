@@ -12,7 +12,17 @@ import pytest
 from sociometer.elicit import read_choice
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-REACHED = {"choice-en-1": (201, 0), "choice-en-2": (86, 0), "choice-zh-1": (94, 0)}
+REACHED = {
+    "choice-en-1": (201, 0),
+    "choice-en-2": (86, 0),
+    "choice-en-3": (198, 0),
+    "choice-en-4": (194, 0),
+    "choice-en-5": (197, 0),
+    "choice-en-6": (196, 0),
+    "choice-zh-1": (93, 0),
+    "choice-zh-2": (117, 0),
+    "choice-zh-3": (120, 0),
+}
 """For each file: replies read right at least, replies read wrong at most."""
 
 

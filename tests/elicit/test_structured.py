@@ -162,3 +162,55 @@ def test_a_long_hostile_reply_is_read(piece: str) -> None:
     began = time.process_time()
     assert read_json((piece * 1_000_000)[:1_000_000], Verdict).value is None
     assert time.process_time() - began < 5  # under 1 s on an idle machine
+
+
+RATINGS = {
+    "type": "object",
+    "properties": {
+        name: {"type": "integer", "minimum": 1, "maximum": 6} for name in ("flow", "attentiveness", "depth")
+    },
+    "required": ["flow", "attentiveness", "depth"],
+}
+ACTION = {"type": "object", "properties": {"action": {"enum": ["call", "raise", "fold"]}}, "required": ["action"]}
+NOT_READ = None
+
+
+@pytest.mark.parametrize(
+    ("reply", "flow"),
+    [
+        ('{"flow": {"score": 5, "reason": "smooth"}, "attentiveness": 4, "depth": 3}', 5),
+        ('{"flow": {"rating": 5, "max": 6}, "attentiveness": {"rating": 4, "max": 6}, "depth": 3}', 5),
+        ('{"flow": {"value": 5, "confidence": 3}, "attentiveness": 4, "depth": 3}', 5),
+        ('{"流畅度": 5, "专注度": 4, "深度": 3}', 5),
+        ('{"flow": 2, "attentiveness": 4, "depth": 3} Let me revise. {"flow": 5, "attentiveness": 4, "depth": 3}', 5),
+        ('{"flow": {"before": 5, "after": 3}, "attentiveness": 4, "depth": 3}', NOT_READ),
+        ('{"flow": {"max": 6}, "attentiveness": 4, "depth": 3}', NOT_READ),
+        ('{"flow": {"score": 7}, "attentiveness": 4, "depth": 3}', NOT_READ),
+        ('{"甲": 5, "乙": 4, "丙": 3}', NOT_READ),
+    ],
+)
+def test_a_number_inside_a_small_object_or_under_a_translated_key_is_read(reply: str, flow: int | None) -> None:
+    wanted = None if flow is None else {"flow": flow, "attentiveness": 4, "depth": 3}
+    assert read_schema(reply, RATINGS).value == wanted
+
+
+@pytest.mark.parametrize(
+    ("reply", "action"),
+    [
+        ("fold", "fold"),
+        ("**Fold.**", "fold"),
+        ('{"action": "I fold."}', "fold"),
+        ('{"action": {"choice": "fold", "reason": "weak"}}', "fold"),
+        ("call or fold", NOT_READ),
+        ("I would not fold", NOT_READ),
+        ('{"action": "I won\'t fold"}', NOT_READ),
+        ('{"action": {"first": "fold", "second": "call"}}', NOT_READ),
+    ],
+)
+def test_a_lone_label_is_read_and_a_doubtful_one_is_not(reply: str, action: str | None) -> None:
+    assert read_schema(reply, ACTION).value == (None if action is None else {"action": action})
+
+
+def test_labels_inside_records_are_read() -> None:
+    reply = '{"change": 1, "codes": [{"code": "A1", "text": "B2"}, {"code": "B2", "text": "hi"}]}'
+    assert read_schema(reply, LABELS).value == {"change": 1, "codes": ["A1", "B2"]}

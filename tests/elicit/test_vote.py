@@ -33,9 +33,13 @@ class Desk:
         self.replies = list(replies)
         self.asked: list[tuple[str, str, Choice, Sampling | None]] = []
         self.notes: list[dict[str, Any]] = []
+        self.second_question = False
+
+    def has_role(self, role: str) -> bool:
+        return False
 
     async def ask(
-        self, role: str, messages: Sequence[Message], choice: Choice, *, sampling: Sampling | None = None
+        self, role: str, messages: Sequence[Message], choice: Choice, *, sampling: Sampling | None = None, view: None
     ) -> Reply:
         self.asked.append((role, messages[0].content, choice, sampling))
         return Reply(self.replies.pop(0))

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from sociometer.core.card import FileCard
 from sociometer.core.errors import DataError, MachineryError
+from sociometer.engine import data
 from sociometer.engine.data import fetch_files
 
 BODY = bytes(range(256)) * 2000
@@ -130,6 +131,24 @@ def test_without_a_pinned_checksum_the_first_fetch_is_recorded_and_verified_afte
         fetch(tmp_path, "")
 
 
+def test_a_file_that_was_put_there_by_hand_is_recorded_and_verified_after(home, tmp_path):
+    target = tmp_path / "sesi" / "a.csv"
+    target.parent.mkdir()
+    target.write_bytes(BODY)
+    first = fetch(tmp_path, "")
+    assert (first.status, first.verified) == ("present", "nothing: checksum recorded now")
+    assert fetch(tmp_path, "").verified == "checksum of the first fetch"
+    target.write_bytes(BODY + b"!")
+    assert fetch(tmp_path, "").status == "fetched"
+    assert target.read_bytes() == BODY
+
+
+def test_a_server_that_never_stops_sending_is_stopped(home, tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "_MOST_BYTES", 100_000)
+    with pytest.raises(MachineryError, match="sends more than 100,000 bytes"):
+        fetch(tmp_path, SUM)
+
+
 def test_a_missing_file_is_said(home, tmp_path):
     home.mode = "404"
     with pytest.raises(MachineryError, match="answered 404"):
@@ -147,6 +166,13 @@ def test_without_a_network_the_next_step_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_DATA_HOME", "http://127.0.0.1:9")
     with pytest.raises(MachineryError, match="--data DIR"):
         fetch(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", ".", "a\0b", "n" * 300])
+def test_a_name_that_no_file_can_have_is_refused(home, tmp_path, name):
+    with pytest.raises(DataError):
+        fetch(tmp_path, name=name)
+    assert home.requests == []
 
 
 @pytest.mark.parametrize("name", ["../escape.csv", "/etc/escape.csv", "sesi/../../escape.csv", "link/escape.csv"])

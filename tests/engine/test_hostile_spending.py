@@ -67,7 +67,8 @@ def test_a_server_that_does_not_keep_to_its_limit_is_asked_once(sociometer, cap)
 def test_what_a_server_may_have_worked_on_counts_against_the_cap(sociometer, fault):
     with OpenAIServer() as server:
         server.fault_of = lambda number: fault
-        process = sociometer(server, "--max-cost", "0.03", "--retries", "5", "--timeout", "1", "--limit", "40")
+        words = ("--max-cost", "0.03", "--retries", "5", "--timeout", "1", "--limit", "40", "--reply-tokens", "200")
+        process = sociometer(server, *words)
         _, err = process.communicate(timeout=120)
     # A SESI prompt has less than 2,000 bytes and a reply at most 200 tokens: at worst $0.004 a request.
     assert 4 <= len(server.received) <= 0.03 / 0.0025, (len(server.received), err)

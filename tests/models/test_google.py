@@ -8,7 +8,6 @@ import pytest
 
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Request, Sampling, Usage, assistant, system, user
-from sociometer.core.errors import MachineryError
 from sociometer.models.google import content_body, read_answer
 from sociometer.models.registry import ModelOptions, resolve
 
@@ -69,10 +68,14 @@ def test_thoughts_count_as_written():
 
 
 @pytest.mark.parametrize("reason", ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"])
-def test_a_withheld_candidate_is_an_error_not_an_answer(reason):
-    with pytest.raises(MachineryError) as caught:
-        read_answer(json.dumps({"candidates": [{"finishReason": reason}]}).encode())
-    assert caught.value.kind == "content filter"
+def test_a_withheld_candidate_is_a_filtered_reply(reason):
+    reply = read_answer(json.dumps({"candidates": [{"finishReason": reason}]}).encode())
+    assert (reply.text, reply.finish) == ("", "content_filter")
+
+
+def test_a_blocked_prompt_is_a_filtered_reply():
+    reply = read_answer(json.dumps({"promptFeedback": {"blockReason": "SAFETY"}}).encode())
+    assert (reply.text, reply.finish) == ("", "content_filter")
 
 
 def test_log_probabilities_path_and_header(google_server, key):

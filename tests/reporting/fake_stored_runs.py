@@ -52,6 +52,7 @@ class FakeStoredRun:
         self.revision = ""
         self.tasks: tuple[str, ...] = ("questions",)
         self.judge = "tact/rules"
+        self.stand_ins: tuple[str, ...] = ("judge: tact/rules",)
         self._values = values
         self._reply = reply
         self._settings = settings
@@ -75,7 +76,7 @@ class FakeStoredRun:
             subject=self.subject,
             roles=roles,
             run=self.id,
-            stand_ins=("judge: tact/rules",),
+            stand_ins=self.stand_ins,
         )
 
     def summary(self, task: str = "") -> Summary:

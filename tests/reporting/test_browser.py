@@ -8,7 +8,9 @@ from fake_stored_runs import HOSTILE
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-DRAW = "const done = arguments[0]; sociometer.drawAll().then(() => done(''), (error) => done(String(error)))"
+DRAW = """const done = arguments[0];
+sociometer.unfoldAll(true);
+sociometer.drawAll().then(() => done(''), (error) => done(String(error)))"""
 
 
 @pytest.fixture
@@ -18,6 +20,7 @@ def opened(browser, page):
     _width(browser, 1300)
     browser.get(page.as_uri())
     WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, "#episodes button"))
+    browser.execute_script("document.querySelector('#evidence > details').open = true")
     return browser
 
 
@@ -90,7 +93,7 @@ def test_a_hostile_transcript_stays_text(opened):
         assert transcript.find_elements(By.CSS_SELECTOR, "img, script, a, iframe") == []
     assert opened.execute_script("return window.hacked") is None
     name = HOSTILE.replace("\u2028", " ")
-    assert name in opened.execute_script("return document.querySelector('h1').textContent")
+    assert name in opened.execute_script("return document.querySelector('.matrix').textContent")
     links = opened.execute_script("return [...document.links].map((link) => link.getAttribute('href'))")
     assert all(link.startswith("#") for link in links)
     assert opened.find_elements(By.CSS_SELECTOR, "main img, main iframe, main script") == []
@@ -133,8 +136,8 @@ def test_on_a_phone_the_contents_stay_at_hand(opened):
 @pytest.mark.parametrize("width", [375, 1300])
 def test_every_lane_names_its_subject(opened, width):
     _width(opened, width)
-    names = opened.find_elements(By.CSS_SELECTOR, "#profile .lane .name")
-    assert [name.text for name in names[:2]] == ["plain", "better"]
+    names = opened.find_elements(By.CSS_SELECTOR, "#tact .lane .name")
+    assert [name.text.split()[0] for name in names[:2]] == ["plain", "better"]
     assert all(name.is_displayed() and name.location["x"] > 0 for name in names)
 
 
@@ -154,3 +157,71 @@ def test_a_drawing_opens_where_it_begins(opened):
 def test_the_page_prints(opened):
     printed = opened.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
     assert len(printed["data"]) > 20_000
+
+
+def test_the_page_is_a_few_screens_high_until_it_is_unfolded(opened):
+    opened.refresh()
+    high = "return document.documentElement.scrollHeight"
+    folded = opened.execute_script(high)
+    assert folded < 3 * 900
+    assert opened.find_elements(By.CSS_SELECTOR, "figure .chart svg") == [], "what is folded is not drawn"
+    opened.find_element(By.ID, "unfold").click()
+    WebDriverWait(opened, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "figure .chart svg"))
+    assert opened.execute_script(high) > folded + 900
+    assert opened.find_element(By.ID, "unfold").text == "Fold all"
+
+
+def test_a_link_of_the_contents_opens_what_it_leads_to(opened):
+    opened.refresh()
+    fold = opened.find_element(By.CSS_SELECTOR, "#method > details")
+    assert fold.get_attribute("open") is None
+    opened.find_element(By.CSS_SELECTOR, ".contents a[href='#method']").click()
+    assert fold.get_attribute("open") is not None
+
+
+def test_without_script_the_page_has_its_numbers_and_no_dead_controls(opened, page):
+    opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        opened.get(page.as_uri())
+        assert opened.find_element(By.CSS_SELECTOR, ".panel .value").is_displayed()
+        assert not opened.find_element(By.ID, "theme").is_displayed()
+        assert not opened.find_element(By.ID, "by-words").is_displayed()
+        opened.execute_script("for (const fold of document.querySelectorAll('details')) fold.open = true")
+        tables = opened.find_elements(By.CSS_SELECTOR, "figure .chart table")
+        assert tables and tables[0].is_displayed()
+        assert "sociometer show RUN ITEM" in opened.find_element(By.ID, "evidence").text
+    finally:
+        opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_paper_shows_what_is_open_and_no_controls(opened):
+    opened.refresh()
+    opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert not opened.find_element(By.CSS_SELECTOR, ".contents").is_displayed()
+        assert not opened.find_element(By.CSS_SELECTOR, "#method summary").is_displayed()
+        assert opened.find_element(By.CSS_SELECTOR, ".panel").is_displayed()
+        opened.execute_script("document.querySelector('#method > details').open = true")
+        assert opened.find_element(By.CSS_SELECTOR, "#method .run").is_displayed()
+    finally:
+        opened.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize("width", [420, 1300])
+def test_no_text_of_a_chart_is_cut_off_at_its_edges(opened, width):
+    _width(opened, width)
+    opened.refresh()
+    opened.execute_async_script(DRAW)
+    outside = opened.execute_script(
+        "const found = [];"
+        "for (const chart of document.querySelectorAll('figure .chart')) {"
+        "  const box = chart.getBoundingClientRect();"
+        "  for (const text of chart.querySelectorAll('svg text')) {"
+        "    const { left, right, top, bottom, width } = text.getBoundingClientRect();"
+        "    const out = left < box.left - 1 || right > box.right + 1 || top < box.top - 1 || bottom > box.bottom + 1;"
+        "    if (width && out) found.push(text.textContent);"
+        "  }"
+        "}"
+        "return found;"
+    )
+    assert outside == []

@@ -6,9 +6,10 @@ import json
 import re
 
 import pytest
-from fake_stored_runs import FOLDER, HOSTILE, INSTRUMENTS, TASKS, VALUES, FakeStoredRun, given
+from fake_stored_runs import CARD, FOLDER, HOSTILE, INSTRUMENTS, TASKS, VALUES, FakeStoredRun, given
 from msgspec import structs
 
+from sociometer.analysis.charts.heatmap import heat_map
 from sociometer.analysis.comparison import Terms
 from sociometer.analysis.formatting import interval_text, number
 from sociometer.analysis.profile import profile_lines
@@ -17,14 +18,19 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.task import Instrument, SummarisedRun
 from sociometer.reporting.build import write_report
-from sociometer.reporting.comparison_table import comparison_table, p_text
+from sociometer.reporting.chart_tables import chart_table
+from sociometer.reporting.comparison_table import comparison_table
 from sociometer.reporting.content import GivenRun, days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure
-from sociometer.reporting.page import _rows, as_data_block, cell, comparisons_by_subject, measure_rows, packed, troubles
+from sociometer.reporting.headline import findings_of, title_of
+from sociometer.reporting.page import as_data_block, measure_rows, packed, unranked_sentences
 from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
 from sociometer.reporting.profile_strips import strips
 from sociometer.reporting.safe_svg import clean_svg
+from sociometer.reporting.table_cells import cell, rows, without_empty_columns
+from sociometer.reporting.troubles import troubles
+from sociometer.reporting.words import counted, listed, lowered, sentence
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +74,16 @@ def test_packed_evidence_unpacks_to_the_same_and_is_the_same_every_time():
 
 def test_failures_unreadable_replies_and_stand_ins_are_told(content):
     told = " ".join(troubles(content))
-    assert "1 × timeout" in told
-    assert "1 replies could not be read" in told
-    assert "judge: tact/rules stands in for the real thing" in told
-    assert "the run is stopped" in told
+    assert "better: 1 of 40 episodes failed and have no score (timeout: 1)." in told
+    assert "plain: 1 reply could not be read; its score is that of an unreadable reply." in told
+    assert "Tact test: the judge is a stand-in (tact/rules)" in told
+    assert "is stopped; the numbers are provisional." in told
+
+
+def test_troubles_of_many_subjects_are_one_sentence():
+    runs = [GivenRun(FakeStoredRun(f"r{place}", f"s{place}", [None] + [1.0] * 9)) for place in range(5)]
+    told = troubles(gather(runs, INSTRUMENTS, evidence=0))
+    assert "5 subjects (s0, s1, s2 and 2 others): 5 of 50 episodes failed and have no score (timeout: 5)." in told
 
 
 def test_failures_stand_beside_every_number_and_unknown_ones_as_a_dash(content):
@@ -81,21 +93,175 @@ def test_failures_stand_beside_every_number_and_unknown_ones_as_a_dash(content):
     assert plain == {"0"}
 
 
-def test_the_comparison_stands_on_the_page(content, page):
-    assert content.comparisons[0].second == "better"
-    assert "better is better than plain by" in page.read_text(encoding="utf-8")
+def test_two_subjects_are_compared_with_a_verdict(tmp_path):
+    two = gather(given()[:2], INSTRUMENTS, evidence=0)
+    assert two.comparisons[0].second == "better" and two.rankings == ()
+    out = write_report(given()[:2], INSTRUMENTS, tmp_path / "two.html", made="now", version="9.9")
+    assert "better is better than plain by" in out.read_text(encoding="utf-8")
 
 
-def test_clear_verdicts_stand_before_those_that_cannot_tell(content):
-    better = comparisons_by_subject(content.comparisons)[0]
-    assert better.second == "better" and len(better.clear) == 1
-    assert better.open == ()
-    one = given()[0]
-    same = gather(
-        [one, structs.replace(one, run=FakeStoredRun("run-9", "twin", VALUES["plain"]))], INSTRUMENTS, evidence=0
+def _measured(subjects, **values):
+    """Runs of subjects with real judges, by default all on 40 items."""
+    runs = []
+    for place, name in enumerate(subjects):
+        run = FakeStoredRun(f"r{place}", name, values.get(name, VALUES["plain"]))
+        run.stand_ins = ()
+        runs.append(GivenRun(run, "2026-01-02 03:04 UTC"))
+    return runs
+
+
+def test_three_subjects_or_more_are_ranked_together_and_not_in_pairs_with_the_first():
+    runs = _measured("abcd", a=[0.0] * 40, b=[1.0] * 40, d=[1.0] * 4)
+    found = gather(runs, INSTRUMENTS, evidence=0)
+    assert found.comparisons == ()
+    (ranking,) = found.rankings
+    assert [standing.subject for standing in ranking.standings] == ["b", "c", "a"]
+    assert ranking.sentence == "b is clearly first."
+    assert ranking.unranked == {"d": "scored 4 of 40 items"}, "one that failed on most items does not cost the others"
+    assert unranked_sentences(found.rankings, {"tact": "Tact"}) == ("d: scored 4 of 40 items, on Tact.",)
+    assert gather(runs, INSTRUMENTS, terms=Terms(margin=0.1), evidence=0).comparisons != ()
+
+
+def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
+    near = gather(_measured("abc", a=[0.0] * 40), INSTRUMENTS, evidence=0).rankings[0]
+    assert near.sentence == "b and c lead; 40 shared items cannot separate them."
+    few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), INSTRUMENTS, evidence=0).rankings[0]
+    assert few.too_few and few.leaders == ()
+    assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
+
+
+def test_subjects_with_a_stand_in_are_not_ranked(content):
+    (ranking,) = content.rankings
+    assert (
+        ranking.standings == ()
+        and ranking.sentence == "no subject can be ranked (played with a stand-in, judge: tact/rules)."
     )
-    (twin,) = comparisons_by_subject(same.comparisons)
-    assert twin.clear == () and "cannot tell twin from plain" in twin.open[0].sentence
+    assert set(ranking.unranked.values()) == {"played with a stand-in, judge: tact/rules"}
+
+
+@pytest.mark.parametrize(
+    ("subjects", "title"),
+    [
+        (["gpt"], "gpt on Tact test"),
+        (["a", "b", "c"], "a, b and c on Tact test"),
+        ([f"m{place}" for place in range(12)], "12 models on Tact test"),
+        (["m1", "m2", "m3", "baseline/random"], "4 subjects on Tact test"),
+    ],
+)
+def test_a_title_names_three_subjects_at_most(subjects, title):
+    assert title_of(gather(_measured(subjects), INSTRUMENTS, evidence=0)) == title
+
+
+def test_the_finding_of_one_subject_is_its_score_beside_chance_and_people():
+    found = findings_of(gather(_measured(["gpt"]), INSTRUMENTS, evidence=0))
+    assert found == (
+        "The accuracy of gpt is 50 % [35, 65].",
+        "That is better than chance (25 %) and worse than people (90 %).",
+    )
+    guess = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0, 0.0, 0.0] * 10), INSTRUMENTS, evidence=0))
+    assert guess[1].startswith("That is not clearly different from chance (25 %)")
+    few = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0]), INSTRUMENTS, evidence=0))
+    assert few == ("The accuracy of gpt is 50 % (too few) (chance 25 %, people 90 %).",)
+
+
+def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
+    (finding,) = findings_of(gather(_measured("ab", b=[1.0] * 40), INSTRUMENTS, evidence=0))
+    assert re.fullmatch(r"b is better than a by 50 points \[\d+, \d+\]\.", finding)
+    same = findings_of(gather(_measured("ab"), INSTRUMENTS, evidence=0))
+    assert same[0] == "40 items show no clear difference between b and a: 0 points [−7, 7]."
+    few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), INSTRUMENTS, evidence=0))
+    assert few == ("2 independent items cannot compare b and a; at least 10 are needed.",)
+    many = findings_of(gather(_measured("abc", a=[0.0] * 40), INSTRUMENTS, evidence=0))
+    assert many[0] == "b and c lead; 40 shared items cannot separate them."
+    assert many[1].startswith("The accuracy runs from 50 % [") and many[1].endswith(" (a).")
+
+
+def test_the_finding_of_one_subject_on_several_measures_counts_them():
+    other = {**INSTRUMENTS, "manners": Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))}
+    again = _measured("a", a=[1.0, 0.0, 0.0, 0.0] * 10)
+    again[0].run.instrument, again[0].run.id = "manners", "m0"
+    assert findings_of(gather([*_measured("a"), *again], other, evidence=0)) == (
+        "a is better than chance on 1 of 2 measures.",
+        "a is worse than people on 2 of 2 measures.",
+    )
+
+
+def test_a_sample_that_is_too_small_is_the_finding():
+    other = {**INSTRUMENTS, "manners": Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))}
+    runs = _measured("ab", a=[1.0] * 4, b=[0.0] * 4)
+    again = _measured("ab", a=[1.0] * 4, b=[0.0] * 4)
+    for place, entry in enumerate(again):
+        entry.run.instrument, entry.run.id = "manners", f"m{place}"
+    found = findings_of(gather([*runs, *again], other, evidence=0))
+    assert found == ("This sample is too small to compare b with a: every task has fewer than 10 independent items.",)
+
+
+def test_the_finding_says_that_a_stand_in_took_part_and_has_three_sentences_at_most(content):
+    assert findings_of(content)[-1] == "Tact test was played with a stand-in, so its scores are no measurement."
+    assert len(findings_of(content)) <= 3
+
+
+def test_a_name_at_the_start_of_a_sentence_keeps_its_small_letter():
+    assert sentence("gpt-4 leads", ["gpt-4"]) == "gpt-4 leads."
+    assert sentence("the rest follows.") == "The rest follows."
+    assert (counted(1, "reply", "replies"), counted(2, "reply", "replies")) == ("1 reply", "2 replies")
+    assert listed(["a", "b", "c", "d"], 2) == "a, b and 2 others"
+    assert (lowered("Sentient score"), lowered("EQ")) == ("sentient score", "EQ")
+
+
+def test_runs_with_another_judge_are_ranked_and_drawn_apart():
+    runs = _measured("abcd", a=[0.0] * 40, c=[0.0] * 40)
+    for entry in runs[2:]:
+        entry.run.judge = "gpt-4o"
+    found = gather(runs, INSTRUMENTS, evidence=0)
+    assert [ranking.task_title for ranking in found.rankings] == [
+        "Questions, judge tact/rules",
+        "Questions, judge gpt-4o",
+    ]
+    assert [ranking.leaders for ranking in found.rankings] == [("b",), ("d",)]
+    assert all(ranking.unranked == {} for ranking in found.rankings)
+    company = {entry.run.id: f"judge {entry.run.judge}" for entry in runs}
+    drawn_apart = strips(found.profile, found.subjects, [CARD], company)
+    assert [(strip.measure, [dot.subject for dot in strip.dots]) for strip in drawn_apart] == [
+        ("Accuracy, judge tact/rules", ["a", "b"]),
+        ("Accuracy, judge gpt-4o", ["c", "d"]),
+    ]
+
+
+def test_the_page_opens_with_the_finding_and_folds_the_rest(page):
+    text = page.read_text(encoding="utf-8")
+    assert text.index('class="finding"') < text.index('class="panel"') < text.index("<details")
+    main = re.sub(r"<details.*</details>", "", text[text.index("<main>") : text.index("</main>")], flags=re.S)
+    assert "<figure" not in re.sub(r"<details class=\"more\">.*?</section>", "", text, flags=re.S)
+    assert "<table" not in main or 'class="matrix"' in main
+
+
+def test_a_chart_without_script_is_a_table_of_its_numbers(content):
+    figure = content.figures()["tact/abilities"]
+    table = chart_table(figure.name, figure.title, figure.chart)
+    assert table.columns[:2] == ("row", "value") and "lap" not in table.columns
+    assert table.rows[0][:2] == ("all", 0.5)
+    assert chart_table("x", "X", {"data": {"values": [{"label": "a"}] * 121}}) is None
+
+
+def test_an_empty_figure_is_not_shown():
+    hollow = (
+        Figure("a", "A", table=Table("a", "A", ("x",), ())),
+        Figure("b", "B", chart=heat_map([])),
+        Figure("c", "C", table=Table("c", "C", ("x", "y"), ((1, None), (2, "")))),
+    )
+    instrument = Instrument(FOLDER, TASKS, card=CARD, figures=lambda runs: hollow)
+    shown = gather(given()[:1], {"tact": instrument}, evidence=0).chapters[0].figures
+    assert [figure.name for figure in shown] == ["c"]
+    assert without_empty_columns(shown[0].table).columns == ("x",)
+
+
+def test_the_numbers_of_a_column_have_the_same_decimals():
+    table = Table("t", "T", ("score", "share", "count"), ((67.812, 0.325, 1.0), (9.0, None, 2.0)))
+    assert rows(table) == [
+        [("67.8", True), ("0.325", True), ("1", True)],
+        [("9.0", True), ("–", True), ("2", True)],
+    ]
 
 
 def test_people_of_the_paper_are_said_to_have_met_other_items(content):
@@ -113,7 +279,8 @@ def test_strips_place_values_on_the_card_scale(content):
     assert [mark.name for mark in strip.marks] == ["chance", "people"]
     assert strip.marks[0].at == 25
     assert strip.dots[0].at == 50
-    assert strip.dots[0].text == "50.0 %"
+    assert strip.dots[0].text == "50 %"
+    assert strip.dots[0].range_text == "[35, 65]"
     assert strip.dots[0].caveat == "stand-in"
     assert strip.dots[1].beside == "1 unreadable, 1 failed"
     assert strip.high_text == "", "the name of people at 90 % needs the room"
@@ -179,29 +346,29 @@ def test_the_days_of_the_runs_are_told_in_words(days, words):
 def test_the_front_says_when_it_was_measured_and_the_foot_when_the_page_was_made(tmp_path):
     out = write_report(given()[:1], INSTRUMENTS, tmp_path / "page.html", made="9 March 2027", version="9.9")
     text = out.read_text(encoding="utf-8")
-    assert "Measured with 1 instrument on 2 January 2026." in " ".join(text.split())
+    assert "Measured on 2 January 2026. Dots are scores" in " ".join(text.split())
     assert text.count("9 March 2027") == 1
     undated = [structs.replace(given()[0], created="")]
     out = write_report(undated, INSTRUMENTS, tmp_path / "page.html", made="9 March 2027", version="9.9")
-    assert "Measured with 1 instrument. Every score" in " ".join(out.read_text(encoding="utf-8").split())
+    assert '<p class="lead">Dots are scores' in out.read_text(encoding="utf-8")
 
 
 def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     terms = Terms(margin=0.1)
     out = write_report(given()[:2], INSTRUMENTS, tmp_path / "page.html", made="now", version="9.9", terms=terms)
     text = out.read_text(encoding="utf-8")
-    section = text[text.index('<section id="compare">') : text.index('<section id="troubles">')]
+    section = text[text.index('<section id="compare"') : text.index('<section id="evidence"')]
     for head in ("p BH", "p McNemar", "same within", "p same Holm", "items needed", "clusters", "family size"):
         assert f">{head}</th>" in section
     assert "ability: empathy" in section
-    assert re.search(r">\d+\.\d points<.*>\[\d+\.\d, \d+\.\d\]<", section), "points and brackets, as in the sentence"
+    assert re.search(r">\d+ points<.*>\[\d+, \d+\]<", section), "points and brackets, as in the sentence"
     assert "Holm and BH correct within a task" in section
     (comparison,) = gather(given()[:2], INSTRUMENTS, terms=terms, evidence=0).comparisons
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     assert cells["only first : only second right"] == "0 : 19"
     assert cells["items needed"] == comparison.measures[0].needed
-    assert cells["same within"] == "10.0 points: not shown"
+    assert cells["same within"] == "10 points: not shown"
 
 
 def test_the_first_subject_given_is_the_reference_for_every_instrument():
@@ -251,8 +418,8 @@ def test_where_all_are_alike_none_is_best_and_nobody_is_both():
 
 def test_a_missing_number_stands_where_numbers_stand():
     figure = Figure("t", "T", table=Table("t", "T", ("who", "how much"), (("a", 0.5), ("b", None), (None, 1))))
-    assert _rows(figure.table) == [
-        [("a", False), ("0.5", True)],
+    assert rows(figure.table) == [
+        [("a", False), ("0.500", True)],
         [("b", False), ("–", True)],
         [("–", False), ("1", True)],
     ]
@@ -297,9 +464,8 @@ def test_numbers_are_shown_in_their_unit():
     assert number(97.25, "points") == "97.2"
     assert number(None, "share") == "–"
     assert interval_text(Interval(None, None, clusters=4), "share") == "too few (4 clusters)"
+    assert interval_text(Interval(None, None, clusters=1), "share") == "too few (1 cluster)"
     assert interval_text(Interval(1.0, 1.0, method="no variation"), "share") == "the same on every item"
-    assert p_text(0.00004) == "< .001"
-    assert p_text(0.0314) == ".031"
     assert [cell(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
 
 

@@ -225,6 +225,22 @@ def test_a_study_that_cannot_go_on_says_so_and_goes_on_later(tmp_path, openai_se
         assert run.status == "stopped"
 
 
+@pytest.mark.parametrize("model", ["openai/x@http://evil.example/v1#a", "python/os:system"])
+def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
+    from sociometer.core.config import RunConfig
+    from sociometer.core.errors import UsageError
+    from sociometer.web.study.app import refuse_unconfirmed
+    from sociometer.web.study.records import Study
+
+    study = Study("spring", RunConfig(instrument="sage", subject="human", roles={"simulator": model}))
+    for confirmed in ({}, {"simulator": "openai/x"}):
+        with pytest.raises(UsageError, match="--role simulator="):
+            refuse_unconfirmed(study, confirmed)
+    refuse_unconfirmed(study, {"simulator": model})
+    with pytest.raises(UsageError, match="no role 'judge'"):
+        refuse_unconfirmed(study, {"simulator": model, "judge": "openai/x"})
+
+
 def test_a_code_opens_only_the_study_it_belongs_to(seceu, tmp_path):
     person = seceu.person().join()
     assert seceu.book.with_code("autumn", person.code) is None

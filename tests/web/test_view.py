@@ -14,6 +14,7 @@ from hostile_subject import HOSTILE
 from serving import Client
 
 import sociometer as sm
+from sociometer.analysis.formatting import number
 from sociometer.store.run_search import RunSearch
 from sociometer.store.store import Store
 
@@ -60,7 +61,7 @@ def test_a_run_shows_its_numbers_items_and_figures(owner, stored):
     run = runs_of(stored, "sesi")[0]
     text = owner.get(f"/s/lab/run/{run}/").text
     shown = sm.get_run(run, store=stored).summary().measure("accuracy")
-    assert f"{100 * shown.value:.1f} %" in text
+    assert number(shown.value, "share") in text
     assert len(links(text, "/item?")) == 12
     assert f"/run/{run}/figure/0?" in text
 

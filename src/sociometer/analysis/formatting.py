@@ -1,5 +1,11 @@
-"""Numbers, differences and intervals as text, in the unit of their measure. Imports no numpy."""
+"""Numbers, differences and intervals as text: the one format of the terminal and the page. Imports no numpy.
 
+A share is shown in percent, a difference of shares in points. Decimals follow the width of the interval, so that
+rounding moves a bound by at most a twentieth of it: 15 % [7, 25], 63.2 % [61.0, 65.3]; shares and points have two at
+most, other numbers three. A number without an interval has the decimals of its unit, and none if it is whole.
+"""
+
+import math
 from collections.abc import Callable, Mapping
 
 from sociometer.analysis.interval_methods import NO_VARIATION
@@ -10,27 +16,73 @@ SAME_ON_EVERY_ITEM = "the same on every item"
 
 
 def scale_and_digits(unit: str) -> tuple[int, int]:
-    """The factor and the decimals of a unit: shares in percent and points with one decimal, other numbers with two."""
-    return (100 if unit == "share" else 1), (1 if unit in ("share", "points") else 2)
+    """The factor of a unit, and its decimals where no interval decides: one for shares and points, else two.
+
+    `share-points` is the unit of differences of shares in tables: 0.12 is shown as 12.
+    """
+    return (100 if unit in ("share", "share-points") else 1), (1 if unit in ("share", "share-points", "points") else 2)
 
 
-def number(value: float | None, unit: str, digits: int | None = None) -> str:
-    """A value as text, a share with its percent sign, None as a dash; `digits` overrides the decimals of the unit."""
+def decimals(unit: str, interval: Interval | None) -> int | None:
+    """The decimals that an interval is worth in its unit; None if it has no bounds or no width."""
+    if interval is None or interval.low is None or interval.high is None or interval.method == NO_VARIATION:
+        return None
+    scale, usual = scale_and_digits(unit)
+    width = (interval.high - interval.low) * scale
+    if not math.isfinite(width) or width <= 0:
+        return None
+    return min(max(0, 1 - math.floor(math.log10(width))), usual + 1)
+
+
+def plain_number(value: float, digits: int | None = None, usual: int = 2) -> str:
+    """A number with a true minus sign and `digits` decimals; without them, `usual` ones, or none if it is whole."""
+    if not math.isfinite(value):
+        return str(value)
+    text = f"{value:,.{usual if digits is None else digits}f}"
+    if digits is None:
+        whole, _, fraction = text.partition(".")
+        text = whole if not fraction.strip("0") else text
+    return ("−" + text[1:] if text.startswith("-") else text) if text.strip("-0.,") else text.removeprefix("-")
+
+
+def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
+    """A value as text, a share with its percent sign, None as a dash.
+
+    `digits` sets the decimals; without it the width of `interval` does, else the unit.
+    """
     if value is None:
         return "–"
     scale, usual = scale_and_digits(unit)
-    return f"{value * scale:.{usual if digits is None else digits}f}" + (" %" if unit == "share" else "")
+    shown = plain_number(value * scale, decimals(unit, interval) if digits is None else digits, usual)
+    return shown + (" %" if unit == "share" else "")
 
 
-def amount(value: float, unit: str) -> str:
+def amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """The size of a difference in words, without its sign; a difference of shares is given in points."""
-    scale, digits = scale_and_digits(unit)
-    return f"{abs(value) * scale:.{digits}f}" + (" points" if unit in ("share", "points") else "")
+    scale, usual = scale_and_digits(unit)
+    shown = plain_number(abs(value) * scale, decimals(unit, interval) if digits is None else digits, usual)
+    return shown + ((" point" if shown == "1" else " points") if unit in ("share", "points") else "")
 
 
-def signed_amount(value: float, unit: str) -> str:
+def signed_amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
     """A difference in words, with a minus sign if it is negative."""
-    return ("−" if value < 0 else "") + amount(value, unit)
+    return ("−" if value < 0 else "") + amount(value, unit, digits, interval=interval)
+
+
+def p_text(value: float) -> str:
+    """A p-value as papers print it: never 0 and never 1."""
+    return "< .001" if value < 0.001 else "> .999" if value > 0.999 else f"{value:.3f}".removeprefix("0")
+
+
+def p_phrase(value: float) -> str:
+    """A p-value in a sentence: “p = .031”, “p < .001”."""
+    text = p_text(value)
+    return f"p {text}" if text[0] in "<>" else f"p = {text}"
+
+
+def in_sentence(title: str) -> str:
+    """A title within a sentence: its first letter is small, unless it begins an abbreviation."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
 def group_text(group: Mapping[str, str]) -> str:
@@ -49,20 +101,38 @@ def bounds_text(
     return text(interval.low, interval.high)
 
 
-def interval_text(interval: Interval | None, unit: str, too_few: str = "") -> str:
-    """An interval as “low to high”; empty if there is none."""
+def interval_text(interval: Interval | None, unit: str, too_few: str = "", digits: int | None = None) -> str:
+    """An interval as “low to high”, a share with one percent sign; empty if there is none."""
     if interval is None:
         return ""
-    few = too_few or f"too few ({interval.clusters} clusters)"
-    return bounds_text(interval, lambda low, high: f"{number(low, unit)} to {number(high, unit)}", too_few=few)
+    few = too_few or f"too few ({interval.clusters} cluster{'s' if interval.clusters != 1 else ''})"
+    scale, usual = scale_and_digits(unit)
+    places = decimals(unit, interval) if digits is None else digits
+
+    def bounds(low: float, high: float) -> str:
+        ends = (plain_number(end * scale, usual if places is None else places) for end in (low, high))
+        return " to ".join(ends) + (" %" if unit == "share" else "")
+
+    return bounds_text(interval, bounds, too_few=few)
 
 
 def bracketed_interval(interval: Interval, unit: str, reverse: bool = False) -> str:
-    """The interval of a difference as “[low, high]”; `reverse` gives that of first minus second."""
-    scale, digits = scale_and_digits(unit)
+    """An interval as “[low, high]”, in points if of shares; `reverse` gives that of first minus second."""
+    scale, usual = scale_and_digits(unit)
+    digits = decimals(unit, interval)
 
     def bounds(low: float, high: float) -> str:
         low, high = (-high, -low) if reverse else (low, high)
-        return f"[{low * scale:.{digits}f}, {high * scale:.{digits}f}]"
+        ends = (plain_number(end * scale, usual if digits is None else digits) for end in (low, high))
+        return f"[{', '.join(ends)}]"
 
     return bounds_text(interval, bounds, too_few="[too few clusters]", same=f"[{SAME_ON_EVERY_ITEM}]")
+
+
+def estimate(value: float | None, unit: str, interval: Interval | None = None) -> str:
+    """A value with its interval in one cell: “15 % [7, 25]”."""
+    shown = number(value, unit, interval=interval)
+    if value is None or interval is None:
+        return shown
+    bounds = bracketed_interval(interval, unit)
+    return f"{shown} {bounds_text(interval, lambda *_: bounds, too_few='(too few)', same='(all equal)')}"

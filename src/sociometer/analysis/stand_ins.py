@@ -1,10 +1,10 @@
-"""Stand-ins of a run: scripts, rules or tiny models that take a role of a real model, listed as `role: name`."""
+"""Stand-ins of a run: scripts, rules or very small models that take a role of a real model, listed as `role: name`."""
 
 from collections.abc import Sequence
 
 SUBJECT = "subject"
 """The role of the model that is measured."""
-TINY = "tiny model"
+TINY = "stand-in"
 
 
 def other_stand_ins(stand_ins: Sequence[str]) -> tuple[str, ...]:
@@ -13,6 +13,6 @@ def other_stand_ins(stand_ins: Sequence[str]) -> tuple[str, ...]:
 
 
 def subject_stand_in(stand_ins: Sequence[str]) -> str:
-    """The kind of stand-in that takes the role of the subject, `script` or `tiny model`; empty if there is none."""
+    """The kind of stand-in that takes the role of the subject, `script` or `stand-in`; empty if there is none."""
     names = [name.removeprefix(f"{SUBJECT}: ") for name in stand_ins if name.startswith(f"{SUBJECT}: ")]
     return "" if not names else "script" if names[0].startswith("scripted/") else TINY

@@ -22,6 +22,8 @@ COMMANDS = {
     "list": "The instruments, or all about one",
     "models": "What may stand after --model; `models pull` fetches the embedded one",
     "doctor": "What is missing on this machine",
+    "completion": "Print the completion script of a shell",
+    "init": "Write sociometer.toml, a project's defaults",
     "data": "Fetch official data",
     "compare": "Compare runs by pairs of items, with a verdict",
     "report": "One HTML page about runs",
@@ -46,7 +48,11 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
             command = import_module(f"sociometer.cli.{cmd_name}").command
-            return command if isinstance(command, click.Command) else None
+            if not isinstance(command, click.Command):
+                return None
+            from sociometer.cli.project import with_project
+
+            return with_project(command)
         from sociometer.cli.verbs import verb_command, verbs
 
         if cmd_name in verbs():
@@ -72,7 +78,9 @@ def sociometer_command() -> None:
 def main() -> None:
     """Runs the command line; the exit code says how it went."""
     if "_SOCIOMETER_COMPLETE" in os.environ:
-        sociometer_command.main(prog_name="sociometer")
+        from sociometer.cli.completing import answer
+
+        sys.exit(answer())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -116,7 +124,7 @@ def _quiet_end() -> int:
 
 
 def _tell(arguments: list[str], message: str, code: int) -> int:
-    from sociometer.cli.output import harmless
+    from sociometer.cli.table_text import harmless
 
     sys.stderr.write(f"error: {harmless(message)}\n")
     if "--json" in arguments:

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sociometer.core.errors import UsageError
-from sociometer.engine.engine import Engine, Listener
-from sociometer.instruments import load
-from sociometer.store.store import Store
+
+if TYPE_CHECKING:
+    from sociometer.engine.engine import Engine, Listener
 
 
 @contextmanager
-def open_stored(path: Path, listener: Listener | None = None) -> Iterator[Engine]:
+def open_stored(path: Path, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine for commands that need what is stored already; a mistyped path makes no new store."""
     if not path.exists():
         raise UsageError(
@@ -23,7 +24,12 @@ def open_stored(path: Path, listener: Listener | None = None) -> Iterator[Engine
 
 
 @contextmanager
-def open_engine(path: Path, listener: Listener | None = None) -> Iterator[Engine]:
+def open_engine(path: Path, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine on the store at `path`, closed whatever happens."""
+    # here, since the help and the completion of a command need no engine
+    from sociometer.engine.engine import Engine
+    from sociometer.instruments import load
+    from sociometer.store.store import Store
+
     with Store(path) as store:
         yield Engine(store, load, listener)

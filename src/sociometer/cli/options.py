@@ -1,7 +1,7 @@
 """The options that commands share, and how they become a RunConfig."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
-from sociometer.store.store import default_path
+from sociometer.store.place import default_path
 
 
 def json_option() -> click.Option:
@@ -27,7 +27,7 @@ def store_option() -> click.Option:
         type=click.Path(path_type=Path, dir_okay=False),
         envvar="SOCIOMETER_STORE",
         default=None,
-        help="The store's file (default: in the user's data folder; SOCIOMETER_STORE).",
+        help="The store's file (default: SOCIOMETER_STORE, the one of sociometer.toml, or in the user's data folder).",
     )
 
 
@@ -40,7 +40,10 @@ def run_options() -> list[click.Parameter]:
     """The options of everything that plays."""
     return [
         click.Option(
-            ["--model", "models"], multiple=True, metavar="MODEL", help="The subject; several are run in turn."
+            ["--model", "models"],
+            multiple=True,
+            metavar="MODEL",
+            help="The subject; several are run in turn.",
         ),
         click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
         click.Option(["--task", "tasks"], multiple=True, metavar="TASK", help="Only these tasks of the instrument."),
@@ -55,6 +58,11 @@ def run_options() -> list[click.Parameter]:
         click.Option(["--official"], is_flag=True, help="Use the official items fetched by `data fetch`."),
         click.Option(
             ["--data"], type=click.Path(), default="", help="Folder with the official files; implies --official."
+        ),
+        click.Option(
+            ["--second-question/--no-second-question"],
+            default=None,
+            help="Ask once more where a reply holds no answer [default: yes, but not for official items].",
         ),
         click.Option(["--prompts"], type=click.Path(), default="", help="Folder of prompts that replace ours by name."),
         click.Option(["--name"], default="", help="Name of the run, for `show`, `compare` and others."),
@@ -134,6 +142,7 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
                     required=setting.required,
                     nargs=-1 if setting.many else 1,
                     metavar=setting.name.upper() + ("…" if setting.many else ""),
+                    shell_complete=_choices(setting),
                 )
             )
             continue
@@ -150,10 +159,18 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
                 metavar=None if setting.kind == "flag" else _METAVARS[setting.kind],
                 required=setting.required,
                 help=text,
+                shell_complete=_choices(setting),
                 **flag,  # type: ignore[arg-type]
             )
         )
     return made
+
+
+def _choices(setting: Setting) -> Callable[[click.Context, click.Parameter, str], list[str]] | None:
+    """What a shell can offer for a setting."""
+    if not setting.choices:
+        return None
+    return lambda ctx, param, incomplete: [one for one in setting.choices if one.startswith(incomplete)]
 
 
 def chosen_settings(settings: tuple[Setting, ...], values: Mapping[str, Any]) -> dict[str, object]:
@@ -172,11 +189,12 @@ def _variable(name: str) -> str:
 def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, Any]) -> RunConfig:
     """The configuration that the options of `run` describe."""
     # here, since every command has options and only those that play need to know the models
+    from sociometer.cli.project import from_project
     from sociometer.run_options import RunOptions, make_config
 
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
-    config = make_config(card.name, subject, **{**options, "roles": _roles(values["roles"]), "settings": settings})
-    return structs.replace(config, command=("sociometer", *sys.argv[1:]))
+    config = make_config(card.name, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
+    return structs.replace(config, command=("sociometer", *sys.argv[1:]), **from_project(card, subject, values))
 
 
 def caps(values: Mapping[str, Any]) -> Caps:
@@ -184,7 +202,8 @@ def caps(values: Mapping[str, Any]) -> Caps:
     return Caps(values["max_cost"], values["max_requests"], values["max_tokens"])
 
 
-def _roles(given: tuple[str, ...]) -> dict[str, str]:
+def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
+    """The models of roles, from ROLE=MODEL."""
     roles: dict[str, str] = {}
     for text in given:
         role, equals, model = text.partition("=")

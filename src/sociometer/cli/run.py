@@ -1,30 +1,35 @@
 """`sociometer run`: plays instruments on models."""
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
-    json_option,
     run_config,
     run_options,
     setting_options,
     store_option,
     store_path,
 )
-from sociometer.cli.output import harmless, print_json, print_table
+from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import ProgressDisplay
-from sociometer.cli.summaries import headline_table, played_json
+from sociometer.cli.project import project_option, with_defaults
+from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
-from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.instruments import card_of, cards
 from sociometer.store.records import RunStatus
+
+if TYPE_CHECKING:
+    from sociometer.analysis.comparison import Comparison
+    from sociometer.engine.engine import Engine, PlayedRun
+    from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
     "instrument",
@@ -45,11 +50,15 @@ class RunCommand(click.Command):
     """Takes the settings of the instruments that are named as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and not args[0].startswith("-") and args[0] != "all":
+        if args and not args[0].startswith("-") and args[0] != "all" and not ctx.resilient_parsing:
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
         self.params = [*_fixed_parameters(), *setting_options(_merged(chosen))]
+        if ctx.resilient_parsing:
+            from sociometer.cli.completing import offer
+
+            offer(self.params)
         return super().parse_args(ctx, args)
 
 
@@ -60,7 +69,8 @@ def _fixed_parameters() -> list[click.Parameter]:
         click.Option(["--dry-run"], is_flag=True, help="Show the plan: items, calls, tokens, cost; send nothing."),
         click.Option(["--quiet"], is_flag=True, help="Show no progress."),
         store_option(),
-        json_option(),
+        project_option(),
+        *display_options(),
     ]
 
 
@@ -86,7 +96,9 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
         raise UsageError("--name names one subject's runs; give it one --model.")
     if len(models) > 1 and values["base_url"]:
         raise UsageError("--base-url serves one --model; write 'provider/name@URL' to give each its own.")
-    known_roles = {role.name for name in names for role in card_of(name).role}
+    from sociometer.engine.roles import READER
+
+    known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
     for text in values["roles"]:
         if (role := text.partition("=")[0]) not in known_roles and "=" in text and role != "subject":
             raise unknown("role", role, known_roles)
@@ -97,25 +109,36 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
             given = dict(values)
             if len(names) > 1:
                 given["name"] = f"{values['name']}-{name}" if values["name"] else ""
-                known = {role.name for role in card.role}
+                known = {READER.name, *(role.name for role in card.role)}
                 given["roles"] = tuple(text for text in values["roles"] if text.partition("=")[0] in known)
             configs.append(run_config(card, model, given, chosen_settings(card.setting, values)))
     return configs
 
 
-def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: bool, **values: Any) -> int:
-    configs = _configs(instruments, values)
+def _play(
+    instruments: tuple[str, ...],
+    dry_run: bool,
+    quiet: bool,
+    everything: bool,
+    csv: Path | None,
+    as_json: bool,
+    **values: Any,
+) -> int:
+    configs, display = _configs(instruments, values), Display(everything, csv)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
-            return _show_plan(engine, configs, as_json)
-        return _play_all(engine, configs, as_json)
+            return _show_plan(engine, configs, as_json, display)
+        progress.expect(len(configs))
+        return _play_all(engine, configs, as_json, display)
 
 
-def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
+def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
+    from sociometer.cli.summaries import played_json
+
     played: list[PlayedRun] = []
     silent: list[str] = []
     for config in configs:
@@ -133,12 +156,44 @@ def _play_all(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
     if as_json:
         print_json([played_json(one) for one in played])
     else:
-        for one in played:
-            print_table(headline_table(one.run))
+        show_played([one.run for one in played], display)
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def exit_code(played: list[PlayedRun]) -> int:
+def show_played(runs: "list[StoredRun]", display: Display) -> None:
+    """What was played: one run with its measures, or all in one table with the verdicts between the subjects."""
+    from sociometer.cli.summaries import finding, joint_table, raw_table, shown_rows, summary_table
+
+    if len(runs) == 1:
+        table = summary_table(runs[0])
+        note = f"Transcripts: sociometer show {runs[0].id} ITEM"
+        display.show(
+            [table], finding=finding(runs[0]), notes=[note], limits=[shown_rows(runs[0])], files=[raw_table(runs)]
+        )
+        return
+    display.show(
+        [joint_table(runs)],
+        finding=_verdicts(runs) or "\n".join(finding(run) for run in runs),
+        more=[summary_table(run) for run in runs],
+        files=[raw_table(runs)],
+    )
+
+
+def _verdicts(runs: "list[StoredRun]") -> str:
+    """The verdicts between subjects on each task that several of them took, each subject against the first."""
+    from sociometer.analysis.compare import compare  # here, since one run alone needs no statistics of comparison
+    from sociometer.cli.comparison_tables import verdict_sentences
+    from sociometer.comparable import candidates
+
+    found: list[Comparison] = []
+    for instrument in dict.fromkeys(run.instrument for run in runs):
+        mine = [run for run in runs if run.instrument == instrument]
+        if len({run.subject for run in mine}) > 1:
+            found += compare(candidates(mine))
+    return verdict_sentences(found) if found else ""
+
+
+def exit_code(played: "list[PlayedRun]") -> int:
     """Stopped before failed before finished."""
     if any(one.ending.status is RunStatus.STOPPED for one in played):
         interrupted = any(one.ending.cause is StopCause.INTERRUPTED for one in played)
@@ -148,7 +203,7 @@ def exit_code(played: list[PlayedRun]) -> int:
     return int(ExitCode.OK)
 
 
-def _show_plan(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
+def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
     from sociometer.engine.estimate import estimate
 
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
@@ -176,14 +231,16 @@ def _show_plan(engine: Engine, configs: list[RunConfig], as_json: bool) -> int:
             for name, row in rows
         ),
         note="Calls and tokens read are counted on rehearsed items; tokens written are assumed at 120 a reply at most.",
+        details=("repeats", "prices of"),
     )
-    print_table(table)
+    display.show([table])
     return 0
 
 
 command = RunCommand(
     "run",
-    callback=_play,
+    callback=with_defaults(_play),
     params=_fixed_parameters(),
-    help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice.",
+    help="Play INSTRUMENTS on models. The same command again continues what is unfinished; nothing is paid for twice."
+    " Defaults are read from sociometer.toml in the working folder.",
 )

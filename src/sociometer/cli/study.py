@@ -11,6 +11,7 @@ from msgspec import structs
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import cap_options, json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
@@ -85,7 +86,9 @@ def _text(given: str) -> str:
     return Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given
 
 
-def _open(name: str, port: int, host: str, public_url: str, store: Path | None, as_json: bool) -> int:
+def _open(
+    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], store: Path | None, as_json: bool
+) -> int:
     from sociometer.web.serving import Place
     from sociometer.web.study.app import serve_study
 
@@ -95,7 +98,8 @@ def _open(name: str, port: int, host: str, public_url: str, store: Path | None, 
             click.echo("Ctrl-C closes the study; answers are kept, and it can be opened again.", err=True)
         sys.stdout.flush()
 
-    serve_study(store_path(store).absolute(), name, load, Place(host, port, public_url), tell)
+    place = Place(host, port, public_url)
+    serve_study(store_path(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles))
     return int(ExitCode.OK)
 
 
@@ -169,67 +173,92 @@ def _withdraw(name: str, participant: str, store: Path | None, as_json: bool) ->
 
 _NAME = click.Argument(["name"])
 
+_COMMANDS = [
+    click.Command(
+        "create",
+        callback=_create,
+        params=[
+            click.Argument(["instrument"]),
+            click.Option(["--name"], required=True, help="Name of the study."),
+            click.Option(["--language"], default="en", show_default=True, help="Language of items and pages."),
+            click.Option(["--task", "tasks"], multiple=True, help="Only these tasks of the instrument."),
+            click.Option(["--limit"], type=int, help="The same sample of this many items for everyone."),
+            click.Option(["--item", "items"], multiple=True, help="Only these items."),
+            click.Option(
+                ["--form"],
+                type=click.IntRange(0),
+                default=0,
+                help="A random form: this many items of each task a person.",
+            ),
+            click.Option(["--official"], is_flag=True, help="Use the official items fetched by `data fetch`."),
+            click.Option(["--data"], type=click.Path(), default="", help="Folder with the official files."),
+            click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
+            click.Option(
+                ["--set", "settings"],
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="A setting of the instrument.",
+            ),
+            click.Option(["--consent"], default="", help="What participants agree to; @FILE reads it from a file."),
+            click.Option(
+                ["--ask", "asks"],
+                multiple=True,
+                help="A question about the person, such as age; none is required.",
+            ),
+            click.Option(
+                ["--shows"],
+                type=click.Choice(["nothing", "score", "place"]),
+                default="nothing",
+                show_default=True,
+                help="What participants see at the end: nothing, their score, or also where people are.",
+            ),
+            click.Option(
+                ["--quota"],
+                type=click.IntRange(1),
+                default=1_000,
+                show_default=True,
+                help="Most participants.",
+            ),
+            *cap_options(),
+            store_option(),
+            json_option(),
+        ],
+        help="Make a study of INSTRUMENT.",
+    ),
+    click.Command(
+        "open",
+        callback=_open,
+        params=[
+            _NAME,
+            *place_options(8766),
+            click.Option(
+                ["--role", "roles"],
+                multiple=True,
+                metavar="ROLE=MODEL",
+                help="Confirms a role's model that has an address or a Python function, as given to `create`.",
+            ),
+            store_option(),
+            json_option(),
+        ],
+        help="Serve a study until Ctrl-C, and print the link for participants.",
+    ),
+    click.Command("list", callback=_list, params=[store_option(), json_option()], help="The studies."),
+    click.Command(
+        "show",
+        callback=_show,
+        params=[_NAME, store_option(), json_option()],
+        help="How far each participant is.",
+    ),
+    click.Command(
+        "withdraw",
+        callback=_withdraw,
+        params=[_NAME, click.Argument(["participant"]), store_option(), json_option()],
+        help="Delete everything of a participant of a closed study; they can do so themselves at any time.",
+    ),
+]
+
 command = click.Group(
     "study",
-    commands=[
-        click.Command(
-            "create",
-            callback=_create,
-            params=[
-                click.Argument(["instrument"]),
-                click.Option(["--name"], required=True, help="Name of the study."),
-                click.Option(["--language"], default="en", show_default=True, help="Language of items and pages."),
-                click.Option(["--task", "tasks"], multiple=True, help="Only these tasks of the instrument."),
-                click.Option(["--limit"], type=int, help="The same sample of this many items for everyone."),
-                click.Option(["--item", "items"], multiple=True, help="Only these items."),
-                click.Option(
-                    ["--form"],
-                    type=click.IntRange(0),
-                    default=0,
-                    help="A random form: this many items of each task a person.",
-                ),
-                click.Option(["--official"], is_flag=True, help="Use the official items fetched by `data fetch`."),
-                click.Option(["--data"], type=click.Path(), default="", help="Folder with the official files."),
-                click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
-                click.Option(
-                    ["--set", "settings"], multiple=True, metavar="NAME=VALUE", help="A setting of the instrument."
-                ),
-                click.Option(["--consent"], default="", help="What participants agree to; @FILE reads it from a file."),
-                click.Option(
-                    ["--ask", "asks"], multiple=True, help="A question about the person, such as age; none is required."
-                ),
-                click.Option(
-                    ["--shows"],
-                    type=click.Choice(["nothing", "score", "place"]),
-                    default="nothing",
-                    show_default=True,
-                    help="What participants see at the end: nothing, their score, or also where people are.",
-                ),
-                click.Option(
-                    ["--quota"], type=click.IntRange(1), default=1_000, show_default=True, help="Most participants."
-                ),
-                *cap_options(),
-                store_option(),
-                json_option(),
-            ],
-            help="Make a study of INSTRUMENT.",
-        ),
-        click.Command(
-            "open",
-            callback=_open,
-            params=[_NAME, *place_options(8766), store_option(), json_option()],
-            help="Serve a study until Ctrl-C, and print the link for participants.",
-        ),
-        click.Command("list", callback=_list, params=[store_option(), json_option()], help="The studies."),
-        click.Command(
-            "show", callback=_show, params=[_NAME, store_option(), json_option()], help="How far each participant is."
-        ),
-        click.Command(
-            "withdraw",
-            callback=_withdraw,
-            params=[_NAME, click.Argument(["participant"]), store_option(), json_option()],
-            help="Delete everything of a participant of a closed study; they can do so themselves at any time.",
-        ),
-    ],
+    commands=[with_project(one) for one in _COMMANDS],
     help="The same tests for people, in the browser.",
 )

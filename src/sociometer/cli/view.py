@@ -7,8 +7,10 @@ from pathlib import Path
 import click
 
 from sociometer.cli.options import json_option, store_path
+from sociometer.cli.project import project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
+from sociometer.project_file import find_project
 
 
 def place_options(port: int) -> list[click.Parameter]:
@@ -25,7 +27,15 @@ def place_options(port: int) -> list[click.Parameter]:
     ]
 
 
-def _view(stores: tuple[Path, ...], port: int, host: str, public_url: str, open_it: bool, as_json: bool) -> int:
+def _view(
+    stores: tuple[Path, ...],
+    port: int,
+    host: str,
+    public_url: str,
+    open_it: bool,
+    no_project: bool,
+    as_json: bool,
+) -> int:
     from sociometer.web.serving import Place  # here, since only servers need aiohttp.web and jinja2
     from sociometer.web.view.app import serve_view
 
@@ -44,8 +54,9 @@ def _view(stores: tuple[Path, ...], port: int, host: str, public_url: str, open_
         if first and open_it:
             click.launch(link)
 
-    paths = tuple(path.absolute() for path in stores) or (store_path(None),)
-    asyncio.run(serve_view(paths, load, cards(), Place(host, port, public_url), tell))
+    project = None if no_project or stores else find_project(Path())
+    paths = stores or (store_path(project.store if project else None),)
+    asyncio.run(serve_view([path.absolute() for path in paths], load, cards(), Place(host, port, public_url), tell))
     return int(ExitCode.OK)
 
 
@@ -58,9 +69,11 @@ command = click.Command(
             type=click.Path(path_type=Path, dir_okay=False),
             envvar="SOCIOMETER_STORE",
             multiple=True,
-            help="A store's file; several can be given (default: in the user's data folder; SOCIOMETER_STORE).",
+            help="A store's file; several can be given (default: SOCIOMETER_STORE, the one of sociometer.toml, or in"
+            " the user's data folder).",
         ),
         *place_options(8765),
+        project_option(),
         click.Option(["--open", "open_it"], is_flag=True, help="Open the link in the browser."),
         json_option(),
     ],

@@ -35,6 +35,16 @@ class Caps(Struct, frozen=True, omit_defaults=True):
         return structs.replace(other, **{name: cap for name, cap in structs.asdict(self).items() if cap is not None})
 
 
+class ProjectChoices(Struct, frozen=True, omit_defaults=True):
+    """What a run took from `sociometer.toml`: the file's checksum, and the names in it that were used."""
+
+    sha256: str
+    used: tuple[str, ...] = ()
+    """For example `models`, `roles.judge`, `caps.max-cost`."""
+    unconfirmed: tuple[str, ...] = ()
+    """Roles with a model of the file whose server the command line does not name: only the preset's host gets a key."""
+
+
 class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The choices for one run; the run's manifest keeps them, so that `resume` needs nothing else."""
 
@@ -49,6 +59,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     items: tuple[str, ...] = ()
     """Ids of the items to play; empty means all."""
     official: bool = False
+    second_question: bool | None = None
+    """Whether a reply without an answer is asked about once more; None means yes, but not for official items."""
     data_folder: str = ""
     prompts_folder: str = ""
     base_url: str = ""
@@ -69,6 +81,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The instrument's own command that this run is a step of; empty for a run in its own right."""
     label: str = ""
     """What the subject is called in tables and pages; empty means its model's name."""
+    project: ProjectChoices | None = None
+    """What came from `sociometer.toml`; None where nothing did."""
 
     def __post_init__(self) -> None:
         _check("--repeats", self.repeats, 1)

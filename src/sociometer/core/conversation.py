@@ -146,6 +146,8 @@ class Exchange(Struct, frozen=True, omit_defaults=True, tag="exchange"):
     branch: str = ""
     key: bytes = b""
     """Where the journal keeps the reply; empty for players whose replies follow from the request."""
+    limit: int = 0
+    """The limit (tokens) that the reply reached; 0 where it reached none."""
 
 
 class Noted(Struct, frozen=True, omit_defaults=True, tag="noted"):

@@ -96,6 +96,7 @@ class StopCause(StrEnum):
     MAX_COST = "--max-cost"
     MAX_REQUESTS = "--max-requests"
     MAX_TOKENS = "--max-tokens"
+    CUT_OFF = "cut off"
     ERROR = "error"
 
     @property

@@ -11,10 +11,11 @@ _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 class Prompts:
-    """The prompts of one instrument; files of the same name in `override` take their place."""
+    """The prompts of one instrument and those in `shared`; files of the same name in `override` replace them."""
 
-    def __init__(self, folder: Path, override: Path | None = None) -> None:
+    def __init__(self, folder: Path, override: Path | None = None, shared: Path | None = None) -> None:
         self._folder = folder
+        self._shared = shared
         self._override = override
         if override is not None:
             self._refuse_strangers(override)
@@ -37,23 +38,30 @@ class Prompts:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of all prompts in force, for the manifest."""
+        """A hash of the instrument's prompts in force, for the manifest; shared prompts are not in it."""
         total = hashlib.sha256()
-        for (language, name), text in sorted(self._texts.items()):
+        ours = _read_folder(self._folder)
+        if self._override is not None:
+            ours |= _read_folder(self._override)
+        for (language, name), text in sorted(ours.items()):
             total.update(f"{language}/{name}\0{text}\0".encode())
         return total.hexdigest()[:16]
 
     @cached_property
     def _texts(self) -> dict[tuple[str, str], str]:
-        texts = _read_folder(self._folder)
+        texts = self._ours()
         if self._override is not None:
             texts.update(_read_folder(self._override))
         return texts
 
+    def _ours(self) -> dict[tuple[str, str], str]:
+        shared = _read_folder(self._shared) if self._shared is not None else {}
+        return shared | _read_folder(self._folder)
+
     def _refuse_strangers(self, override: Path) -> None:
         if not override.is_dir():
             raise DataError("no such folder of prompts; --prompts needs one with <language>/<name>.md", override)
-        ours = _read_folder(self._folder)
+        ours = self._ours()
         for (language, name), text in _read_folder(override).items():
             if (language, name) not in ours:
                 known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))

@@ -94,7 +94,10 @@ class DirectReplies:
 class Session:
     """The session of one episode, or of one concurrent branch of it; keeps the transcript in `events`."""
 
-    __slots__ = ("_asked", "_bindings", "_draw", "_replies", "_rng", "events", "prompts", "settings")
+    __slots__ = (
+        "_asked", "_bindings", "_draw", "_replies", "_rng", "events", "official", "prompts", "second_question",
+        "settings",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -104,7 +107,11 @@ class Session:
         settings: Settings,
         prompts: Prompts,
         events: list[Event] | None = None,
+        *,
+        official: bool = False,
+        second_question: bool | None = None,
     ) -> None:
+        """With `official` the wording and limits are the paper's; a second question is then off unless it is wanted."""
         self._replies = replies
         self._bindings = bindings
         self._draw = draw
@@ -112,6 +119,8 @@ class Session:
         self._asked: dict[bytes | str, int] = {}
         self.settings = settings
         self.prompts = prompts
+        self.official = official
+        self.second_question = not official if second_question is None else second_question
         self.events: list[Event] = [] if events is None else events
 
     @property
@@ -120,6 +129,10 @@ class Session:
         if self._rng is None:
             self._rng = self._draw.rng()
         return self._rng
+
+    def rng_of(self, purpose: str) -> Random:
+        """A generator beside `rng`, for what must not change the draws of the item."""
+        return self._draw.rng(purpose)
 
     async def ask(
         self,
@@ -141,7 +154,8 @@ class Session:
         request = Request(role, said, wanted, drawn, view, rng)
         numbered = DrawnRequest(binding, request, self._draw, nth, digest)
         reply, key = await self._replies.obtain(numbered, lambda: player.answer(request), Reply)
-        self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key))
+        limit = (drawn.max_tokens or 0) if reply.finish == "length" else 0
+        self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key, limit))
         return reply
 
     async def embed(self, role: str, texts: Sequence[str]) -> Vectors:
@@ -160,7 +174,20 @@ class Session:
     def branch(self, name: str) -> "Session":
         """A session for one concurrent branch, with a random generator and draws of its own."""
         draw = structs.replace(self._draw, branch=f"{self._draw.branch}/{name}")
-        return Session(self._replies, self._bindings, draw, self.settings, self.prompts, self.events)
+        return Session(
+            self._replies, self._bindings, draw, self.settings, self.prompts, self.events,
+            official=self.official, second_question=self.second_question,
+        )  # fmt: skip
+
+    def has_role(self, role: str) -> bool:
+        """Whether anyone plays the role."""
+        return role in self._bindings
+
+    @property
+    def limit_reached(self) -> int:
+        """The limit (tokens) that the last reply reached; 0 where it reached none."""
+        last = next((event for event in reversed(self.events) if isinstance(event, Exchange)), None)
+        return last.limit if last else 0
 
     def identity_of(self, role: str) -> str:
         """The name of whoever plays a role, for the outcome's record; never to decide what is asked."""

@@ -15,6 +15,8 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
 
+_SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
+
 
 class Item(Struct, frozen=True, kw_only=True):
     """One thing to be played; instruments extend it with their own fields.
@@ -32,6 +34,9 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     values: dict[str, float]
     facets: dict[str, str] = {}
     unreadable: int = 0
+    """How many questions have no answer, whatever the reason."""
+    replies: dict[str, int] = {}
+    """How many first replies held no answer, by kind, and what the second question brought (see `count_replies`)."""
 
 
 ItemT = TypeVar("ItemT", bound=Item)
@@ -136,6 +141,8 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     items: Callable[[Source], Iterable[ItemT]] = lambda source: ()
     headline: Callable[[RunView[ItemT, OutcomeT]], Headline[ItemT, OutcomeT]] = Headline
     """The part of the run that is compared with others: all of it, unless the run holds several numbers for a thing."""
+    first_replies: Callable[[OutcomeT], OutcomeT] | None = None
+    """The outcome as the first replies alone give it; None where what follows depends on the second question."""
     norm: Callable[[Source], Any] = lambda source: None
     """The human reference for these items as a JSON value, stored with the run."""
 
@@ -183,13 +190,14 @@ class Instrument:
 
     def prompts(self, override: str = "") -> Prompts:
         """Every word a model sees; files of the same name in the folder `override` replace ours."""
-        return Prompts(self.folder / "prompts", Path(override) if override else None)
+        return Prompts(self.folder / "prompts", Path(override) if override else None, _SHARED_PROMPTS)
 
 
 class Result(Struct, frozen=True, omit_defaults=True):
-    """What a command shows: tables on the terminal, everything with `--json`.
+    """What a command shows: first the finding, then tables on the terminal, everything with `--json`.
 
-    `failed` makes the exit code 1 (a gate that did not hold, a lint that found something).
+    `more` are tables that the terminal shows only with `--all`. `failed` makes the exit code 1 (a gate that did not
+    hold, a lint that found something).
     """
 
     tables: tuple[Table, ...] = ()
@@ -198,6 +206,8 @@ class Result(Struct, frozen=True, omit_defaults=True):
     wrote: tuple[str, ...] = ()
     data: dict[str, Any] = {}
     failed: bool = False
+    finding: str = ""
+    more: tuple[Table, ...] = ()
 
 
 class FinishedEpisode(Struct, frozen=True):

@@ -1,35 +1,46 @@
 """How to ask and how to read the answer, side by side: choices, allocations, JSON, in English and Chinese."""
 
 from sociometer.elicit.allocation import AllocationReading, Repaired, read_allocation, repair
+from sociometer.elicit.asking import Answer, Reading, ask, shared_prompt, with_room
 from sociometer.elicit.choice import ChoiceReading, read_choice, render_options
 from sociometer.elicit.item_files import read_items, read_lines
 from sociometer.elicit.order import arrange, balanced, original_index, shuffled, undo, unshuffled
+from sociometer.elicit.reader_model import READER_RULE, model_points
 from sociometer.elicit.structured import StructuredReading, find_json, read_each, read_json, read_schema
 from sociometer.elicit.vote import (
     ChoiceAnswer,
     Vote,
+    answer_line,
     ask_choice,
     ask_votes,
     check_key,
+    choice_reading,
     majority,
     most_votes,
     score_choice,
 )
 
 __all__ = [
+    "READER_RULE",
     "AllocationReading",
+    "Answer",
     "ChoiceAnswer",
     "ChoiceReading",
+    "Reading",
     "Repaired",
     "StructuredReading",
     "Vote",
+    "answer_line",
     "arrange",
+    "ask",
     "ask_choice",
     "ask_votes",
     "balanced",
     "check_key",
+    "choice_reading",
     "find_json",
     "majority",
+    "model_points",
     "most_votes",
     "original_index",
     "read_allocation",
@@ -42,7 +53,9 @@ __all__ = [
     "render_options",
     "repair",
     "score_choice",
+    "shared_prompt",
     "shuffled",
     "undo",
     "unshuffled",
+    "with_room",
 ]

@@ -9,8 +9,16 @@ from collections.abc import Sequence
 import msgspec
 
 from sociometer.elicit.allocation_answers import Answer, final_answer
-from sociometer.elicit.allocation_cleaning import without_arithmetic, without_remarks, without_totals, without_units
+from sociometer.elicit.allocation_cleaning import (
+    without_arithmetic,
+    without_blanks,
+    without_remarks,
+    without_totals,
+    without_units,
+)
+from sociometer.elicit.allocation_corrections import corrected_lines
 from sociometer.elicit.allocation_json import read_json_allocation
+from sociometer.elicit.allocation_labels import learned_names
 from sociometer.elicit.allocation_spelling import respelled, without_ranges
 from sociometer.elicit.allocation_tables import read_table
 from sociometer.elicit.allocation_text import read_text_allocation, read_whole_total
@@ -43,6 +51,7 @@ _RANKING = re.compile(
     re.IGNORECASE,
 )
 _LONG_DIGITS = re.compile(r"\d{13,}")
+_LEADERS = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])[.·]{2,}(?=\s?\d)")
 _LONGEST = 12_000  # an answer stands near the end; what a model rambled before need not be searched
 
 
@@ -83,13 +92,15 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
         raise ValueError(
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
-    text = _LONG_DIGITS.sub("#", plain(_behind_thinking(text)[-_LONGEST:]))
+    text = without_blanks(_LONG_DIGITS.sub("#", plain(_behind_thinking(text)[-_LONGEST:])[-_LONGEST:]))
+    text = _LEADERS.sub(": ", text)
     cut = _NEXT_QUESTION.search(text, 1)
     if cut and re.search(NUMBER, text[: cut.start()]):
         text = text[: cut.start()]
     if not text.strip():
         return AllocationReading(None, "empty")
     names = Names(options)
+    names.learn(learned_names(text, names))
     in_json = read_json_allocation(text, names, total)
     if in_json is not None:
         return AllocationReading(in_json or None, "json" if in_json else "several")
@@ -106,10 +117,14 @@ def _read_words(marked: str, n: int, total: float) -> AllocationReading | None:
     table = read_table(marked, n, total)
     if table is not None:
         return AllocationReading(table or None, "table" if table else "several")
-    cleaned = without_units(without_arithmetic(without_remarks(marked)))
+    cleaned = corrected_lines(without_units(without_arithmetic(without_remarks(marked))), total)
     settled, answer = final_answer(without_ranges(cleaned), n, total)
     if settled == "two":
         return AllocationReading(None, "several")
+    if answer is not None and answer.changed:
+        return AllocationReading(answer.points, "changed")
+    if answer is not None and settled == "replaced" and math.isclose(math.fsum(answer.points), total):
+        return AllocationReading(answer.points, "last")
     found = _read_spelled(cleaned, n, total)
     if found is not None and _RANKING.search(marked) and sorted(found.values or ()) == list(range(1, n + 1)):
         return AllocationReading(None, "ranking")

@@ -7,6 +7,7 @@ import re
 
 import msgspec
 
+from sociometer.elicit.allocation_corrections import says_change, says_swap, swapped, with_changes
 from sociometer.elicit.naming import MARK, marked_index
 from sociometer.elicit.numbers import NUMBER, amount
 
@@ -33,31 +34,20 @@ _EITHER = re.compile(
     r"两种|都合理|都可以|自行选择|取决于|方案[一二12]|版本[一二12]|任选",
     re.IGNORECASE,
 )
-_SWAP = re.compile(r"\b(?:swap|switch|exchange|reverse|trade)\b|互换|对调|交换|调换", re.IGNORECASE)
-
-_CHANGE = re.compile(
-    rf"{MARK}[^.\n]{{0,20}}\b(?:becomes?|is now|goes? (?:down|up)|drops?|rises?)\b|\b(?:make|reduce|lower|raise"
-    rf"|increase|bump|"
-    rf"drop|cut|change|move|shift|take)\b[^.\n]{{0,40}}(?:\d|\b(?:one|two|a point)\b)|\b(?:subtract"
-    rf"|add)\b[^.\n]{{0,20}}\d|"
-    rf"{MARK}[^。\n]{{0,6}}(?:改为|改成|变为|降[为到]|升[为到]|调[为到]|减|加)\s*[\d一两二三]",
-    re.IGNORECASE,
-)
-_NEW = re.compile(
-    rf"(?P<name>{MARK})\s*(?:points?\s*)?(?:becomes?|is now|(?:goes )?(?:down|up) to|to|a|应?改为|应?改成|变为"
-    rf"|[降升调][为到])?\s*"
-    rf"(?P<number>{NUMBER})",
-    re.IGNORECASE,
-)
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One whole allocation with its place in the text; `written` are the points in the reply's own order of names."""
+    """One whole allocation with its place in the text; `written` are the points in the reply's own order of names.
+
+    `order` are the options in that order; `changed` says that words behind the list changed it.
+    """
 
     start: int
     end: int
     points: tuple[float, ...]
     written: tuple[float, ...] = ()
+    order: tuple[int, ...] = ()
+    changed: bool = False
 
 
 def final_word(text: str) -> bool:
@@ -75,7 +65,8 @@ def whole_answers(marked: str, n: int, total: float) -> list[Answer]:
         points = {marked_index(match["name"]): amount(match["number"]).points(total) for match in window}
         if len(points) == n:
             listed = tuple(points[place] for place in range(n))
-            found.append(Answer(window[0].start(), window[-1].end(), listed, tuple(points.values())))
+            start, end = window[0].start(), window[-1].end()
+            found.append(Answer(start, end, listed, tuple(points.values()), tuple(points)))
             at -= n
         else:
             at -= 1
@@ -87,15 +78,13 @@ def whole_answers(marked: str, n: int, total: float) -> list[Answer]:
 
 
 def final_answer(marked: str, n: int, total: float) -> tuple[str, Answer | None]:
-    """Return "one", "two" or "open" and the answer that the reply settles on, where it gives whole ones at all."""
+    """Return "one", "replaced", "two" or "open" and the answer that the reply settles on, if any."""
     answers = whole_answers(marked, n, total)
     own_order = {answer.written for answer in answers if answer.written}
     answers = [answer for answer in answers if answer.written or answer.points not in own_order] or answers
     if not answers:
         return "open", None
     last = answers[-1]
-    if _SWAP.search(marked, last.end):
-        return "two", None
     changed = _changed(marked[last.end :], last, total)
     if changed is not None:
         return ("one", changed) if changed.points else ("two", None)
@@ -108,20 +97,20 @@ def final_answer(marked: str, n: int, total: float) -> tuple[str, Answer | None]
         return "two", None
     fixed = math.isclose(math.fsum(last.points), total) and not math.isclose(math.fsum(different[-1].points), total)
     if fixed or _LATER.search(between) or _LATER.search(marked[max(0, last.start - 60) : last.start]):
-        return "one", last
+        return "replaced", last
     return "two", None
 
 
 def _changed(tail: str, last: Answer, total: float) -> Answer | None:
     """The answer after changes that the reply names behind it; without points where they do not lead to the total."""
-    if not _CHANGE.search(tail) or not re.search(MARK, tail):
+    if says_swap(tail):
+        points = swapped(tail, last.points, last.order or tuple(range(len(last.points)))) or ()
+    elif says_change(tail):
+        points = with_changes(tail, last.points, total)
+        points = points if math.isclose(math.fsum(points), total) and points != last.points else ()
+    else:
         return None
-    points = list(last.points)
-    for match in _NEW.finditer(tail):
-        points[marked_index(match["name"])] = amount(match["number"]).points(total)
-    if math.isclose(math.fsum(points), total) and tuple(points) != last.points:
-        return Answer(last.start, last.end + len(tail), tuple(points), last.written)
-    return Answer(last.start, last.end, ())
+    return Answer(last.start, last.end, points, last.written, last.order, changed=True)
 
 
 def _same(first: tuple[float, ...], second: tuple[float, ...]) -> bool:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
-from sociometer.elicit.naming import MARK
+from sociometer.elicit.naming import MARK, option_mark
 
-__all__ = ["is_hypothetical", "without_arithmetic", "without_remarks", "without_totals", "without_units"]
+__all__ = [
+    "gives_rest_nothing",
+    "is_hypothetical",
+    "without_arithmetic",
+    "without_remarks",
+    "without_totals",
+    "without_units",
+]
 
+_BLANKS = re.compile(r"\s{3,}")
 _ONE = r"\d{1,6}(?:\.\d{1,6})?"
 _SUM_OF_NAMES = re.compile(rf"{MARK}(?:\s*\+\s*{MARK}){{1,20}}\s*={{1,3}}\s*{_ONE}")
 _ARITHMETIC = re.compile(
@@ -62,33 +71,71 @@ _HYPOTHETICAL = re.compile(
     r"others? (?:might|could|would|may)|(?:might|may) also|could also|if (?:she|he|it|they|the|you|we|this|that)\b|"
     r"alternatively|(?:an )?alternative (?:is|would|could)|before the|for comparison|for example|e\.g|"
     r"nearly (?:gave|said|put)|almost (?:gave|said|put)|considered|(?:was|am|were) tempted|thought about"
-    r"|instead of|rather than|my second choice|not (?:\d|the))|"
-    r"如果|假如|要是|倘若|换(?:个|成|作|做)|若(?:是|他|她)|也可能|可能是|别人|其他人|有人(?:会|可能)|例如|比如"
+    r"|instead of|rather than|my second choice|not the)|"
+    r"如果(?![是让要由]我)|假如|要是|倘若|换(?:个|成|作|做)|若(?:是|他|她)|也可能|可能是|别人|其他人|有人(?:会|可能)|例如|比如"
     r"|也可以|而不是|换一个",
+    re.IGNORECASE,
+)
+_NOT_THIS = re.compile(
+    rf"[,(]?\s*(?:\b(?:not|instead of|rather than)\s+(?:an?\s+)?|而不是\s*|不是\s*){_ONE}(?![.\d])"
+    r"(?:\s*(?:points?|分))?\)?",
     re.IGNORECASE,
 )
 _NOTE = re.compile(
     r"^\W{0,4}(?:note|n\.b|nb|p\.?s|remark|caveat|disclaimer|注意?|说明|备注|另外|附注)\s*[:：.]", re.IGNORECASE
 )
+_NOTHING = r"(?:zero|0|none|nothing|nil|no points?|not|don't|doesn't|aren't|isn't|absent)"
+_OTHERS = r"(?:rest|others|remaining|other (?:two|one|three|emotions?|options?|feelings?))"
+_REST_NOTHING = re.compile(
+    rf"\b{_OTHERS}\b[^.\n]{{0,30}}\b{_NOTHING}\b|\b{_NOTHING}\b[^.\n]{{0,40}}\b{_OTHERS}\b|"
+    rf"\b(?:only|solely|exclusively|entirely)\b[^.\n\d]{{0,30}}{MARK}|"
+    rf"\b(?:split|share[sd]?|divided?)\b[^.\n]{{0,30}}\bbetween\b[^.\n]{{0,20}}{MARK}|"
+    r"(?:其余|其[他它]|剩下|剩余|余下|另外?[两三二]|别的)[^。\n]{0,20}(?:[0零〇]|没有?|无|不)|"
+    rf"(?:只有?|仅)[^。\n\d]{{0,10}}{MARK}",
+    re.IGNORECASE,
+)
+_ABSENT = (
+    r"[^.。\n\d]{0,60}(?:[-–—/×✗](?=\s|[),;]|$)"
+    r"|\b(?:no|not|none|nothing|nil|n/a|don't|doesn't|isn't|aren't|absent)\b|没|无|不|未)"
+)
+_NO = r"(?:\b(?:no|not|nor|without|don't|doesn't|can't|isn't)\b|没有?|[无不]|看不[出到])[^.。\n\d]{0,40}"
 _SENTENCE = re.compile(r"(?<=[^\d\s][.!?])\s+|(?<=\d[.!?])\s+(?=[A-Z\"'(])|(?<=[。!?])|\n+")
+
+
+def without_blanks(text: str) -> str:
+    """Return the text with runs of white space made short, so that no rule searches through a long one."""
+    return _BLANKS.sub(_short_blank, text)
+
+
+def _short_blank(match: re.Match[str]) -> str:
+    lines = match[0].count("\n")
+    return "\n" * min(lines, 2) if lines else "\t" if "\t" in match[0] else "  "
 
 
 def without_arithmetic(marked: str) -> str:
     """Return the text with '10 x 0.3 = 3' as '3' and without 'a + b + c = 10'; a list like '4+3+1+2=10' stays."""
-    marked = _CHANGED.sub(r"\g<name>\g<new>", _SUM_OF_NAMES.sub(" ", marked))
+    marked = _CHANGED.sub(r"\g<name>\g<new>", without_blanks(_SUM_OF_NAMES.sub(" ", marked)))
     return _ARITHMETIC.sub(lambda match: match[0] if _ALLOWED_SUM.fullmatch(match[0]) else match["result"], marked)
 
 
 def without_totals(marked: str) -> str:
     """Return the text without its sums and remainders."""
-    return _TOTAL.sub(" ", marked)
+    return without_blanks(_TOTAL.sub(" ", marked))
 
 
 def without_units(marked: str) -> str:
     """Return the text without numbers that count hours, years, people and the like."""
     for pattern in (_OF_ALL, _SCALE, _CLOCK, _UNIT_NUMBER, _LABELLED_NUMBER, _REST):
-        marked = pattern.sub(" ", marked)
+        marked = without_blanks(pattern.sub(" ", marked))
     return _NO_POINTS.sub(" 0 ", _NOT_ANY.sub(r"\1 0", marked))
+
+
+def gives_rest_nothing(marked: str, named: Collection[int], n: int) -> bool:
+    """Return whether options without a number got nothing: the reply says so, or gives the whole total to one."""
+    if len(named) == 1 or len(named) == n or _REST_NOTHING.search(marked):
+        return True
+    rest = (option_mark(place) for place in range(n) if place not in named)
+    return all(re.search(rf"{mark}{_ABSENT}|{_NO}{mark}", marked, re.IGNORECASE) for mark in rest)
 
 
 def without_remarks(marked: str) -> str:
@@ -96,7 +143,7 @@ def without_remarks(marked: str) -> str:
     marked = re.sub(
         r"\([^()]{0,400}\)",
         lambda match: " " if _is_remark(match[0][1:-1]) and re.search(r"\d", match[0]) else match[0],
-        marked,
+        without_blanks(_NOT_THIS.sub(" ", marked)),
     )
     kept, at = [], 0
     for match in [*_SENTENCE.finditer(marked), None]:
@@ -105,7 +152,7 @@ def without_remarks(marked: str) -> str:
         if not (_is_remark(sentence) and re.search(r"\d", sentence)):
             kept.append(sentence)
         at = end
-    return "".join(kept)
+    return without_blanks("".join(kept))
 
 
 def _is_remark(sentence: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from sociometer.elicit.structured import find_json
 __all__ = ["read_json_allocation"]
 
 _COUNTING_KEYS = ("id", "index", "option", "number", "no")
+_DEEPEST = 40  # answers are two or three levels deep; Python cannot walk through hundreds
 _TOTAL_KEY = re.compile(r"total|sum|总", re.IGNORECASE)
 
 
@@ -25,7 +27,7 @@ def read_json_allocation(text: str, names: Names, total: float) -> tuple[float, 
     Nothing (an empty tuple) is read where objects differ and the reply does not say which one counts.
     """
     parts = list(find_json(text)) or list(find_json(re.sub(r",\s*([}\]])", r"\1", text.replace("'", '"'))))
-    decoded = [msgspec.json.decode(part.encode()) for part in parts]
+    decoded = [msgspec.json.decode(part.encode()) for part in parts if _depth(part) <= _DEEPEST]
     named = [found for value in decoded if (found := _by_name(value, names, total)) is not None]
     if named:
         return named[-1] if len(set(named)) == 1 or final_word(text) else ()
@@ -33,6 +35,12 @@ def read_json_allocation(text: str, names: Names, total: float) -> tuple[float, 
     if placed:
         return placed[-1]
     return _by_name(decoded, names, total)  # one object a line
+
+
+def _depth(part: str) -> int:
+    """How many brackets are open at once, at most."""
+    steps = accumulate(1 if mark in "[{" else -1 if mark in "]}" else 0 for mark in part)
+    return max(steps, default=0)
 
 
 def _by_name(value: Any, names: Names, total: float) -> tuple[float, ...] | None:

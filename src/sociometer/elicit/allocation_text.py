@@ -8,7 +8,9 @@ from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 
+from sociometer.elicit.allocation_cleaning import gives_rest_nothing
 from sociometer.elicit.allocation_spelling import RANGE
+from sociometer.elicit.feeling_words import is_known_feeling
 from sociometer.elicit.naming import MARK, marked_index
 from sociometer.elicit.numbers import NUMBER, Amount, amount, total_points
 
@@ -23,7 +25,7 @@ _SCORE_WORD = (
     r"it|i|i'd|i'll|will|to|then|only|just|also|percent|percentage|share|all|whole|entire|full|each|both|"
     r"得分|得到|得|给出|给予|给|为|是|打分|打|分配|分值|分数|评分|评为|占比|占|大约|约|的|强度|程度|可以|应该|应|我|情绪|值|记|计|各"
 )
-_GAP = rf"\([^()\d\n]{{0,120}}\)|[\s:=|>\-–—~→\"'()\[\]{{}}]|(?:{_SCORE_WORD})(?![A-Za-z])"
+_GAP = rf"(?>\([^()\d\n]{{0,120}}\)|[\s:=|>\-–—~→\"'()\[\]{{}}]|(?:{_SCORE_WORD})(?![A-Za-z]))"
 _TO = r"to|for|on|of|in|towards?|goes|go|the|emotion|option|feeling|是|给|分给|分配给|归|的|\(?\d\)"
 _NAMED = re.compile(rf"(?P<name>{MARK})(?P<gap>(?:{_GAP}){{0,40}}?)(?P<number>{NUMBER})", re.IGNORECASE)
 _NAMED_COMMA = re.compile(rf"(?P<name>{MARK})(?P<gap>(?:{_GAP}|,){{0,40}}?)(?P<number>{NUMBER})", re.IGNORECASE)
@@ -69,12 +71,12 @@ def read_whole_total(text: str, n: int, total: float) -> Points | None:
     """Return the points where some options got the whole total between them, so that the others got nothing."""
     if _RANGED.search(text):
         return None
-    for pattern in (_NAMED, _BEFORE):
+    for pattern in (_NAMED, _BEFORE, _NAMED_COMMA):
         amounts = _pairs(text, pattern)
         if len(amounts) == 1 and any(found.is_percent for found in amounts.values()):
             continue  # '100% proud' is a manner of speaking
         given = math.fsum(found.points(total) for found in amounts.values())
-        if amounts and math.isclose(given, total, abs_tol=1e-9):
+        if amounts and math.isclose(given, total, abs_tol=1e-9) and gives_rest_nothing(text, amounts, n):
             return tuple(amounts[at].points(total) if at in amounts else 0.0 for at in range(n))
     return None
 
@@ -185,6 +187,8 @@ def _in_order(part: str, n: int, total: float) -> dict[int, Amount]:
     ]
     pairs = [pair for pair in pairs if not _TOTAL.fullmatch(pair[0])]
     known = [marked_index(word) if re.fullmatch(MARK, word) else place for place, (word, _) in enumerate(pairs)]
+    if any(is_known_feeling(word.casefold()) for word, _ in pairs):
+        return {}  # each such word would have been read as its option
     if known != list(range(n)) or any(len(word) < 3 and word.isascii() for word, _ in pairs):
         return {}
     found = {place: amount(number) for place, (_, number) in enumerate(pairs)}

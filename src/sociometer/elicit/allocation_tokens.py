@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from sociometer.elicit.allocation_cleaning import gives_rest_nothing
 from sociometer.elicit.allocation_spelling import RANGE
 from sociometer.elicit.naming import MARK, marked_index
 from sociometer.elicit.numbers import NUMBER, Amount, amount
@@ -34,7 +35,7 @@ def read_sentences(text: str, n: int, total: float) -> tuple[float, ...] | None:
         if found is None or set(found) & set(amounts):
             return None
         amounts |= found
-    if len(amounts) < min(n, 2):
+    if len(amounts) < min(n, 2) or not gives_rest_nothing(text, amounts, n):
         return None
     points = tuple(amounts[place].points(total) if place in amounts else 0.0 for place in range(n))
     return points if math.isclose(math.fsum(points), total, abs_tol=1e-9) else None

@@ -10,33 +10,36 @@ import msgspec
 from sociometer.core.answer_format import Choice
 from sociometer.elicit.evidence import Evidence
 from sociometer.elicit.formatted import formatted
-from sociometer.elicit.mentions import ANY, CLASH, index_of
-from sociometer.elicit.normal import plain, squeeze
+from sociometer.elicit.marks import ANY, CLASH, index_of
+from sociometer.elicit.normal import squeeze
 from sociometer.elicit.paraphrase import wordings
 from sociometer.elicit.phrases import CORRECTION
-from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim
-from sociometer.elicit.verdicts import read_list, read_ranking, read_ticks
+from sociometer.elicit.polarity import FINAL, LOWEST, MARKED, VERDICT, Claim
+from sociometer.elicit.spoken import spoken
+from sociometer.elicit.verdicts import read_boxes, read_list, read_ranking, read_ticks
 
 __all__ = ["ChoiceReading", "read_choice", "render_options"]
 
 _REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline|would rather not)|as an ai\b|"
+    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|"
+    r"i(?: (?:can(?:no|')?t|won't|refuse|decline|would rather not)|'d rather not| don't (?:want|feel comfortable))|"
+    r"as an ai\b|"
     r"(?:can|could) not (?:answer|choose|determine)|no(?:ne| correct) (?:of|answer)|impossible to (?:tell|say|choose))|"
     r"无法(?:回答|选择|确定|判断|作答|替)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝|不想回答|不愿回答|都不(?:对|"
-    r"是|选|合适)|"
+    r"是|选|合适)|不(?:太|大|会|是很)?(?:想|愿意?|方便|打算)(?:替|帮|为|选|挑|参与|协助)|"
     r"作为(?:一个)?(?:AI|人工智能)",
     re.IGNORECASE,
 )
+_ONE_LINE = 40
+_ONLY_MARKED = re.compile(
+    r"[*_#\s]*(?:(?:my |the )?(?:final )?answer|(?:最终)?答案)[*_\s]*[:：][*_\s]*[(\[]?([A-Z])[)\]]?[*_.。\s]*",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"\W*(\d{1,2})\W*")
-_THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_HALF = 10_000  # an answer appears near the beginning or the end; the middle of a longer reply is not read
 _SHORT = 300  # in a longer reply, an option's words turn up without being meant
+_LONG = 1200
 _LABELLED = "[\ue100-\ue13f\ue160]"
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
-_NEXT_QUESTION = re.compile(
-    r"\n\s*(?:#+ *)?(?:question|user|human|q)\s*\d*\s*:|\n\s*(?:问题|題目|题目)\s*[:：]", re.IGNORECASE
-)
 _DECIDES = re.compile(
     r"\bi(?:'d| would)\b|\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|"
     r"应该|合适|应当",
@@ -73,7 +76,9 @@ def read_choice(text: str, options: Sequence[str], labels: Sequence[str], *, fin
     _check(options, labels)
     if (bare := text.strip()) in labels:
         return ChoiceReading(labels.index(bare), "bare")
-    reading = _Reader(plain(_spoken(text)), tuple(options), tuple(labels), finish == "length").read()
+    if len(bare) < _ONE_LINE and (only := _ONLY_MARKED.fullmatch(bare)) and only[1] in labels:
+        return ChoiceReading(labels.index(only[1]), "marked")  # nothing else to weigh: the same as below, at once
+    reading = _Reader(spoken(text, options, labels), tuple(options), tuple(labels), finish == "length").read()
     if reading.index is None and finish == "length" and reading.rule in ("empty", "no answer"):
         return ChoiceReading(None, "cut off")
     return reading
@@ -86,23 +91,6 @@ def _check(options: Sequence[str], labels: Sequence[str]) -> None:
         )
     if len({label.casefold() for label in labels}) != len(labels):
         raise ValueError(f"labels {list(labels)} repeat; give every option its own")
-
-
-def _spoken(text: str) -> str:
-    """The reply without its reasoning, and only the two ends of an absurdly long one."""
-    closings = list(_THINK_END.finditer(text))
-    closed = closings[-1] if closings else None
-    opened = _THINK.search(text)
-    if closed:
-        head = text[: opened.start()] if opened and opened.start() < closed.start() else ""
-        text = head + "\n" + text[closed.end() :]
-        opened = _THINK.search(text)
-    if opened:
-        text = text[: opened.start()]
-    following = _NEXT_QUESTION.search(text)
-    if following and text[: following.start()].strip():
-        text = text[: following.start()]  # a model that runs on writes the next item itself
-    return text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
 
 
 class _Reader(Evidence):
@@ -153,12 +141,14 @@ class _Reader(Evidence):
 
     def claimed(self) -> ChoiceReading | None:
         """What the reply's sentences claim; the last word counts where the writer takes the first back."""
-        claims = [claim for claim in self.claims() if claim.strength >= VERDICT]
+        stated = self.claims()
+        claims = [claim for claim in stated if claim.strength >= VERDICT]
+        claims = claims or [claim for claim in stated if claim.strength == LOWEST]
         by_label = [claim for claim in claims if re.match(_LABELLED, self.marked[claim.start])]
         spoken_of = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
         if not by_label and len(spoken_of) > 2 and not any(claim.strength >= FINAL for claim in claims):
             return None
-        claims = by_label or claims
+        claims = by_label or [claim for claim in claims if claim.strength > VERDICT or not self.cut]
         settled = self.settle(claims)
         if settled is None:
             return None
@@ -184,7 +174,12 @@ class _Reader(Evidence):
 
     def ticked(self) -> ChoiceReading | None:
         """The only option with a tick, where every other has a cross."""
-        index = None if self.cut else read_ticks(self.marked, self.count)
+        if self.cut:
+            return None
+        boxed = read_boxes(self.marked, self.count)
+        if boxed is not None:
+            return ChoiceReading(boxed, "list")
+        index = read_ticks(self.marked, self.count)
         return None if index is None or any(True for _ in self.marked_answers()) else ChoiceReading(index, "list")
 
     def ranked(self) -> ChoiceReading | None:
@@ -216,7 +211,7 @@ class _Reader(Evidence):
             return None
         index = unmentioned.pop()
         last = self.sentences[-1].text
-        if len(self.rejected()) >= self.count - 2 or _LEFT_OVER.search(last):
+        if len(self.rejected()) >= max(2, self.count - 2) or _LEFT_OVER.search(last):
             return ChoiceReading(index, "exclusion")
         return ChoiceReading(index, "exclusion") if wordings(self.options).closest(last, least=1) == index else None
 
@@ -234,9 +229,10 @@ class _Reader(Evidence):
         words = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
         if len(said) == 1 and words == said:
             return ChoiceReading(words.pop(), "option text") if self.is_said_at_an_end() else None
-        if said or "?" in self.text:
+        if self.sentences[-1].question or len(self.text) > _LONG or re.search(_LABELLED, self.marked):
             return None
-        index = wordings(self.options).closest(self.text) if len(self.text) < _SHORT else None
+        closest = wordings(self.options).closest(self.text) if len(self.text) < _SHORT and not said else None
+        index = wordings(self.options).stated(self.text) if closest is None else closest
         return None if index is None else ChoiceReading(index, "paraphrase")
 
     def mentioned(self) -> ChoiceReading | None:
@@ -255,8 +251,10 @@ class _Reader(Evidence):
         """Whether the last sentence mentions an option, or the first and nothing takes it back."""
         if re.search(rf"{ANY}[\"']*\s+(?:is|was|would|sounds|seems|might|may)\b", self.marked):
             return False
-        if re.search(ANY, self.sentences[-1].text) or _THAT_ONE.search(self.sentences[-1].text):
+        if re.search(ANY, self.sentences[-1].text):
             return True
+        if _THAT_ONE.search(self.sentences[-1].text) and len(self.sentences) > 1:
+            return re.search(ANY, self.sentences[-2].text) is not None
         first = self.sentences[0]
         after = self.marked[first.start + len(first.text) :]
         return re.search(ANY, first.text) is not None and not (CORRECTION.search(after) or _BUT.search(after))

@@ -6,9 +6,22 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from sociometer.elicit.mentions import ANY, index_of, marker
-from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, TAKEN_BACK
-from sociometer.elicit.polarity import FINAL, MARKED, VERDICT, Claim, Sentence, Stance, indexes_of, judge, sentences
+from sociometer.elicit.marks import ANY, index_of
+from sociometer.elicit.mentions import marker
+from sociometer.elicit.phrases import CORRECTION, GROUP, HYPOTHETICAL, OUT_BEFORE, RETRACTION, TAKEN_BACK
+from sociometer.elicit.polarity import (
+    DECLARED,
+    FINAL,
+    MARKED,
+    OPENED,
+    VERDICT,
+    Claim,
+    Sentence,
+    Stance,
+    indexes_of,
+    judge,
+    sentences,
+)
 
 __all__ = ["Evidence"]
 
@@ -21,6 +34,11 @@ _MARKED_ANSWER = re.compile(
     rf"(?P<marks>{GROUP})",
     re.IGNORECASE,
 )
+_HEADED = re.compile(
+    r"^[^\w\n\ue100-\ue160]*(?:(?:my |the )?(?:final )?(?:answer|verdict|conclusion|choice|decision)|"
+    rf"结论|答案|最终选择)[^\w\n\ue100-\ue160]*\n+[^\w\ue100-\ue160]*(?P<marks>{GROUP})(?=[^\w\n(\ue100-\ue160]*(?:\n|$|\())",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ALONE = re.compile(rf"^[\s\W_]*?({GROUP})[^\w\ue100-\ue160]*(?:it is|then|选项|for me)?\W*$")
 _OPENING = re.compile(
     rf"^[^\w\ue100-\ue160]*({GROUP})(?!\s*:\s*{ANY}\W*$)"
@@ -28,8 +46,13 @@ _OPENING = re.compile(
     r"[\U0001f000-\U0001ffff]|[吧啦呀咯]|因为|因為))",
     re.IGNORECASE,
 )
+_FIRM = re.compile(
+    rf"^[^\w\ue100-\ue160]*({GROUP})[\"')\]]*(?:[^\w\n\ue100-\ue160]*(?:\n|$)|\s*[.!。]+(?=\s)|"
+    rf"\s*\([^()\n]{{1,600}}\)?\W*(?:\n|$))"
+)
+_LABEL_LINE = re.compile(r"^[^\w\n\ue100-\ue160]*([\ue100-\ue13f])[^\w\n\ue100-\ue160]*$", re.MULTILINE)
 _ENDING = re.compile(
-    rf"(?:^|[^\w\s,()\"'\ue100-\ue160]|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|"
+    rf"(?:^|[^\w\s,/&+()\"'\ue100-\ue160]|(?<![\ue100-\ue160]),\s*(?:so|then)?)\s*[\"'(]*({GROUP})[\W_]*(?:it is|then|"
     rf"全选)?[\W_]*$",
     re.IGNORECASE,
 )
@@ -37,12 +60,24 @@ _COLON_END = re.compile(rf"[:→]\s*({GROUP})\W*$")
 _CONTRAST = re.compile(
     r"\b(?:but|yet|however|still|though|nevertheless|so|therefore|hence|thus)\b|但|可是|不过|所以|因此", re.IGNORECASE
 )
+_BUT = re.compile(r"^[^.。;\n]*(?:\b(?:but|yet)\b|但|不过)[^.。;\n]*$", re.IGNORECASE)
+_BUT_ANSWER = re.compile(
+    r"\b(?:but|yet|however)\b[^.]{0,60}\b(?:answer|choice|pick|i'd|i would|i'll|go with)\b[^.]{0,30}$|"
+    r"(?:但|不过|可是)[^。]{0,30}(?:答案|我会?选|选)[^。]{0,6}$",
+    re.IGNORECASE,
+)
+_SECOND = re.compile(r"\b(?:second|third|runner-up|alternative(?:ly)?|plan b)\b|备选|次选|第二", re.IGNORECASE)
 _BRACKETED = re.compile(r"[^\w]*\w{1,4}[)\]]")
 _OPENING_BRACKET = re.compile(
     r"^[^\w\ue100-\ue160]*([\ue100-\ue11f])(?=\s+(?!(?:is|are|was|would|could|may|might|can|and|or|[a-z]+s|"
     r"[a-z]+n't)\b)\S)"
 )
-_CONCLUDES = re.compile(r"\W*(?:(?:so|therefore|thus|hence|that's why)\b|所以|因此|故|因而)", re.IGNORECASE)
+_CONCLUDES = re.compile(
+    r"(?:^[^\w\ue100-\ue160]*|[,;:—–-]\s*(?:and )?)(?:(?:so|therefore|thus|hence|that's why|(?:that|this|"
+    r"which) leaves|leaving)\b|所以|因此|"
+    r"故|因而|只剩|剩下)",
+    re.IGNORECASE,
+)
 
 
 class Evidence:
@@ -96,39 +131,61 @@ class Evidence:
         return [found[start] for start in sorted(found)]
 
     def marked_answers(self) -> Iterator[Claim]:
-        for match in _MARKED_ANSWER.finditer(self.marked):
+        found = [*_MARKED_ANSWER.finditer(self.marked), *_HEADED.finditer(self.marked)]
+        for match in sorted(found, key=lambda match: match.start("marks")):
             yield Claim(indexes_of(match["marks"]), MARKED, match.start("marks"))
 
     def at_the_ends(self) -> Iterator[Claim]:
-        opening = _OPENING.match(self.marked)
-        if opening is None and _BRACKETED.match(self.text):
-            opening = _OPENING_BRACKET.match(self.marked)
-        if opening and not self.is_list:
-            yield Claim(indexes_of(opening[1]), VERDICT, opening.start(1))
+        everything = re.findall(ANY, self.marked)
+        if not self.has_words and len(set(everything)) > 1:
+            yield Claim(indexes_of("".join(everything)), MARKED, self.marked.index(everything[0]))
+            return
+        opened = self.opened()
+        if opened is not None:
+            yield opened
         concluded = self.concluded()
         if concluded is not None:
             yield concluded
         for at, sentence in enumerate(self.sentences):
             last = at == len(self.sentences) - 1
-            if sentence.question:
+            if sentence.question or (last and self.marked.endswith(":")):
                 continue
             match = (_ENDING if last else _COLON_END).search(sentence.text[-200:])
             if match and "," in match[0][:1] and len(re.findall(ANY, sentence.text)) > len(indexes_of(match[1])):
                 continue
-            if match and not HYPOTHETICAL.search(sentence.text):
+            if match and not (HYPOTHETICAL.search(sentence.text) or _is_second(sentence.text[-200:], match)):
                 alone = last and self.has_words and _ALONE.match(sentence.text[-200:]) and not self.is_list
                 start = sentence.start + max(0, len(sentence.text) - 200) + match.start(1)
                 yield Claim(indexes_of(match[1]), MARKED if alone and at else FINAL if last else VERDICT, start)
 
+    def opened(self) -> Claim | None:
+        """The options with which the reply opens; firmly where nothing else is in that sentence."""
+        firm = _FIRM.match(self.marked)
+        if firm:
+            heads = {index_of(mark) for mark in _LABEL_LINE.findall(self.marked)}
+            alone = "(" not in firm[0] and (firm[0].endswith("\n") or firm.end() == len(self.marked))
+            if heads <= indexes_of(firm[1]) and (alone or not self.is_list):
+                return Claim(indexes_of(firm[1]), OPENED, firm.start(1))
+        opening = _OPENING.match(self.marked)
+        if opening is None and _BRACKETED.match(self.text):
+            opening = _OPENING_BRACKET.match(self.marked)
+        if opening is None or self.is_list:
+            return None
+        return Claim(indexes_of(opening[1]), OPENED, opening.start(1))
+
     def concluded(self) -> Claim | None:
         """The only option in a last sentence that draws a conclusion ("So she will look on the shelf")."""
         last = self.sentences[-1]
-        found = list(re.finditer(ANY, last.text))
-        if last.question or len(found) != 1 or not _CONCLUDES.match(last.text) or HYPOTHETICAL.search(last.text):
+        turns = [turn.start() for turn in _CONCLUDES.finditer(last.text)]
+        if self.cut or last.question or not turns or HYPOTHETICAL.search(last.text, turns[-1]):
             return None
-        if any(stance.start == last.start + found[0].start() and stance.rejected for stance in self.stances):
+        found = list(re.finditer(ANY, last.text[turns[-1] :]))
+        if len({index_of(mark[0]) for mark in found}) != 1:
             return None
-        return Claim(indexes_of(found[0][0]), FINAL, last.start + found[0].start())
+        start = last.start + turns[-1] + found[0].start()
+        if any(stance.start >= start and (stance.rejected or stance.barred) for stance in self.stances):
+            return None
+        return Claim(indexes_of(found[0][0]), FINAL, start)
 
     @cached_property
     def has_words(self) -> bool:
@@ -139,7 +196,7 @@ class Evidence:
     def is_list(self) -> bool:
         """Whether lines of the reply begin with different options."""
         heads = re.findall(r"^[ \t>#|*•\[\]xX-]*([\ue100-\ue15f])\s*[.):|–—\s-]", self.marked, re.MULTILINE)
-        inline = re.findall(r"(?:^|[.。;!?]\s*)([\ue100-\ue15f])\s*:", self.marked)
+        inline = re.findall(r"(?:^|[.。;!?]\s*)([\ue100-\ue15f])\s*[.:)]\s", self.marked)
         return len(set(heads)) > 1 or len(set(inline)) > 1
 
     def settle(self, claims: Sequence[Claim]) -> tuple[frozenset[int | None], int] | None:
@@ -153,7 +210,9 @@ class Evidence:
                 strength = max(strength, claim.strength)
             elif _replaces(claim, now, strength, between):
                 now, strength = claim.indexes, claim.strength
-            elif strength == MARKED and claim.strength < FINAL:
+            elif (strength >= OPENED and claim.strength < FINAL) or (
+                strength == DECLARED and claim.strength < DECLARED
+            ):
                 continue
             else:
                 now, strength = now | claim.indexes, claim.strength
@@ -178,12 +237,22 @@ def _ends(marked: str) -> str:
     return marked[: places[_FIRST]] + "\n\n" + marked[places[-_LAST] :]
 
 
+def _is_second(text: str, match: re.Match[str]) -> bool:
+    """Whether the words in front of a label at the end reject it or make it a second choice."""
+    clause = re.split(r"[,;(—–]", text[: match.start(1)].rstrip("\"'(: "))[-1]
+    return _SECOND.search(clause) is not None or OUT_BEFORE.search(text[: match.start(1)]) is not None
+
+
 def _replaces(claim: Claim, now: frozenset[int | None], strength: int, between: str) -> bool:
     """Whether a claim takes the place of an earlier one: it narrows or widens it, corrects it, or concludes."""
+    corrects = (RETRACTION if strength == OPENED else CORRECTION).search(between) is not None
     return (
         claim.indexes < now
         or now < claim.indexes
-        or CORRECTION.search(between) is not None
+        or corrects
         or (claim.strength == MARKED and strength < MARKED)
         or (claim.strength == FINAL and _CONTRAST.search(between) is not None)
+        or (claim.strength == DECLARED and strength < DECLARED)
+        or (claim.strength == VERDICT and strength <= VERDICT and _BUT.search(between) is not None)
+        or (strength < OPENED and _BUT_ANSWER.search(between[-120:]) is not None)
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["FAMILIES", "SYNONYMS"]
+import re
+
+__all__ = ["FAMILIES", "SYNONYMS", "is_known_feeling"]
 
 FAMILIES = tuple(
-    frozenset(line.split())
+    frozenset(word.replace("_", " ") for word in line.split())
     for line in [
         "proud pride prideful",
         "ashamed shame shameful",
@@ -73,13 +75,49 @@ FAMILIES = tuple(
         "puzzled puzzlement",
         "hurt hurting",
         "pleased pleasure",
+        "satisfied satisfaction",
+        "moved moving",
+        "shy shyness",
+        "anguished anguish",
+        "delighted delight",
+        "triumphant triumph",
+        "sorrowful sorrow",
+        "sorry pity",
+        "bitter bitterness",
+        "empty emptiness",
+        "isolated isolation",
+        "excluded exclusion",
+        "rejected rejection",
+        "offended offence offense",
+        "shocked shock",
+        "admiring admiration",
+        "apologetic apology",
+        "doubtful doubt",
+        "uneasy unease uneasiness",
+        "thrilled thrill",
+        "defiant defiance",
+        "vengeful vengeance",
+        "affectionate affection",
+        "tender tenderness",
+        "outraged outrage",
+        "enraged rage",
+        "irritated irritation irritability",
+        "helpless helplessness",
+        "melancholic melancholy",
+        "sceptical scepticism skeptical skepticism",
+        "optimistic optimism",
+        "pessimistic pessimism",
+        "enthusiastic enthusiasm",
+        "dissatisfied dissatisfaction",
+        "awed awe",
+        "torn conflicted conflict",
     ]
     if line
 )
 """Word families; two words of one family name the same option."""
 
 SYNONYMS = tuple(
-    frozenset(line.split())
+    frozenset(word.replace("_", " ") for word in line.split())
     for line in [
         "生气 愤怒 气愤 恼怒 恼火",
         "骄傲 自豪",
@@ -137,6 +175,95 @@ SYNONYMS = tuple(
         "期待 expectation anticipation",
         "沮丧 frustration frustrated",
         "疲惫 exhaustion exhausted",
+        "轻松 relaxed relieved relief ease",
+        "放松 relaxed relaxation",
+        "满意 satisfied satisfaction",
+        "满足 content contented contentment satisfied fulfilled",
+        "难过 sad sadness upset",
+        "悲痛 grief",
+        "感动 touched moved",
+        "欣慰 gratified comforted",
+        "松了口气 relieved relief",
+        "如释重负 relieved relief",
+        "释然 relieved relief",
+        "放心 reassured relieved",
+        "委屈 wronged aggrieved",
+        "幸福 happy happiness bliss",
+        "愉快 pleased cheerful",
+        "得意 smug triumphant pleased",
+        "扬眉吐气 vindicated triumphant vindication",
+        "难为情 embarrassed bashful embarrassment",
+        "不好意思 embarrassed shy embarrassment",
+        "害羞 shy shyness bashful",
+        "意外 surprised surprise unexpected",
+        "惊喜 delighted surprise",
+        "震惊 shocked shock",
+        "好笑 amused amusement funny",
+        "无聊 bored boredom",
+        "失落 lost loss dejected",
+        "孤单 lonely loneliness",
+        "被冷落 excluded neglected ignored",
+        "冷落 excluded neglected ignored",
+        "担心 worried worry concern concerned",
+        "担忧 worried worry concern concerned",
+        "不安 uneasy unease anxious restless",
+        "激动 excited excitement",
+        "兴奋 excited excitement",
+        "疑惑 puzzled confused confusion",
+        "困惑 confused puzzled confusion",
+        "矛盾 torn conflicted ambivalent",
+        "恼火 annoyed irritated annoyance",
+        "气恼 annoyed irritated annoyance",
+        "气愤 angry indignant anger indignation",
+        "怨恨 resentful resentment",
+        "愤恨 resentful resentment",
+        "惭愧 ashamed shame",
+        "感恩 grateful thankful gratitude",
+        "怀念 nostalgic nostalgia",
+        "伤感 wistful sentimental melancholy",
+        "舍不得 reluctant reluctance",
+        "绝望 despair desperate hopeless",
+        "无助 helpless helplessness",
+        "无奈 helpless resigned resignation",
+        "羡慕 envious envy",
+        "好奇 curious curiosity",
+        "同情 sympathetic sympathy pity compassion",
+        "心疼 heartache pity",
+        "信任 trust trusting",
+        "怀疑 suspicious suspicion doubt",
+        "冷漠 indifferent indifference",
+        "自卑 inferior inferiority",
+        "自信 confident confidence",
+        "安心 reassured secure",
+        "屈辱 humiliated humiliation",
+        "烦躁 irritable irritated irritation",
+        "压力 stressed stress pressure",
+        "悔恨 remorseful remorse",
+        "不甘 unwilling resentful",
+        "替他难过 sorry pity",
+        "生气 气恼 恼怒 恼火",
+        "如释重负 松了口气 轻松 释然 放松",
+        "被冷落 冷落 受冷落 忽视 被忽视 被排斥",
+        "意外 惊讶 出乎意料",
+        "难为情 不好意思 害羞 羞涩",
+        "舍不得 不舍 不舍得 依依不舍",
+        "误解 误会 被误解 被误会",
+        "过意不去 歉疚 愧疚",
+        "得意 骄傲 自得",
+        "感动 触动",
+        "孤单 孤独 落寞",
+        "失落 落寞 惆怅",
+        "好笑 滑稽 有趣",
+        "欣慰 宽慰",
+        "left_out excluded neglected ignored exclusion",
+        "sorry_for_him sorry_for_her pity sympathy compassion",
+        "sad unhappy sorrow sorrowful",
+        "angry mad furious",
+        "moved touched",
+        "awkward uncomfortable awkwardness discomfort",
+        "annoyed irritated irritation",
+        "anxious nervous nervousness",
+        "surprised astonished amazed astonishment amazement",
         "happy joyful glad happiness joy",
         "confused puzzled confusion puzzlement",
         "grateful thankful gratitude thankfulness",
@@ -145,3 +272,12 @@ SYNONYMS = tuple(
     if line
 )
 """Close synonyms; one stands for an option only if no other option belongs to the same group."""
+
+
+def is_known_feeling(text: str) -> bool:
+    """Return whether the text (in lower case) is or holds one of these words."""
+    words = {text, *re.findall(r"[a-z]+", text)}
+    return any(
+        bool(words & group) or any(not word.isascii() and word in text for word in group)
+        for group in (*FAMILIES, *SYNONYMS)
+    )

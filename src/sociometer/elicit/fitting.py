@@ -10,6 +10,7 @@ from typing import Any
 from sociometer.elicit.json_values import Misfit, folded, label_of, read_boolean, read_number, shown
 from sociometer.elicit.key_words import TRANSLATIONS
 from sociometer.elicit.lenient_json import Bare, Twice
+from sociometer.elicit.nested_values import inner_value
 
 __all__ = ["Fitter", "key_of"]
 
@@ -54,6 +55,9 @@ class Fitter:
         scalar = "enum" in schema or kinds in ("integer", "number", "boolean")
         if scalar and isinstance(value, list) and len(value) == 1:
             value = value[0]
+        if scalar and isinstance(value, dict):
+            inside = re.sub(r"\[\d+\]$", "", name)
+            value = inner_value(value, lambda part: self._fits(name, part, schema), inside)
         if "const" in schema or "enum" in schema:
             return label_of(name, value, [schema["const"]] if "const" in schema else schema["enum"])
         match kinds:
@@ -138,9 +142,24 @@ class Fitter:
         missing = [name for name in required if name not in found]
         if not found or len(rest) != len(missing) or len(missing) > 3:
             return found
+        if list(found) == [name for name in properties if name in found] and len(found) >= 2 * len(missing):
+            placed = self._placed(unknown, found, properties)
+            if placed is not None:
+                return placed
         ways = [dict(zip(missing, order, strict=True)) for order in permutations(rest.values())]
         fitting = [way for way in ways if all(self._fits(name, part, properties[name]) for name, part in way.items())]
         return found | fitting[0] if len(fitting) == 1 else found
+
+    def _placed(
+        self, unknown: dict[str, Any], found: dict[str, Any], properties: Mapping[str, Schema]
+    ) -> dict[str, Any] | None:
+        """The values by their place, where the keys that are known stand in the schema's order and nothing is left."""
+        if len(unknown) != len(properties):
+            return None
+        placed = dict(zip(properties, unknown.values(), strict=True))
+        same = all(placed[name] is part for name, part in found.items())
+        fits = same and all(self._fits(name, part, properties[name]) for name, part in placed.items())
+        return placed if fits else None
 
     def translated(self, written: str) -> str | None:
         """Return the one property that a key in the other language names, or None."""
@@ -244,7 +263,8 @@ def _without(prefix: str, key: str) -> str:
 
 
 def _translates(written: str, name: str) -> bool:
-    return written in TRANSLATIONS.get(name, "").split() or name in TRANSLATIONS.get(written, "").split()
+    written = written.removeprefix("我的")
+    return written in TRANSLATIONS.get(name, ()) or name in TRANSLATIONS.get(written, ())
 
 
 def _allows_null(schema: Schema) -> bool:

@@ -8,14 +8,16 @@ from typing import Any
 
 import msgspec
 
-from sociometer.elicit.mentions import ANY, CLASH, Marker, index_of
+from sociometer.elicit.marks import ANY, CLASH, index_of
+from sociometer.elicit.mentions import Marker
 from sociometer.elicit.normal import squeeze
 
 __all__ = ["formatted"]
 
 _KEYS = {"answer", "choice", "option", "selected", "selection", "final", "final answer", "response", "pick", "label"}
 _KEYS |= {"letter", "result", "selected option", "best option", "correct answer", "correct option", "decision"}
-_KEYS |= {"答案", "选项", "选择", "回答", "最终答案", "選項", "選擇"}
+_KEYS |= {"action", "move", "my answer", "my choice", "verdict", "best"}
+_KEYS |= {"行动", "动作", "我的答案", "我的选择", "答案", "选项", "选择", "回答", "最终答案", "選項", "選擇"}
 _BRACES = re.compile(r"\{[^{}]*\}")
 _BOX = re.compile(
     r"\\(?:boxed|fbox)\s*\{([^{}]{0,500})\}|<(?:final_?)?(?:answer|choice|option|final)>([^<]{0,500})</", re.IGNORECASE

@@ -9,14 +9,15 @@ from typing import Any
 import msgspec
 
 from sociometer.elicit.fitting import Fitter, key_of
-from sociometer.elicit.json_values import Misfit
+from sociometer.elicit.json_values import Misfit, folded
 from sociometer.elicit.labelled_lines import numbered_lines, read_labelled
 from sociometer.elicit.lenient_json import Budget, Parsed, parse_all
 
 __all__ = ["Choice", "choose"]
 
 _FINAL = re.compile(
-    r"\b(?:final\w*|corrected|correction|revised|revision|updated|instead|fixed|actual(?:ly)?|better|answer"
+    r"\b(?:final\w*|corrected|correction|revis(?:e|ed|ing|ion)|updat(?:ed?|ing)"
+    r"|let me (?:change|fix|redo|correct)|instead|fixed|actual(?:ly)?|better|answer"
     r"|on reflection|"
     r"so here|second thought|wait|scratch that|should be|rather)\b|最终|最后|更正|修正|改为|改成|修改|应为"
     r"|应该是|答案|重新",
@@ -234,7 +235,21 @@ def _choose_lines(text: str, fitter: Fitter) -> Choice:
     for value in _listed(text, fitter):
         if _fitting(value, fitter) is not None:
             return Choice(value, "lines", "", (value,))
+    bare = _bare(text, fitter)
+    if bare is not None:
+        return Choice(bare, "bare", "", (bare,))
     return Choice(None, "none", "the reply holds no JSON object")
+
+
+def _bare(text: str, fitter: Fitter) -> Any:
+    """The object with one label as its only field, where the reply is that label and nothing else."""
+    properties: Mapping[str, Any] = fitter.schema.get("properties", {})
+    if len(properties) != 1:
+        return None
+    name, inner = next(iter(properties.items()))
+    labels = [folded(str(label)) for label in fitter.resolved(inner).get("enum", ())]
+    word = folded(text) if len(text) <= 100 else ""
+    return _fitting({name: text.strip(" \n*`\"'.。")}, fitter) if word in labels else None
 
 
 def _listed(text: str, fitter: Fitter) -> Iterator[Any]:

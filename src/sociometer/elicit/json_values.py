@@ -33,6 +33,11 @@ _BEFORE_LABEL = re.compile(
     r"|选项|回复|回答|答案|标签|策略|类别|情绪)\s*(?:is\s*)?[:：#\-]?\s*",
     re.IGNORECASE,
 )
+_I_DO = re.compile(
+    r"^(?:i|we)(?:'ll| will| would|'d| shall| choose to| decide to| want to| am going to|'m going to| have to)?\s+"
+    r"|^(?:my )?(?:action|decision|move|choice|pick)\s*(?:is|:|：)\s*(?:to )?|^我(?:会|要|选择?|决定)?\s*",
+    re.IGNORECASE,
+)
 _REMARK_MARK = re.compile(r"\s*[(（\[]|\s+[-–—]+\s*|[–—:：,，;；。]|\.\s|\.$|\s//|\s#")
 _ENDINGS = ("ness", "ation", "ment", "ing", "ion", "ful", "ed", "er", "es", "al", "ly", "y", "e", "s")
 
@@ -138,7 +143,7 @@ def _label_in(text: str, labels: Sequence[Any]) -> Any:
     for head, remark in ((text, ""), (text[: mark.start()], text[mark.start() :]) if mark else (text, "")):
         if remark and (_HEDGE.search(remark) or _names_another(remark, by_fold, folded(head))):
             continue
-        for words in (head, _BEFORE_LABEL.sub("", head)):
+        for words in (head, _BEFORE_LABEL.sub("", head), _I_DO.sub("", head)):
             if folded(words) in by_fold:
                 return by_fold[folded(words)]
             stem = _stem(folded(words))

@@ -6,40 +6,16 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from sociometer.elicit.marks import CLASH, LABEL, WORDS, index_of
 from sociometer.elicit.normal import plain
+from sociometer.elicit.paraphrase import wordings
+from sociometer.elicit.places import VERBS, mark_places
 
-__all__ = ["ANY", "CLASH", "LABEL", "PLACE", "WORDS", "Marker", "index_of", "marker"]
+__all__ = ["Marker", "marker"]
 
-LABEL, PLACE, WORDS = 0xE100, 0xE120, 0xE140
-"""First marks of the three kinds: a label, a place ("the third one"), an option's own words."""
-CLASH = "\ue160"
-"""The mark for a label in front of another option's words."""
-ANY = "[\ue100-\ue160]"
-"""A pattern for one mark; no reply holds such characters."""
-
-_NOUNS = (
-    "options?|choices?|answers?|letters?|numbers?|no\\.|comments?|repl(?:y|ies)|responses?|statements?|reactions?|"
-    "alternatives?|items?|sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|rows?|remarks?|actions?|"
-    "possibilit(?:y|ies)|interpretations?|explanations?|readings?|ones?|suggestions?|version|line|message"
-)
 _BEFORE_LABEL = (
     "options?|choice|letter|number|comments?|repl(?:y|ies)|responses?|statements?|reactions?|alternatives?|items?|"
     "sentences?|candidates?|scenarios?|approach(?:es)?|strateg(?:y|ies)|remarks?|possibilit(?:y|ies)|interpretations?"
-)
-_HAN_NOUNS = (
-    "选项|選項|方案|留言|选择|選擇|答案|做法|说法|說法|回答|回复|回覆|句子?|项|項|个|個|种|種|条|條|行|则|則|位"
-)
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_COUNTS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBERED = r"\d{1,2}(?:st|nd|rd|th)"
-_HAN = "一二三四五六七八九十"
-_VERBS = (
-    "is|are|was|were|isn't|aren't|wasn't|would|wouldn't|could|couldn't|can|can't|cannot|may|might|must|should|shouldn't|"
-    "will|won't|do|does|doesn't|did|has|had|and|or|nor|but|because|since|as|due|given|it|then|over|than|rather|instead|"
-    "if|though|although|even|while|when|which|who|that|with|at|in|on|to|from|by|for|too|also|only|just|alone|itself|not|"
-    "never|simply|clearly|actually|really|probably|actively|directly|still|best|seems|looks|sounds|fits|works|feels|"
-    "misses|ignores|makes|gives|shows|says|leaves|keeps|means|treats|asks|goes|takes|comes|becomes|remains|wins|offers|"
-    "requires|assumes|describes|explains|avoids|turns|puts|serves|addresses"
 )
 _NAMED = (
     r"\b(?:an?|plan|vitamins?|type|grades?|class|team|person|party|hepatitis|section|part|point|exhibit|category|step|"
@@ -51,18 +27,25 @@ _LEAD = (
     r"go with|went with|go for|opt for|say|take|prefer|wrote|it's|it is|is|option|letter|number|think|therefore|so|"
     r"thus|hence|leaves|not|to|from|also|with)|答案|选|選|是|为|為|选择|選擇|[:=→>✅☑✔])"
 )
+_ANSWER_LEAD = r"(?i:\b(?:answer|choice|action|decision|move|pick|choose)(?: is)?)"
 _FUNCTION_WORDS = (
     r"(?:(?:in|on|at|under|to|by|with|for|from|because|that|the|an?|he|she|they|it|is|are|his|her|their|of|feels?)\s+)+"
 )
 _ANSWER_SHORT = re.compile(r"(?m)(^|[?] ?)A ?: ?(?=\(?[A-Z]\)?\W*$)")
 _QUOTED = re.compile(r"\"([^\"\n\ue100-\ue160]{4,160})\"")
+_REFERENCE = re.compile(
+    r"\bthe (?:one|option|reply|response|comment|sentence|answer|line|utterance|statement|choice|person)"
+    r"(?: (?:about|with|where|that|which|who|in which|mentioning|saying))+ (?P<phrase>[^.,;:!?\n\ue100-\ue160]{4,120}?)"
+    r"(?=[.,;:!?\n]|$| (?:is|are|was|would|seems|sounds|feels)\b)|"
+    r"(?P<han>[^,.;:!?。\s\ue100-\ue160]{2,24})的?那(?:一)?(?:句|个|条|种|项|位)(?!人)",
+    re.IGNORECASE,
+)
+_LABEL_TEXT = re.compile(r"(?P<label>[\ue100-\ue11f])[.:)\]\"' ,、—–-]{1,6}(?P<text>[^\n\ue100-\ue160]{4,160})")
+_PREDICATE = re.compile(
+    r"\s+(?:is|was|are|were|has|had|gets?|got|does|did|will|would|wins?|won|goes|went|[a-z]+(?:s|ed))\b"
+)
 _CONTRACTED = ((" have ", " ve "), (" is ", " s "), (" are ", " re "), (" will ", " ll "), (" would ", " d "))
 _ONLY_AT_HEAD = {"yes", "no", "both", "neither", "nothing", "none", "nobody", "maybe", "true", "false", "now", "never"}
-
-
-def index_of(mark: str) -> int:
-    """Return the index of the option that a mark stands for."""
-    return ord(mark) & 31
 
 
 class Marker:
@@ -74,20 +57,24 @@ class Marker:
         self.cores = [label.strip("()[]. ") or label for label in self.labels]
         self.folded = [_fold(option) for option in self.options]
         self.by_core = {core.casefold(): at for at, core in enumerate(self.cores)}
-        self._words, self._forms = _words_pattern(self.options, self.by_core)
+        self.initials = _initials(self.cores)
+        self._forms = _word_forms(self.options, self.by_core)
         self._labels = self._label_passes()
 
     def mark(self, text: str) -> str:
         """Return the text with one mark for each mention."""
         text = self._mark_words(_ANSWER_SHORT.sub(r"\1Answer: ", text))
-        text = self._mark_places(text)
+        digits = any(core.isdigit() for core in self.cores)
+        text = mark_places(text, self.folded, digits=not digits)
         for pattern in self._labels:
             text = pattern.sub(self._label_mark, text)
-        return _join(text, digits=any(core.isdigit() for core in self.cores))
+        text = _LABEL_TEXT.sub(self._quoting_mark, text)
+        return _join(text, digits=digits)
 
     def whole(self, text: str) -> int | None:
         """Return the option that a text is the label of, ignoring case, brackets and punctuation."""
-        return self.by_core.get(text.strip(" \t\n\"'()[].,:;!?。、_#>~-–—|").casefold())
+        said = text.strip(" \t\n\"'()[].,:;!?。、_#>~-–—|")
+        return self.by_core.get(said.casefold(), self.initials.get(said))
 
     def _label_mark(self, match: re.Match[str]) -> str:
         label = match["label"]
@@ -96,14 +83,25 @@ class Marker:
             return match[0]
         named = match.groupdict()
         return (
-            (named.get("lead") or "") + chr(LABEL + self.by_core[label.casefold()]) + (": " if "open" in named else "")
+            (named.get("lead") or "")
+            + chr(LABEL + self.by_core.get(label.casefold(), self.initials.get(label, 0)))
+            + (": " if "open" in named else "")
         )
 
     def _mark_words(self, text: str) -> str:
         if not self._forms:
             return text
-        text = self._words.sub(lambda match: chr(WORDS + self._form_index(match[0])), text)
-        return _QUOTED.sub(self._quoted_mark, text)
+        said = _fold(text)
+        forms = [form for form in self._forms if form in said]
+        if forms:  # a pattern of every option's words is slow to compile, and most replies have none of them
+            pattern = self._words_pattern(forms)
+            text = pattern.sub(lambda match: chr(WORDS + self._form_index(match[0])), text)
+        return _REFERENCE.sub(self._reference_mark, _QUOTED.sub(self._quoted_mark, text))
+
+    def _reference_mark(self, match: re.Match[str]) -> str:
+        """A phrase such as "the one about the cups" stands for the option that has the phrase's words."""
+        index = wordings(tuple(self.options)).referred(match["phrase"] or match["han"])
+        return match[0] if index is None else chr(WORDS + index)
 
     def _quoted_mark(self, match: re.Match[str]) -> str:
         """A quoted part of one option stands for it."""
@@ -111,47 +109,31 @@ class Marker:
         holding = [at for at, option in enumerate(self.folded) if part in option] if len(part) > 3 else []
         return chr(WORDS + holding[0]) if len(holding) == 1 else match[0]
 
+    def _quoting_mark(self, match: re.Match[str]) -> str:
+        """A label in front of the beginning of another option's text clashes with it."""
+        shared = [_shared(_fold(match["text"]), option) for option in self.folded]
+        best = max(range(len(shared)), key=lambda at: shared[at])
+        index = index_of(match["label"])
+        least = 5 if self.folded[best][:1] > "\u3400" else 12
+        if shared[index] >= max(least, len(_fold(match["text"]))):
+            return f"{match['label']}."
+        if shared[best] - shared[index] >= least and shared[best] - sorted(shared)[-2] >= least:
+            return f"{CLASH}. {match['text']}"
+        return match[0]
+
+    def _words_pattern(self, forms: Sequence[str]) -> re.Pattern[str]:
+        """The pattern for the words of options, the longest first."""
+        parts = []
+        for form in sorted(forms, key=len, reverse=True):
+            words = r"[\W_]{1,4}".join(re.escape(word) for word in form.split())
+            if form in _ONLY_AT_HEAD:
+                words = rf"(?:^|(?<=[.!?:\n] )|(?<=\n)){words}(?=\s*[.,;:!)\n]|\s*$)"
+            ended = "(?![\u3400-\u9fff])" if self.options[self._forms[form]][-1:] in "。!?" else ""
+            parts.append(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])" if form.isascii() else words + ended)
+        return re.compile("|".join(parts), re.IGNORECASE)
+
     def _form_index(self, found: str) -> int:
         return self._forms[_fold(found)]
-
-    def _mark_places(self, text: str) -> str:
-        count = len(self.options)
-
-        def place(at: int, match: re.Match[str]) -> str:
-            return chr(PLACE + at) if 0 <= at < count else match[0]
-
-        said = " ".join(self.folded)
-        ordinals = "|".join(word for word in _ORDINALS[: min(count, 10)] if f" {word} " not in f" {said} ") or "(?!)"
-        text = re.sub(
-            r"\bthe last two\b(?! \w+s\b)",
-            lambda m: f"{place(count - 2, m)} and {place(count - 1, m)}",
-            text,
-            flags=re.I,
-        )
-        text = re.sub(
-            rf"(?:\bthe |(?:^|(?<=[.:\n] )|(?<=\n)))({ordinals}|last|{_NUMBERED}) (?:{_NOUNS})\b(?!\s*:)|"
-            rf"\bthe ({ordinals}|last|{_NUMBERED})\b(?=\s*(?:[.,;:!?)]|$)|\s+(?:{_VERBS}|one|[a-z]+(?<!s)s)\b)",
-            lambda m: place(_ordinal(m[1] or m[2], count), m),
-            text,
-            flags=re.I,
-        )
-        text = re.sub(
-            rf"第\s*([{_HAN}]|\d{{1,2}})\s*(?:{_HAN_NOUNS})(?:选项|選項)?(?![月年天次])|(最[后後]一)(?:{_HAN_NOUNS})",
-            lambda m: place(count - 1 if m[2] else _han(m[1]), m),
-            text,
-        )
-        digits = "(?!)" if any(core.isdigit() for core in self.cores) else r"\d{1,2}"
-        nouns = r"\b(?:options?|choice|answer|alternative|number|no\.)"
-        text = re.sub(
-            rf"{nouns}\s*#?({digits}|{'|'.join(_COUNTS)})\b(?! of\b|[.,/%]\d)|选项\s*([{_HAN}]|{digits})(?!个)",
-            lambda m: place(_counted(m[1] or m[2]), m),
-            text,
-            flags=re.I,
-        )
-        if count == 2:
-            text = re.sub(r"\bthe former\b|前者", chr(PLACE), text, flags=re.I)
-            text = re.sub(r"\bthe latter\b|[后後]者", chr(PLACE + 1), text, flags=re.I)
-        return text
 
     def _label_passes(self) -> list[re.Pattern[str]]:
         def either(names: Sequence[str]) -> str:
@@ -167,18 +149,23 @@ class Marker:
             re.compile(rf"(?<!\w)[\"'(\[]+{either(both)}[\"')\]]+(?!\w)|(?!)"),
             re.compile(rf"(?<![\w'’(])[\"']?{either(both)}\)"),
         ]
+        capitals = [core for core in cores if core.isascii() and core.isupper() and len(core) == 1]
+        if capitals:
+            passes.append(re.compile(rf"\A[ \t\"'*#>-]*{either(capitals)}(?=[.:]\s)"))
         heads = [form for form in both if form.islower() and not self._is_ambiguous(form)]
         if heads:
             passes.append(re.compile(rf"(?m)(?P<lead>^[ \t>#*-]*){either(heads)}(?=[.:)]\s)"))
-            passes.append(re.compile(rf"\A{either(heads)}(?=\s+(?:because|since|becuase|cause|cuz)\b)"))
+            passes.append(re.compile(rf"\A{either(heads)}(?=\s+(?:because|since|becuase|cause|cuz|it is)\b)"))
         words = [form for form in heads if form not in ("a", "i")]
         if words:
-            passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{_VERBS})\b)(?=[a-z])"))
+            passes.append(re.compile(rf"\A{either(words)}(?P<open>\s+)(?!(?:{VERBS})\b)(?=[a-z])"))
         passes.append(re.compile(rf"(?P<lead>(?i:{_LEAD})[\s:]*)[\"(\[]*{_guarded(both)}{end}[\")\]]*{han_tail}"))
+        if self.initials:
+            passes.append(re.compile(rf"(?P<lead>{_ANSWER_LEAD}[\s:]*){either([*self.initials])}{end}"))
         plain_forms = self._free_forms()
         if plain_forms:
             start = r"(?<![A-Za-z0-9'’$€£#&])(?<![A-Za-z]-)(?<!\d[.,/-])"
-            passes.append(re.compile(rf"{start}[\"(\[]*{plain_forms}[\")\]]*{han_tail}"))
+            passes.append(re.compile(rf"{start}{plain_forms}{han_tail}"))
         return passes
 
     def _is_ambiguous(self, form: str) -> bool:
@@ -192,10 +179,12 @@ class Marker:
         for label, core in zip(self.labels, self.cores, strict=True):
             if label != core:
                 continue
-            if self._is_ambiguous(core) and core not in ("A", "I"):
+            if self._is_ambiguous(core) and core not in ("A", "I") and core.casefold() not in self.folded:
                 continue
             if core in ("A", "I") or core.isdigit():
                 kept.append(rf"{core}(?={_after(core)})")
+            elif core.isascii() and core.isalpha() and len(core) > 2:
+                kept.append(rf"(?i:{core})(?![A-Za-z0-9-]|['’]\w)")
             elif core in "甲乙丙丁戊己":
                 kept.append(rf"{core}(?![方板壳虫天级等])")
             elif core.isascii() and not core.islower():
@@ -203,10 +192,26 @@ class Marker:
         return f"(?P<label>{'|'.join(kept)})" if kept else ""
 
 
+def _shared(text: str, option: str) -> int:
+    """How many characters two texts have in common from their beginning."""
+    return next(
+        (at for at, (one, other) in enumerate(zip(text, option, strict=False)) if one != other),
+        min(len(text), len(option)),
+    )
+
+
+def _initials(cores: Sequence[str]) -> dict[str, int]:
+    """Labels that are words may be given by their first letters, where these differ."""
+    if not all(core.isascii() and core.isalpha() and len(core) > 2 for core in cores):
+        return {}
+    found = {core[0].upper(): at for at, core in enumerate(cores)}
+    return found if len(found) == len(cores) else {}
+
+
 def _guarded(forms: Sequence[str], *, verbs: bool = False) -> str:
     """Any label behind a leading word; the article, the pronoun and numbers need an end or a verb behind them."""
     parts = []
-    more = rf"|\s+(?:{_VERBS})\b" if verbs else ""
+    more = rf"|\s+(?:{VERBS})\b" if verbs else ""
     for form in sorted(set(forms), key=len, reverse=True):
         guard = rf"(?={_after(form)}{more})" if form in ("a", "i", "A", "I") or form.isdigit() else ""
         parts.append(re.escape(form) + guard)
@@ -218,49 +223,34 @@ def _after(core: str) -> str:
     stop = r"\s*(?:[^\w\s'’.]|\.(?!\w)|$)|\s*[\u3400-\u9fff]|\s*[\ue100-\ue160\n(]"
     if core in ("a", "i", "I"):
         return rf"(?!['’]|\s*[,;]\s*[a-z])(?:{stop})"
-    words = rf"\s+(?:{_VERBS})\b"
+    words = rf"\s+(?:{VERBS})\b"
     if core == "A":
         return rf"(?!['’])(?:{stop}|{words}|\s+[a-z]+(?<!s)s(?<!us)(?<!is)\b|\s+[A-Z][a-z]+|\s+\d)"
-    amount = rf"\s+(?:or|and|to)\s+\d+\s+(?!(?:{_VERBS})\b)[a-z]"
+    amount = rf"\s+(?:or|and|to)\s+\d+\s+(?!(?:{VERBS})\b)[a-z]"
     return rf"(?![.)]\s*[\ue100-\ue160]|[.,:/-]?\d|\s*[%/€$:]\s*\d|\s*%|['’\w]|\s*个|{amount})(?:{stop}|{words})"
-
-
-def _ordinal(word: str, count: int) -> int:
-    if word[0].isdigit():
-        return int(word[:-2]) - 1
-    return count - 1 if word.lower() == "last" else _ORDINALS.index(word.lower())
-
-
-def _han(sign: str) -> int:
-    return _HAN.index(sign) if sign in _HAN else int(sign) - 1
-
-
-def _counted(word: str) -> int:
-    return _COUNTS.index(word.lower()) if word.lower() in _COUNTS else _han(word)
 
 
 def _fold(text: str) -> str:
     return re.sub(r"[\W_]+", " ", text.casefold()).strip()
 
 
-def _words_pattern(options: Sequence[str], labels: dict[str, int]) -> tuple[re.Pattern[str], dict[str, int]]:
-    """The pattern for options' words, and the option of each folded form; a form that two options share counts not."""
+def _word_forms(options: Sequence[str], labels: dict[str, int]) -> dict[str, int]:
+    """The option of each folded form of its words; a form that two options share does not count."""
     forms: dict[str, int] = {}
     shared: set[str] = set()
+    folded = [_fold(option) for option in options]
+    heads = [set(option.split()[1:][-1:]) for option in folded]
+    if not all(option.isascii() and len(option.split()) <= 3 and option[-3:].isalpha() for option in folded):
+        heads = []  # "the drawer" stands for "green drawer" only where all options are as short
     for at, option in enumerate(options):
-        for form in _spellings(option):
+        for form in _spellings(option) | (heads[at] if heads else set()):
             if form in labels or len(form) < 2:
+                continue
+            if form != folded[at] and any(form in other for where, other in enumerate(folded) if where != at):
                 continue
             if forms.setdefault(form, at) != at:
                 shared.add(form)
-    forms = {form: at for form, at in forms.items() if form not in shared}
-    parts = []
-    for form in sorted(forms, key=len, reverse=True):
-        words = r"[\W_]{1,4}".join(re.escape(word) for word in form.split())
-        if form in _ONLY_AT_HEAD:
-            words = rf"(?:^|(?<=[.!?:\n] )|(?<=\n)){words}(?=\s*[.,;:!)\n]|\s*$)"
-        parts.append(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])" if form.isascii() else words)
-    return re.compile("|".join(parts) or "(?!)", re.IGNORECASE), forms
+    return {form: at for form, at in forms.items() if form not in shared}
 
 
 def _spellings(option: str) -> set[str]:
@@ -281,6 +271,8 @@ def _join(text: str, *, digits: bool) -> str:
     def one(match: re.Match[str]) -> str:
         label, words = match["label"], match["words"]
         if index_of(label) == index_of(words):
+            if _PREDICATE.match(match.string, match.end()) and "." in match[0]:
+                return f"{label}. {words}"  # the words begin a sentence of their own: "It is B. Beatriz was clapped."
             return f"{label}." if match.start() == 0 else label
         if digits and match["line"] is not None and not match["line"].strip():
             return f"{match['line']}{index_of(label) + 1}. {words}"
@@ -293,6 +285,7 @@ def _join(text: str, *, digits: bool) -> str:
         text,
         flags=re.M,
     )
+    text = re.sub(r"([\ue100-\ue11f])(?: \1(?![^\W\ue100-\ue160]))+", r"\1", text)
     return re.sub(
         r"(?P<words>[\ue140-\ue15f])\s*(?P<label>[\ue100-\ue11f])",
         lambda match: match["label"] if index_of(match["label"]) == index_of(match["words"]) else match[0],

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["plain", "squeeze"]
+__all__ = ["plain", "squeeze", "tidy"]
 
 _THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _THINK_OPEN = re.compile(r"<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
@@ -16,6 +16,8 @@ _CIRCLED = {chr(first + step): f" ({step + 1}) " for first in (0x2460, 0x2474, 0
 _MARKS = {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "【": "[", "】": "]"}
 _MINUS = {"−": "-", "﹣": "-", "－": "-"}
 _TABLE = str.maketrans({**_VULGAR, **_CIRCLED, **_MARKS, **_MINUS, "*": "", "`": "", "\u200b": "", "\ufeff": ""})
+_SPACES = re.compile(r"[^\S\n]+")
+_LONG_RUN = re.compile(r"[^\w\n]{60,}")
 _NOT_PLAIN = re.compile(r"[<\\$*`\x00-\x08\x0b-\x1f\x7f]")
 """What an ASCII text may hold that has to be taken out; most replies hold none of it."""
 
@@ -31,6 +33,16 @@ def plain(text: str) -> str:
     if not text.replace("\n", "").replace("\t", "").isprintable():
         text = "".join(mark for mark in text if mark in "\n\t" or unicodedata.category(mark)[0] != "C")
     return text.strip()
+
+
+def tidy(text: str) -> str:
+    """Return the text without runs of spaces, of empty lines and of signs, over which patterns would take long."""
+    lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
+    kept: list[str] = []
+    for line in lines:
+        if line or (kept and kept[-1]):
+            kept.append(_LONG_RUN.sub(lambda run: run[0][:30] + run[0][-30:], line))
+    return "\n".join(kept).strip()
 
 
 @lru_cache(maxsize=4096)

@@ -8,12 +8,28 @@ from collections.abc import Iterator
 import msgspec
 
 from sociometer.elicit import phrases
-from sociometer.elicit.mentions import ANY, CLASH, index_of
+from sociometer.elicit.marks import ANY, CLASH, index_of
 
-__all__ = ["FINAL", "MARKED", "VERDICT", "WEAK", "Claim", "Sentence", "Stance", "indexes_of", "judge", "sentences"]
+__all__ = [
+    "DECLARED",
+    "FINAL",
+    "LOWEST",
+    "MARKED",
+    "OPENED",
+    "VERDICT",
+    "WEAK",
+    "Claim",
+    "Sentence",
+    "Stance",
+    "indexes_of",
+    "judge",
+    "sentences",
+]
 
-WEAK, VERDICT, FINAL, MARKED = 1, 2, 3, 4
-"""How strongly an option is claimed: praised, chosen, chosen at the very end, marked as the answer."""
+WEAK, LOWEST, VERDICT, DECLARED, FINAL, OPENED, MARKED = 1, 2, 3, 4, 5, 6, 7
+"""How strongly an option is claimed: praised, called the worst (which some questions ask for), chosen, declared as
+the writer's own choice, chosen at the very end, stated alone at the beginning, marked as
+the answer."""
 
 _STOP = re.compile(
     r"\n+|[。!?]+[\"')\]]*|;|\.{2,}|…+|"
@@ -22,7 +38,9 @@ _STOP = re.compile(
 _GROUP = re.compile(phrases.GROUP, re.IGNORECASE)
 _MARK = re.compile(ANY)
 _BREAK = re.compile(
-    r"[;:—–]|,\s*(?:but|so|and so|yet|and)\b|\b(?:but|yet|whereas|so)\b|,(?=但|可|所以|因此|不过|而)|但是?|不过|所以|"
+    r"[;:—–]|,\s*(?:but|so|and so|yet|and)\b|\b(?:but|yet|whereas)\b|"
+    r"\bso(?= (?:i|it|it's|the|that|we|he|she|they|my|this|her|his)\b| ?$)|"
+    r",(?=但|可|所以|因此|不过|而)|但是?|不过|所以|"
     r"因此|其实|实际上",
     re.IGNORECASE,
 )
@@ -30,7 +48,8 @@ _ALONE_BEHIND = re.compile(r"\s*(?:[.,:;!)—–-]|$|\s(?:it is|because|then|for
 _VERB_BEHIND = re.compile(
     r"[\"']*\s+(?:is|are|was|would|could|might|may|can|does|has|fails|misses|ignores|[a-z]+s)\b(?! it)", re.IGNORECASE
 )
-_HAN_DENIAL = re.compile(r"[不没沒别](?:会|會|能|该|該|应|應)?(?:选|選|是|推荐|建议)")
+_HAN_DENIAL = re.compile(r"不一定|未必|不见得|不太可能|[不没沒别](?:会|會|能|该|該|应|應)?(?:选|選|是|推荐|建议)")
+_OTHERS_WRONG = re.compile(r"(?:以外|之外)?,?(?:其他|其余|别的)?(?:都|全|均)[不错没]")
 _TURNED = re.compile(r",\s*(?:so|therefore|but)\b|所以|因此|但|:.*:", re.IGNORECASE)
 
 
@@ -105,7 +124,7 @@ def _is_barred(left: str, right: str) -> bool:
     return (
         _is_hypothetical(left, right)
         or phrases.OTHERS.search(segment) is not None
-        or phrases.AT_FIRST.search(near) is not None
+        or phrases.AT_FIRST.search(_MARK.split(near)[-1]) is not None
         or (phrases.CONCEDED.match(segment) is not None and (segment == near or not segment.isascii()))
         or phrases.CONCEDED_BEHIND.match(right) is not None
     )
@@ -118,17 +137,22 @@ def _strength(left: str, right: str) -> int:
         return 0 if phrases.GOOD.search(right) else VERDICT
     if re.search(r"非\s*$", left) and right.startswith("莫属"):
         return VERDICT
+    if re.search(r"除了?\s*$", left) and _OTHERS_WRONG.match(right):
+        return VERDICT
     if phrases.OUT_BEFORE.search(left) or phrases.IS_NOT.match(right) or _is_denied(near):
         return 0
     behind = right.lstrip("\"')")
     if phrases.CLAIM_BEFORE.search(left) and not _VERB_BEHIND.match(behind):
-        return VERDICT
+        return DECLARED if phrases.DECLARED_BEFORE.search(left) else VERDICT
     if phrases.SO_BEFORE.search(left) and _ALONE_BEHIND.match(behind):
         return VERDICT
     if phrases.ONLY_BEFORE.search(left) and not phrases.OUT_BEHIND.search(behind[:60]):
         return VERDICT
     if phrases.CLAIM_BEHIND.match(behind):
-        return VERDICT
+        but = phrases.BUT_BEHIND.match(behind)
+        return VERDICT if but is None else 0 if phrases.OUT_BEHIND.search(behind, but.start("but")) else WEAK
+    if phrases.WORST_BEHIND.match(behind):
+        return LOWEST
     return WEAK if phrases.PRAISE.match(behind) or re.search(r"[^不]的(?:就|才|正)?是[\"']*$", left) else 0
 
 

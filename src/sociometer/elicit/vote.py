@@ -5,18 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Message, Sampling
+from sociometer.core.conversation import Message, Reply, Sampling
+from sociometer.core.reply_kind import Asked, ReplyKind, count_replies
 from sociometer.core.task import Score, Session
+from sociometer.elicit.asking import Reading, ask, shared_prompt
 from sociometer.elicit.choice import read_choice
 from sociometer.elicit.order import arrange, original_index, unshuffled
+from sociometer.elicit.reader_model import READER_RULE, check_choice, model_choice
 
-__all__ = ["ChoiceAnswer", "Vote", "ask_choice", "ask_votes", "check_key", "majority", "most_votes", "score_choice"]
+__all__ = [
+    "ChoiceAnswer", "Vote", "answer_line", "ask_choice", "ask_votes", "check_key", "choice_reading", "majority",
+    "most_votes", "score_choice",
+]  # fmt: skip
 
 
-class Vote(Struct, frozen=True):
+def majority(picks: Iterable[int | None]) -> int | None:
+    """Return the option with most votes, None on a tie; unreadable votes (None) do not count."""
+    counts = Counter(pick for pick in picks if pick is not None).most_common(2)
+    if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
+        return None
+    return counts[0][0]
+
+
+def most_votes(picks: Iterable[int | None]) -> int | None:
+    """Return the option with most votes, on a tie the one that was voted for first; None without a readable vote."""
+    counts = Counter(pick for pick in picks if pick is not None).most_common(1)
+    return counts[0][0] if counts else None
+
+
+class Vote(Struct, frozen=True, omit_defaults=True):
     """One reply to a choice: the option order it was shown, the option it picked (None: unreadable) and the rule."""
 
     order: tuple[int, ...]
@@ -24,6 +44,18 @@ class Vote(Struct, frozen=True):
     picked: int | None
     rule: str
     """The rule that read the reply, or why none could."""
+    asked: Asked = Asked()
+
+    @property
+    def how(self) -> Asked:
+        """How the vote was obtained; of a vote stored before kinds were, only whether it could be read."""
+        old = self.picked is None and self.asked.kind is ReplyKind.ANSWERED
+        return Asked(ReplyKind.UNREADABLE) if old else self.asked
+
+    @property
+    def first(self) -> Vote:
+        """The vote without what a second question brought."""
+        return structs.replace(self, picked=None) if self.asked.again else self
 
     @property
     def position(self) -> int | None:
@@ -47,6 +79,11 @@ class ChoiceAnswer(Struct, frozen=True):
         """How many replies could not be read."""
         return sum(vote.picked is None for vote in self.votes)
 
+    def first_replies(self, decide: Callable[[Iterable[int | None]], int | None] = majority) -> ChoiceAnswer:
+        """The answer without what second questions brought."""
+        votes = tuple(vote.first for vote in self.votes)
+        return ChoiceAnswer(votes, decide(vote.picked for vote in votes))
+
 
 async def ask_choice(
     session: Session,
@@ -57,34 +94,41 @@ async def ask_choice(
     key: int | None = None,
     role: str = "subject",
     sampling: Sampling | None = None,
+    language: str = "en",
     **noted: str,
 ) -> Vote:
     """Ask a choice once, in one order of its options, and return the vote that its reply is read as.
 
     `messages` gives the messages for the options as they are shown; it usually renders a prompt with
     `render_options(choice)`. `order` and `key` use the original indexes of `options`; without `order` the options are
-    shown as they are. `noted` are facts for the transcript, beside the rule that read the reply.
+    shown as they are. A reply without an answer is asked about once more, in `language`. `noted` are facts for the
+    transcript, beside the rule that read the reply.
     """
     order = unshuffled(len(options)) if order is None else tuple(order)
     choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
-    reply = await session.ask(role, messages(choice), choice, sampling=sampling)
+    answer = await ask(
+        session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice),
+        lambda reading: shared_prompt(session, "again-choice", language), sampling=sampling, facts=noted,
+    )  # fmt: skip
+    picked, rule = answer.value, answer.rule
+    if picked is None:
+        picked = await model_choice(session, choice, answer.text, language)
+        rule = rule if picked is None else READER_RULE
+    else:
+        await check_choice(session, choice, answer.text, language, picked)
+    return Vote(order, original_index(picked, order), rule, answer.asked)
+
+
+def choice_reading(reply: Reply, choice: Choice) -> Reading[int]:
+    """Return the place of the option that a reply chose."""
     reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish)
-    session.note("read", **noted, rule=reading.rule)
-    return Vote(order, original_index(reading.index, order), reading.rule)
+    kind = ReplyKind.TWO_ANSWERS if reading.rule == "two answers" else ReplyKind.UNREADABLE
+    return Reading(reading.index, reading.rule, kind=kind)
 
 
-def majority(picks: Iterable[int | None]) -> int | None:
-    """Return the option with most votes, None on a tie; unreadable votes (None) do not count."""
-    counts = Counter(pick for pick in picks if pick is not None).most_common(2)
-    if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
-        return None
-    return counts[0][0]
-
-
-def most_votes(picks: Iterable[int | None]) -> int | None:
-    """Return the option with most votes, on a tie the one that was voted for first; None without a readable vote."""
-    counts = Counter(pick for pick in picks if pick is not None).most_common(1)
-    return counts[0][0] if counts else None
+def answer_line(session: Session, language: str = "en", **values: object) -> str:
+    """Return how the answer is to be given: by a letter for official items, elsewhere in a marked last line."""
+    return shared_prompt(session, "answer-letter" if session.official else "answer-line", language, **values)
 
 
 async def ask_votes(
@@ -96,11 +140,14 @@ async def ask_votes(
     key: int | None = None,
     role: str = "subject",
     sampling: Sampling | None = None,
+    language: str = "en",
     decide: Callable[[Iterable[int | None]], int | None] = majority,
 ) -> ChoiceAnswer:
     """Ask a choice once in each order, one after the other, and let `decide` make one pick of the votes."""
     votes = [
-        await ask_choice(session, messages, options, order=order, key=key, role=role, sampling=sampling)
+        await ask_choice(
+            session, messages, options, order=order, key=key, role=role, sampling=sampling, language=language
+        )
         for order in orders
     ]
     return ChoiceAnswer(tuple(votes), decide(vote.picked for vote in votes))
@@ -114,4 +161,9 @@ def check_key(key: int, options: Sequence[str]) -> None:
 
 def score_choice(answer: ChoiceAnswer, key: int, **facets: str) -> Score:
     """Return `correct` as 1 or 0; a tie or an unreadable answer is wrong, and every unreadable reply is counted."""
-    return Score(values={"correct": float(answer.picked == key)}, facets=facets, unreadable=answer.unreadable)
+    return Score(
+        values={"correct": float(answer.picked == key)},
+        facets=facets,
+        unreadable=answer.unreadable,
+        replies=count_replies(vote.how for vote in answer.votes),
+    )

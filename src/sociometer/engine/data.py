@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 _HOME = "https://raw.githubusercontent.com"
 _RECORDED = "checksums.json"
-_FIRST = "nothing: checksum recorded now"
 _BLOCK = 1 << 16
+_MOST_BYTES = 2 << 30  # a server that never stops sending does not fill the disk
+_LONGEST_NAME = 255
 _STALL_SECONDS = 60.0
 
 
@@ -85,14 +87,22 @@ def _path_settings(card: Card, settings: Settings) -> list[str]:
     return [setting.name for setting in card.setting if setting.kind == "path" and settings[setting.name]]
 
 
+class CheckedAgainst(StrEnum):
+    """What a file was compared with; a checksum that is recorded now is compared from the next fetch on."""
+
+    PINNED = "pinned checksum"
+    FIRST_FETCH = "checksum of the first fetch"
+    NOTHING = "nothing: checksum recorded now"
+
+
 class Fetched(Struct, frozen=True):
-    """What became of one file: fetched, resumed, present; `verified` says against what."""
+    """What became of one file: fetched, resumed, present; and what it was compared with."""
 
     name: str
     path: str
     status: str
     bytes: int
-    verified: str
+    verified: CheckedAgainst
 
 
 Told = Callable[[str, int, int | None], None]
@@ -113,8 +123,10 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
     target = _inside(root, file.name)
     recorded = _read_recorded(root)
     expected = file.sha256 or recorded.get(file.name, "")
-    against = "pinned checksum" if file.sha256 else "checksum of the first fetch" if expected else _FIRST
+    against = _checked_against(file, expected)
     if target.exists() and (not expected or checksum(target) == expected):
+        if not expected:
+            _record(root, recorded | {file.name: checksum(target)})
         return Fetched(file.name, str(target), "present", target.stat().st_size, against)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(target.name + ".part")
@@ -133,11 +145,21 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
         )
     partial.replace(target)
     if not file.sha256:
-        beside = root / f".{_RECORDED}"
-        beside.write_text(json.dumps({**recorded, file.name: found}, indent=1, sort_keys=True), encoding="utf-8")
-        beside.replace(root / _RECORDED)
+        _record(root, recorded | {file.name: found})
     size = target.stat().st_size
     return Fetched(file.name, str(target), "resumed" if resumed else "fetched", size, against)
+
+
+def _checked_against(file: FileCard, expected: str) -> CheckedAgainst:
+    if file.sha256:
+        return CheckedAgainst.PINNED
+    return CheckedAgainst.FIRST_FETCH if expected else CheckedAgainst.NOTHING
+
+
+def _record(root: Path, checksums: dict[str, str]) -> None:
+    beside = root / f".{_RECORDED}"
+    beside.write_text(json.dumps(checksums, indent=1, sort_keys=True), encoding="utf-8")
+    beside.replace(root / _RECORDED)
 
 
 async def _download(
@@ -158,8 +180,12 @@ async def _download(
             total = None if response.content_length is None else response.content_length + done
             with partial.open("ab" if continues else "wb") as stream:
                 async for block in response.content.iter_chunked(_BLOCK):
-                    stream.write(block)
                     done += len(block)
+                    if done > _MOST_BYTES:
+                        raise MachineryError(
+                            f"{url} sends more than {_MOST_BYTES:,} bytes; it was stopped.", "download"
+                        )
+                    stream.write(block)
                     told(done, total)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise MachineryError(
@@ -170,8 +196,11 @@ async def _download(
 
 
 def _inside(root: Path, name: str) -> Path:
+    parts = Path(name).parts
+    if not parts or "\0" in name or max(map(len, parts)) > _LONGEST_NAME:
+        raise DataError(f"{name[:80]!r} is no name for a file in the data folder", root)
     target = (root / name).resolve()
-    if not target.is_relative_to(root.resolve()):
+    if target == root.resolve() or not target.is_relative_to(root.resolve()):
         raise DataError(f"'{name}' would lie outside the data folder", root)
     return target
 

@@ -29,7 +29,10 @@ async def play_episode(
     """
     card = plan.instrument.card
     draw = Draw(card.name, card.version, task.name, item.id, repeat, plan.config.seed)
-    session = Session(replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts)
+    session = Session(
+        replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts,
+        official=plan.config.official, second_question=plan.config.second_question,
+    )  # fmt: skip
     try:
         outcome = await task.play(item, session)
     except Exception as raised:

@@ -22,6 +22,7 @@ class Progress:
     failed: Counter[str] = field(default_factory=Counter)
     last_failure: dict[str, str] = field(default_factory=dict)
     """The latest message of each kind of failure."""
+    warnings: list[str] = field(default_factory=list)
     from_journal: int = 0
     sent: int = 0
     answered: int = 0

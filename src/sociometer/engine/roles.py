@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from sociometer.core.card import RoleCard
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Player, Sampling
 from sociometer.core.errors import UsageError, unknown
@@ -12,6 +13,7 @@ from sociometer.models.registry import resolve
 from sociometer.models.replay import RecordedReplies
 
 SUBJECT = "subject"
+READER = RoleCard("reader", "reads replies that the rules cannot read; off unless a model is named")
 
 
 def bind_roles(
@@ -31,7 +33,9 @@ def bind_roles(
     """
     card = instrument.card
     needed = {role.name: role for task in tasks for role in card.roles_of(task)}
-    known = {role.name for role in card.role}
+    known = {*(role.name for role in card.role), READER.name}
+    if READER.name in config.roles:
+        needed[READER.name] = READER
     for name in (*config.roles, *(key_variables or {})):
         if name not in known:
             raise unknown(f"role of {card.name}", name, known)
@@ -83,11 +87,13 @@ def resolve_player(
     address, _, revision = address.partition("#")
     subject = role == SUBJECT
     again = (key_variables or {}).get(role, "")
+    unconfirmed = config.project is not None and role in config.project.unconfirmed
     options = ModelOptions(
         base_url="http" + address if at else config.base_url if subject else "",
         revision=revision or (config.revision if subject else ""),
         key_variable=again or (config.key_variable if subject else ""),
-        named_by_user=bool(again) if key_variables is not None else named_by_user,
+        named_by_user=bool(again) if key_variables is not None else named_by_user and not unconfirmed,
+        from_project=unconfirmed and key_variables is None,
         insecure_http=config.insecure_http,
         role=role,
         timeout_seconds=config.timeout_seconds,

@@ -16,6 +16,7 @@ from sociometer.engine.items import ItemList
 from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.replies import JournalReplies
+from sociometer.engine.reply_lengths import ReplyLengths
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 
@@ -45,6 +46,7 @@ class Runner:
         self._run = run
         self._progress = progress
         self._fatal = ""
+        self._lengths = ReplyLengths(plan)
         self._replies = JournalReplies(plan, store.journal, run, budget, progress)
 
     async def play(self) -> Ending:
@@ -123,6 +125,8 @@ class Runner:
         failure, error = played.episode.failure, played.error
         if failure is None:
             self._progress.done += 1
+            if stop := self._lengths.add(played, self._progress):
+                self._replies.stop(stop)
             return
         self._progress.failed[failure.kind] += 1
         self._progress.last_failure[failure.kind] = failure.message

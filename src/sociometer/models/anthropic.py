@@ -8,11 +8,12 @@ from msgspec import Raw, Struct
 
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
+from sociometer.core.errors import MachineryError
 from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
+from sociometer.models.finish import STOP, TOOL_CALLS, filtered_reply, finish_of
 from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
-from sociometer.models.openai import counted_tokens, nothing_said, refuse_error
+from sociometer.models.openai import counted_tokens, refuse_error
 from sociometer.models.options import ModelOptions
 from sociometer.models.rule import no_embeddings
 
@@ -86,7 +87,10 @@ class AnthropicPlayer:
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply."""
         body = messages_body(self._identity.name, request)
-        received = await self._endpoint.post("/v1/messages", _encode(body), body)
+        try:
+            received = await self._endpoint.post("/v1/messages", _encode(body), body)
+        except MachineryError as error:
+            return filtered_reply(error)
         try:
             tool = body.tools[0]["name"] if body.tools else ""
             return self._endpoint.clean(read_answer(received.body, tool))
@@ -122,7 +126,7 @@ def messages_body(name: str, request: Request) -> MessagesBody:
 
 
 def read_answer(received: bytes, tool: str = "") -> Reply:
-    """The reply in an answer; a MachineryError where nothing was said, a DecodeError where it is none.
+    """The reply in an answer, which may be silent; a DecodeError where it is none.
 
     What the model gave to `tool`, by which a schema is asked for, is its answer; a call of any other tool is not.
     """
@@ -136,10 +140,7 @@ def read_answer(received: bytes, tool: str = "") -> Reply:
     if filled and finish == TOOL_CALLS:
         finish = STOP
     reasoning = "\n".join(block.thinking for block in answer.content if block.type == "thinking" and block.thinking)
-    said = filled or text
-    if not said.strip() and finish != TOOL_CALLS:
-        raise nothing_said(finish, reasoning, _read_usage(answer.usage))
-    return Reply(said, reasoning, _read_usage(answer.usage), finish, answer.model or "")
+    return Reply(filled or text, reasoning, _read_usage(answer.usage), finish, answer.model or "")
 
 
 def _headers(key: str) -> Mapping[str, str]:

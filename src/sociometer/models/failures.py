@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import MachineryError
+from sociometer.models.finish import CONTENT_FILTER
 from sociometer.models.key_traces import without_key
 
 _LONGEST_DETAIL = 300
@@ -207,7 +208,7 @@ def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tup
     if _TOO_LONG.search(said):
         return MachineryError(detail, "context too long")
     if _FILTERED.search(said):
-        return MachineryError(detail, "content filter")
+        return MachineryError(detail, CONTENT_FILTER)
     if _OUT_OF_CREDIT.search(said):
         return MachineryError(detail, "out of credit", fatal=True)
     option = _named_option(parameter, message, sent)

@@ -1,5 +1,9 @@
 """Why a reply ended, in the same few words for every wire format; a server's own word is never passed on."""
 
+from sociometer.core.conversation import Reply, Usage
+from sociometer.core.errors import MachineryError
+
+CONTENT_FILTER = "content filter"
 STOP, LENGTH, FILTERED = "stop", "length", "content_filter"
 REFUSAL, TOOL_CALLS, OTHER = "refusal", "tool_calls", "other"
 
@@ -17,6 +21,13 @@ _MEANT = {
     ),
 }  # fmt: skip
 _WORDS = {word: meant for meant, words in _MEANT.items() for word in words}
+
+
+def filtered_reply(error: MachineryError) -> Reply:
+    """The reply for a request that the provider's content filter refused; any other error is raised again."""
+    if error.kind != CONTENT_FILTER:
+        raise error
+    return Reply("", usage=Usage(*(error.tokens or (None, None))), finish=FILTERED)
 
 
 def finish_of(reason: str | None, *, called: bool = False) -> str:

@@ -11,15 +11,14 @@ from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Reply, Request, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import TOOL_CALLS, finish_of
+from sociometer.models.finish import FILTERED, filtered_reply, finish_of
 from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
-from sociometer.models.openai import counted_tokens, given, nothing_said, refuse_error
+from sociometer.models.openai import counted_tokens, given, refuse_error
 from sociometer.models.options import ModelOptions
 
 _EMBEDDED_AT_ONCE = 100
 _NULL = Raw(b"null")
-_BLOCK_REASONS = ("SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "MODEL_ARMOR")
 
 
 class _Text(Struct):
@@ -138,7 +137,10 @@ class GooglePlayer:
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply."""
         body = content_body(request)
-        received = await self._endpoint.post(self._path, _encode(body), body.generation_config)
+        try:
+            received = await self._endpoint.post(self._path, _encode(body), body.generation_config)
+        except MachineryError as error:
+            return filtered_reply(error)
         try:
             return self._endpoint.clean(read_answer(received.body))
         except UNREADABLE as error:
@@ -179,14 +181,12 @@ def content_body(request: Request) -> ContentBody:
 
 
 def read_answer(received: bytes) -> Reply:
-    """The reply in an answer; a MachineryError where nothing was said, a DecodeError where it is none."""
+    """The reply in an answer, which may be silent; a DecodeError where it is none."""
     answer = _answer(received)
     if not answer.candidates:
         refuse_error(answer.error)
-        blocked = answer.prompt_feedback.block_reason if answer.prompt_feedback else None
-        if blocked:
-            reason = blocked if blocked in _BLOCK_REASONS else "other"
-            raise MachineryError(f"the server withheld the reply (block reason '{reason}').", "content filter")
+        if answer.prompt_feedback and answer.prompt_feedback.block_reason:
+            return Reply("", usage=_read_usage(answer.usage_metadata), finish=FILTERED)
         raise MachineryError("the server sent an answer without candidates.", "empty reply", retryable=True)
     candidate = answer.candidates[0]
     parts = candidate.content.parts if candidate.content else []
@@ -194,8 +194,6 @@ def read_answer(received: bytes) -> Reply:
     reasoning = "".join(part.text for part in parts if part.text and part.thought)
     called = any(given(part.function_call) for part in parts)
     finish = finish_of(candidate.finish_reason, called=called)
-    if not text.strip() and finish != TOOL_CALLS:
-        raise nothing_said(finish, reasoning, _read_usage(answer.usage_metadata))
     logprobs = _read_logprobs(candidate.logprobs_result) if given(candidate.logprobs_result) else ()
     return Reply(text, reasoning, _read_usage(answer.usage_metadata), finish, answer.model_version or "", logprobs)
 

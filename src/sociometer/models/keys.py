@@ -31,14 +31,17 @@ def key_for(
     named_by_user: bool,
     role: str = SUBJECT,
     insecure_http: bool = False,
+    from_project: bool = False,
 ) -> Key:
     """The key that may be sent to a server; a UsageError where a variable is asked for that the user did not name.
 
     `preset` is None for providers of other packages. `named_by_user` is false where base URL and variable come from a
-    stored run or an instrument's card: these may be the work of somebody else. Over plain HTTP a key goes to another
-    machine only with `insecure_http`.
+    stored run, an instrument's card or a project file: these may be the work of somebody else. Over plain HTTP a key
+    goes to another machine only with `insecure_http`.
     """
     key = _belonging(preset, base_url, key_variable, named_by_user=named_by_user, role=role)
+    if from_project and key.advice:
+        key = Key("", _name_the_server(base_url, role))
     host = origin(base_url or (preset.base_url if preset else ""))
     if host.startswith("http:") and not insecure_http and not is_loopback(urlsplit(host).hostname or ""):
         _refuse_plain_http(key.variable, host)
@@ -51,6 +54,14 @@ def _refuse_plain_http(variable: str, host: str) -> None:
             f"the key in {variable} would travel to {host} unencrypted. Use https://, unset {variable} if this server"
             " needs no key, or add --insecure-http to send it anyway."
         )
+
+
+def _name_the_server(base_url: str, role: str) -> str:
+    again = f"--base-url {base_url}" if role == SUBJECT else f"--role {role}=MODEL@{base_url}"
+    return (
+        f"no key was sent, since only sociometer.toml names the address {origin(base_url)}; if this server may have"
+        f" your key, name it on the command line: {again}."
+    )
 
 
 def _belonging(preset: Preset | None, base_url: str, key_variable: str, *, named_by_user: bool, role: str) -> Key:

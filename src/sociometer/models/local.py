@@ -95,8 +95,7 @@ class LocalPlayer:
         body = chat_body(request)
         received = await self._run(lambda: self._model.chat(body))
         try:
-            # No server stands between us and the model: where it says nothing, nothing is its answer.
-            reply = read_completion(received, may_be_empty=True)
+            reply = read_completion(received)
         except msgspec.DecodeError:
             raise self._refused(received) from None
         return msgspec.structs.replace(reply, served_model=self._identity.name)

@@ -10,7 +10,7 @@ from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import FILTERED, LENGTH, REFUSAL, TOOL_CALLS, finish_of
+from sociometer.models.finish import REFUSAL, filtered_reply, finish_of
 from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
 from sociometer.models.options import ModelOptions
@@ -128,7 +128,10 @@ class OpenAIPlayer:
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply."""
         body = chat_body(self._identity.name, request, self._preset)
-        received = await self._endpoint.post("/chat/completions", _encode(body), body)
+        try:
+            received = await self._endpoint.post("/chat/completions", _encode(body), body)
+        except MachineryError as error:
+            return filtered_reply(error)
         try:
             return self._endpoint.clean(read_completion(received.body))
         except UNREADABLE as error:
@@ -185,8 +188,8 @@ def response_format(answer_format: Schema) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": named}
 
 
-def read_completion(received: bytes, *, may_be_empty: bool = False) -> Reply:
-    """The reply in a chat completion; a MachineryError where nothing was said, a DecodeError where it is none."""
+def read_completion(received: bytes) -> Reply:
+    """The reply in a chat completion, which may be silent; a DecodeError where it is none."""
     completion = _completion(received)
     if not completion.choices:
         refuse_error(completion.error)
@@ -200,8 +203,6 @@ def read_completion(received: bytes, *, may_be_empty: bool = False) -> Reply:
         text, reasoning = split_reasoning(text)
     if said.refusal and not text.strip():
         text, finish = said.refusal, REFUSAL
-    elif not may_be_empty and finish != TOOL_CALLS and not text.strip():
-        raise nothing_said(finish, reasoning, _read_usage(completion.usage))
     logprobs = _read_logprobs(option.logprobs) if given(option.logprobs) else ()
     return Reply(text, reasoning, _read_usage(completion.usage), finish, completion.model or "", logprobs)
 
@@ -215,20 +216,6 @@ def refuse_error(error: Raw) -> None:
     """Raises a ValueError where an answer without content holds an error object."""
     if given(error):
         raise ValueError("an error in place of an answer")
-
-
-def nothing_said(finish: str, reasoning: str, usage: Usage) -> MachineryError:
-    """The error for a reply without an answer, by the reason the server gave; what it cost is told with it."""
-    tokens = (usage.input_tokens, usage.output_tokens)
-    if finish in (FILTERED, REFUSAL):
-        message = f"the server withheld the reply (finish reason '{finish}')."
-        return MachineryError(message, "content filter", tokens=tokens)
-    if finish == LENGTH:
-        where = "thinking" if reasoning else "nothing visible"
-        message = f"the reply reached its token limit and held {where}, no answer; raise --reply-tokens."
-        return MachineryError(message, "empty reply", tokens=tokens)
-    message = f"the reply is empty (finish reason '{finish}')."
-    return MachineryError(message, "empty reply", retryable=True, tokens=tokens)
 
 
 def read_vectors(received: bytes, expected: int) -> list[tuple[float, ...]]:

@@ -11,7 +11,9 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     timeout_seconds: float = 300.0
     key_variable: str = ""
     named_by_user: bool = True
-    """False where base URL and variable come from a stored run or a card: then a key goes only to the preset's host."""
+    """False where a stored run, a card or a project file gives them: then a key goes only to the preset's host."""
+    from_project: bool = False
+    """Whether they come from `sociometer.toml` and the command line does not name the server, for messages."""
     insecure_http: bool = False
     """Whether a key may travel over plain HTTP to another machine."""
     role: str = "subject"

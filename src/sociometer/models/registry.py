@@ -163,6 +163,7 @@ def _key(preset: Preset | None, base_url: str, options: ModelOptions) -> Key:
         named_by_user=options.named_by_user,
         role=options.role,
         insecure_http=options.insecure_http,
+        from_project=options.from_project,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from sociometer.analysis.comparison import Terms
 from sociometer.core.task import Instrument
@@ -22,7 +23,9 @@ def write_report(
     """Write the page about these runs and return its path; a failure leaves no partial page."""
     page = render(gather(given, instruments, terms=terms, evidence=evidence), made=made, version=version)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(page, encoding="utf-8")
-    unfinished.replace(path)
+    # A folder of its own: a link that someone put there beforehand is not followed.
+    with TemporaryDirectory(prefix=".report-", dir=path.parent) as folder:
+        unfinished = Path(folder) / path.name
+        unfinished.write_text(page, encoding="utf-8")
+        unfinished.replace(path)
     return path

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from sociometer.analysis.comparison import ComparedMeasure, Comparison
-from sociometer.analysis.formatting import amount, bracketed_interval, group_text, number, signed_amount
+from sociometer.analysis.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
 from sociometer.core.measure import Cell, Table
 
 FAMILIES = (
@@ -27,13 +27,13 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
     return (
         Column("measure", lambda row: row.title, right=False),
         Column("of", _group, right=False),
-        Column(comparison.first, lambda row: number(row.paired.first, row.unit)),
-        Column(comparison.second, lambda row: number(row.paired.second, row.unit)),
-        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit)),
+        Column(comparison.first, lambda row: number(row.paired.first, row.unit, interval=row.paired.interval)),
+        Column(comparison.second, lambda row: number(row.paired.second, row.unit, interval=row.paired.interval)),
+        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)),
         Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p Holm", lambda row: p_text(row.p_holm)),
-        Column("would show", lambda row: None if row.detectable is None else amount(row.detectable, row.unit)),
+        Column("would show", _detectable),
     )
 
 
@@ -76,9 +76,8 @@ def _group(row: ComparedMeasure) -> str:
     return group_text({facet.replace("_", " "): level for facet, level in row.group.items()}) or "all"
 
 
-def p_text(value: float) -> str:
-    """A p-value as papers print it."""
-    return "< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+def _detectable(row: ComparedMeasure) -> Cell:
+    return None if row.detectable is None else amount(row.detectable, row.unit, interval=row.paired.interval)
 
 
 def _same(row: ComparedMeasure) -> Cell:

@@ -7,8 +7,10 @@ from typing import Any
 from msgspec import Struct, structs
 
 from sociometer.analysis.candidates import Candidate, candidate_of, task_title
+from sociometer.analysis.charts.subjects import with_subjects
 from sociometer.analysis.compare import compare
 from sociometer.analysis.comparison import Comparison, Terms
+from sociometer.analysis.leaderboard import ranked_measure
 from sociometer.analysis.profile import ProfileLine, profile_lines
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
@@ -18,6 +20,7 @@ from sociometer.core.settings import SettingValue
 from sociometer.core.task import Instrument, RunView, SummarisedRun
 from sociometer.reporting.evidence import EpisodeShown, evidence_of
 from sociometer.reporting.figures import measures_figure, profile_figure
+from sociometer.reporting.rankings import Entrant, Ranking, rankings
 from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48
@@ -73,6 +76,9 @@ class ReportContent(Struct, frozen=True):
     chapters: tuple[Chapter, ...]
     profile: tuple[ProfileLine, ...]
     comparisons: tuple[Comparison, ...]
+    """Two subjects, task by task; of more than two only if the user gave a margin."""
+    rankings: tuple[Ranking, ...]
+    """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
 
     @property
@@ -93,7 +99,10 @@ class ReportContent(Struct, frozen=True):
 
     def figures(self) -> dict[str, Figure]:
         """Every figure by its name for `sociometer plot`: `profile`, `sesi/abilities`, …"""
-        found = {"profile": profile_figure(self.profile)} if self.profile else {}
+        found = {}
+        if self.profile:
+            profile = profile_figure(self.profile)
+            found["profile"] = structs.replace(profile, chart=with_subjects(profile.chart or {}, self.subjects))
         for chapter in self.chapters:
             for figure in chapter.figures:
                 found[f"{chapter.card.name}/{figure.name}"] = figure
@@ -132,18 +141,23 @@ def gather(
             summarised.append((instrument.card.name, record))
             candidates.append(candidate_of(label, instrument, task, view, entry.version))
             shown += evidence_of(entry.run, instrument, task, label, episodes, each=evidence)
+    subjects = tuple(dict.fromkeys(result.subject for result in results))
     chapters = tuple(
         _chapter(
-            instruments[name], [s for s in results if s.instrument == name], [r for n, r in summarised if n == name]
+            instruments[name],
+            [result for result in results if result.instrument == name],
+            [record for of, record in summarised if of == name],
+            subjects,
         )
         for name in dict.fromkeys(result.instrument for result in results)
     )
     cards = {entry.run.id: instruments[entry.run.instrument].card for entry in given}
     return ReportContent(
-        tuple(dict.fromkeys(result.subject for result in results)),
+        subjects,
         chapters,
         profile_lines([record for _, record in summarised], cards, {entry.run.id for entry in given if entry.official}),
-        _comparisons(_first_subject_first(candidates), terms),
+        _comparisons(_first_subject_first(candidates), terms) if len(subjects) == 2 or (terms and terms.margin) else (),
+        rankings(_entrants(candidates, results)) if len(subjects) > 2 else (),
         tuple(shown),
     )
 
@@ -229,12 +243,26 @@ def _words(value: SettingValue) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _chapter(instrument: Instrument, results: Sequence[TaskResult], runs: Sequence[SummarisedRun]) -> Chapter:
+def _chapter(
+    instrument: Instrument, results: Sequence[TaskResult], runs: Sequence[SummarisedRun], subjects: Sequence[str]
+) -> Chapter:
     figures = tuple(instrument.figures(runs)) if instrument.figures is not None else ()
     if not figures:
         tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
         figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
-    return Chapter(instrument.card, tuple(results), figures, tuple(_notes(results)))
+    shown = tuple(
+        figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
+        for figure in figures
+        if _has_content(figure)
+    )
+    return Chapter(instrument.card, tuple(results), shown, tuple(_notes(results)))
+
+
+def _has_content(figure: Figure) -> bool:
+    """Whether there is something to see: a table has rows, and a chart has data."""
+    if figure.table is not None:
+        return bool(figure.table.rows)
+    return figure.chart is None or figure.chart.get("data", {}).get("values") != []
 
 
 def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
@@ -254,6 +282,16 @@ def _first_subject_first(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates in the order of their subjects, so that all comparisons on the page have the same reference."""
     order = list(dict.fromkeys(candidate.view.subject or candidate.label for candidate in candidates))
     return sorted(candidates, key=lambda candidate: order.index(candidate.view.subject or candidate.label))
+
+
+def _entrants(candidates: Sequence[Candidate], results: Sequence[TaskResult]) -> list[Entrant]:
+    """The candidates, each with the number of items it scored on the measure that ranks its task."""
+    found = []
+    for candidate, result in zip(candidates, results, strict=True):
+        if any(measure.value for measure in candidate.card.measures_of(candidate.task)):
+            measure = result.summary.measure(ranked_measure(candidate).name)
+            found.append(Entrant(candidate, measure.items if measure is not None else 0))
+    return found
 
 
 def _comparisons(candidates: Sequence[Candidate], terms: Terms | None) -> tuple[Comparison, ...]:

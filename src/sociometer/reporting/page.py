@@ -6,33 +6,37 @@ import functools
 import gzip
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version as package_version
 from typing import Any
 
 import msgspec
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
 from msgspec import Struct
 from platformdirs import user_cache_path
 
+from sociometer.analysis.charts.subjects import shape_of
 from sociometer.analysis.charts.theme import CATEGORIES, contained, theme
-from sociometer.analysis.comparison import ComparedMeasure, Comparison
+from sociometer.analysis.comparison import ComparedMeasure
 from sociometer.analysis.error_counts import known_errors
-from sociometer.analysis.formatting import group_text, interval_text, number
-from sociometer.analysis.stand_ins import other_stand_ins
-from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.analysis.formatting import estimate, group_text, interval_text, number
+from sociometer.analysis.leaderboard import Standing
+from sociometer.core.measure import Figure, Measure, Table
+from sociometer.reporting.chart_tables import chart_table
 from sociometer.reporting.comparison_table import FAMILIES, VERDICT, Column, observed_columns, tested_columns
 from sociometer.reporting.content import Chapter, ReportContent
+from sociometer.reporting.headline import findings_of, title_of
 from sociometer.reporting.profile_strips import strips
+from sociometer.reporting.rankings import Ranking
 from sociometer.reporting.safe_svg import clean_svg
+from sociometer.reporting.table_cells import TextCell, cell, cells, heads, rows, without_empty_columns
+from sociometer.reporting.troubles import troubles
+from sociometer.reporting.words import counted, listed, sentence, short_name
 
+LONGEST_NOTE = 180
+NOTES_IN_VIEW = 2
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
-SHAPES = ("round", "square", "diamond", "ring")
-"""Shapes of the dots: colours repeat after eight subjects, each time with the next shape."""
-TextCell = tuple[str, bool]
-"""The text of a table cell, and whether it is aligned right."""
 
 
 class MeasureRow(Struct, frozen=True):
@@ -56,37 +60,19 @@ class MeasureRow(Struct, frozen=True):
         return *texts, (self.value, True), (self.interval, False), *numbers, (self.errors, True), (self.note, False)
 
 
-class SubjectComparisons(Struct, frozen=True):
-    """The comparisons of one subject with the first: those with a verdict, and those without one."""
-
-    first: str
-    second: str
-    clear: tuple[Comparison, ...]
-    open: tuple[Comparison, ...]
-
-
-def comparisons_by_subject(comparisons: Sequence[Comparison]) -> tuple[SubjectComparisons, ...]:
-    """The comparisons of each subject, in the given order."""
-    groups: dict[tuple[str, str], list[Comparison]] = {}
-    for comparison in comparisons:
-        groups.setdefault((comparison.first, comparison.second), []).append(comparison)
-    return tuple(
-        SubjectComparisons(
-            first, second, tuple(c for c in members if not _open(c)), tuple(c for c in members if _open(c))
-        )
-        for (first, second), members in groups.items()
-    )
-
-
-def _open(comparison: Comparison) -> bool:
-    """Whether no measure of a comparison has a verdict other than “cannot tell” and “too few”."""
-    return not any(row.verdict in ("better", "worse", "differs", "equivalent") for row in comparison.measures)
+def rank_text(standing: Standing | None) -> str:
+    """The rank of a subject: “1”, or “1 to 3” where other items of the same kind could give another."""
+    if standing is None:
+        return "–"
+    low, high = standing.ranks.low, standing.ranks.high
+    if low is None or high is None or low == high:
+        return str(standing.rank)
+    return f"{low:.0f} to {high:.0f}"
 
 
 def render(content: ReportContent, *, made: str, version: str) -> str:
     """The whole page; `made` is the date as text."""
     library, script, style = _library(), _source("report.js"), _source("report.css")
-    figures = content.figures()
     charts = {
         f"{chapter.card.name}/{figure.name}": contained(figure.chart)
         for chapter in content.chapters
@@ -97,23 +83,35 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
         "charts": charts,
         "themes": {mode: theme(mode) for mode in ("light", "dark")},
         "subjects": content.subjects,
-        "shapes": SHAPES,
+        "shapes": [shape_of(place) for place in range(len(content.subjects))],
     }
+    company = {
+        result.run: ", ".join(f"{role} {name}" for role, name in result.roles.items())
+        for chapter in content.chapters
+        for result in chapter.results
+    }
+    shown = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters], company)
+    names = {chapter.card.name: short_name(chapter.card) for chapter in content.chapters}
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
     return (
         _environment()
         .get_template("report.html")
         .render(
             content=content,
-            strips=strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters]),
-            by_subject=comparisons_by_subject(content.comparisons),
+            title=title_of(content),
+            findings=findings_of(content),
+            strips=shown,
+            marked={mark.name for strip in shown for mark in strip.marks},
             numbers={chapter.card.name: measure_rows(chapter) for chapter in content.chapters},
             troubles=troubles(content),
+            names=names,
+            unranked=unranked_sentences(content.rankings, names),
             verdict=VERDICT,
             families=FAMILIES,
             colours=CATEGORIES,
-            shapes=SHAPES,
-            figures=figures,
+            shape_of=shape_of,
+            notes_in_view=notes_in_view,
+            said=lambda text: sentence(text, content.subjects),
             made=made,
             version=version,
             library=library,
@@ -164,51 +162,13 @@ def _measure_row(subject: str, task: str, title: str, measure: Measure, errors: 
         task,
         title,
         group_text(measure.group),
-        number(measure.value, unit),
+        number(measure.value, unit, interval=measure.interval),
         interval_text(measure.interval, unit),
         measure.items,
         measure.unreadable,
         cell(errors),
         measure.note,
     )
-
-
-def troubles(content: ReportContent) -> tuple[str, ...]:
-    """One sentence for each failure, unreadable reply and stand-in."""
-    found = []
-    for chapter in content.chapters:
-        for result in chapter.results:
-            who = f"{result.subject}, {chapter.card.title} ({result.task_title.lower()})"
-            if result.status != "finished":
-                found.append(f"{who}: the run is {result.status}, so its numbers are provisional.")
-            if result.failures:
-                kinds = ", ".join(f"{count} × {kind}" for kind, count in sorted(result.failures.items()))
-                found.append(f"{who}: {kinds}. Of {result.episodes} episodes these failed and are in no score.")
-            unreadable = max((m.unreadable for m in result.summary.measures if not m.group), default=0)
-            if unreadable:
-                found.append(f"{who}: {unreadable} replies could not be read; they count as they came.")
-        stand_ins = {name for result in chapter.results for name in other_stand_ins(result.stand_ins)}
-        found.extend(
-            f"{chapter.card.title}: {name} stands in for the real thing; these numbers are no measurement."
-            for name in sorted(stand_ins)
-        )
-    return tuple(found)
-
-
-def cell(value: Cell) -> str:
-    """A table cell as text: at most three decimals, booleans as yes and no, None as a dash."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".")
-    return str(value)
-
-
-def is_number(value: Cell) -> bool:
-    """Whether a cell is a number and so aligned right."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _episode(shown: dict[str, Any]) -> dict[str, Any]:
@@ -228,42 +188,40 @@ def _drawing(figure: Figure) -> str:
     return clean_svg(figure.svg)
 
 
-def _heads(table: Table) -> list[tuple[str, bool]]:
-    """Column names, and whether each column has numbers only."""
-    cells = [[row[place] for row in table.rows if place < len(row)] for place in range(len(table.columns))]
-    numeric = [any(is_number(v) for v in column) and all(v is None or is_number(v) for v in column) for column in cells]
-    return list(zip(table.columns, numeric, strict=True))
+def _chart_table(figure: Figure) -> Table | None:
+    return chart_table(figure.name, figure.title, figure.chart) if figure.chart is not None else None
 
 
-def _rows(table: Table) -> list[list[TextCell]]:
-    """Cells as text, and whether each is aligned right: numbers are, and missing cells in a column of numbers."""
-    numeric = [right for _, right in _heads(table)]
-    return [
-        [
-            (cell(value), is_number(value) or (value is None and right))
-            for value, right in zip(row, numeric, strict=False)
-        ]
-        for row in table.rows
-    ]
+def _standing_text(standing: Standing, unit: str) -> str:
+    return estimate(standing.value, unit, standing.interval)
+
+
+def notes_in_view(notes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The notes of a chapter that are shown under its picture, at most two short ones, and the others."""
+    seen = tuple(note for note in notes if len(note) <= LONGEST_NOTE)[:NOTES_IN_VIEW]
+    return seen, tuple(note for note in notes if note not in seen)
+
+
+def unranked_sentences(rankings: Sequence[Ranking], names: Mapping[str, str]) -> tuple[str, ...]:
+    """Why subjects have no rank: one sentence for each reason and the subjects and tasks that share it."""
+    holders: dict[tuple[str, str], list[str]] = {}
+    for ranking in rankings:
+        reasons: dict[str, list[str]] = {}
+        for subject, reason in ranking.unranked.items():
+            reasons.setdefault(reason, []).append(subject)
+        if not ranking.standings and len(reasons) == 1:
+            continue  # the sentence of the ranking says it
+        for reason, subjects in reasons.items():
+            task = names[ranking.instrument]
+            if sum(other.instrument == ranking.instrument for other in rankings) > 1:
+                task = f"{task} ({ranking.task_title})"
+            holders.setdefault((listed(subjects), reason), []).append(task)
+    return tuple(f"{who}: {reason}, on {listed(tasks)}." for (who, reason), tasks in holders.items())
 
 
 def _compared(row: ComparedMeasure, columns: Sequence[Column]) -> list[TextCell]:
     """A row of a comparison's table in these columns."""
     return [(cell(column.of(row)), column.right) for column in columns]
-
-
-def _cells(row: Iterable[TextCell]) -> Markup:
-    """The cells of a row as HTML; here, since the template takes several times as long for a cell."""
-    return Markup("".join(f"<td{_RIGHT if right else ''}>{_escaped(text)}</td>" for text, right in row))  # noqa: S704
-
-
-_RIGHT = ' class="n"'
-
-
-@functools.lru_cache(maxsize=65_536)
-def _escaped(text: str) -> str:
-    """The text as HTML; most cells of a page repeat."""
-    return str(escape(text))
 
 
 @functools.cache
@@ -307,9 +265,15 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "drawing": _drawing,
-        "rows": _rows,
-        "heads": _heads,
-        "cells": _cells,
+        "rows": rows,
+        "heads": heads,
+        "cells": cells,
+        "filled": without_empty_columns,
+        "counted": counted,
+        "short_name": short_name,
+        "rank": rank_text,
+        "standing": _standing_text,
+        "numbers_of": _chart_table,
         "compared": _compared,
         "observed": observed_columns,
         "tested": tested_columns,

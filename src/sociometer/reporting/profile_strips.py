@@ -1,16 +1,21 @@
 """The strips of the profile: one scale for each measure, with chance and people marked and a dot for each subject."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.formatting import interval_text, number
+from sociometer.analysis.candidates import task_title
+from sociometer.analysis.formatting import bounds_text, bracketed_interval, number
+from sociometer.analysis.intervals import MINIMUM_CLUSTERS
 from sociometer.analysis.profile import ProfileLine, on_norm
 from sociometer.analysis.stand_ins import other_stand_ins, subject_stand_in
 from sociometer.core.card import Card, MeasureCard
+from sociometer.reporting.words import counted, listed
 
 CROWDED = 20
 """The end of a scale has no label if a mark is closer than this, in percent."""
+CROWDED_NARROW = 52
+"""The same for an instrument with several tasks, whose strips are narrow."""
 
 
 class StripDot(Struct, frozen=True):
@@ -35,31 +40,55 @@ class StripMark(Struct, frozen=True):
     name: str
     at: float
     text: str
+    lower: bool = False
+    """Whether its name goes below the name of another mark, which is close."""
 
 
 class Strip(Struct, frozen=True):
     """The strip of one measure of one instrument."""
 
     instrument: str
-    title: str
+    task: str
+    """The title of the task, if the instrument was played with several; else empty."""
     measure: str
     low_text: str
     high_text: str
     better: str
     dots: tuple[StripDot, ...]
     marks: tuple[StripMark, ...]
+    note: str = ""
 
 
-def strips(lines: Sequence[ProfileLine], subjects: Sequence[str], cards: Sequence[Card]) -> tuple[Strip, ...]:
-    """Strips in the order of the lines; subjects in the order of the report."""
-    groups: dict[tuple[str, str, str], list[ProfileLine]] = {}
+def strips(
+    lines: Sequence[ProfileLine],
+    subjects: Sequence[str],
+    cards: Sequence[Card],
+    company: Mapping[str, str] | None = None,
+) -> tuple[Strip, ...]:
+    """Strips in the order of the lines; subjects in the order of the report.
+
+    `company` names the models in the other roles of each run. Runs with another simulator or judge are not on one
+    scale and have strips of their own.
+    """
+    groups: dict[tuple[str, str, str, str], list[ProfileLine]] = {}
     for line in lines:
-        groups.setdefault((line.instrument, line.task, line.measure), []).append(line)
+        others = (company or {}).get(line.run, "")
+        groups.setdefault((line.instrument, line.task, line.measure, others), []).append(line)
     by_name = {card.name: card for card in cards}
-    return tuple(_strip(members, subjects, by_name[key[0]]) for key, members in groups.items())
+    tasks = {name: len({(task, others) for of, task, _, others in groups if of == name}) for name in by_name}
+    return tuple(
+        _strip(
+            sorted(members, key=lambda line: subjects.index(line.subject)),
+            subjects,
+            by_name[key[0]],
+            tasks[key[0]],
+            key[3] if sum(other[:3] == key[:3] for other in groups) > 1 else "",
+        )
+        for key, members in groups.items()
+    )
 
 
-def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) -> Strip:
+def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, tasks: int, company: str) -> Strip:
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
     low, high = _scale(members, known)
@@ -74,9 +103,9 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
             place(line.value),
             place(line.interval.low) if line.interval else None,
             place(line.interval.high) if line.interval else None,
-            number(line.value, line.unit),
-            interval_text(line.interval, line.unit, too_few="too few for an interval"),
-            "stand-in" if other_stand_ins(line.stand_ins) else subject_stand_in(line.stand_ins),
+            number(line.value, line.unit, interval=line.interval),
+            _around(line),
+            "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else "",
             _beside(line),
         )
         for line in members
@@ -84,15 +113,39 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card) 
     # a strip with official and bundled items may have more than one chance level; it then shows none
     chance = first.chance if len({line.chance for line in members}) == 1 else None
     references = (("chance", chance), ("people", first.human))
+    known_marks = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
+    close = CROWDED if tasks == 1 else CROWDED_NARROW
     marks = tuple(
-        StripMark(name, place(value) or 0.0, number(value, first.unit))
-        for name, value in references
-        if value is not None
+        StripMark(name, at, number(value, first.unit), lower=index > 0 and abs(at - known_marks[0][1]) < 2 * close)
+        for index, (name, at, value) in enumerate(known_marks)
     )
     # an end has no label if the label of a mark needs the space
-    low_text = "" if any(mark.at < CROWDED for mark in marks) else number(low, first.unit, 0)
-    high_text = "" if any(mark.at > 100 - CROWDED for mark in marks) else number(high, first.unit, 0)
-    return Strip(card.name, card.title, first.measure_title, low_text, high_text, first.better, dots, marks)
+    low_text = "" if any(mark.at < close for mark in marks) else number(low, first.unit, 0)
+    high_text = "" if any(mark.at > 100 - close for mark in marks) else number(high, first.unit, 0)
+    task = task_title(card, first.task) if tasks > 1 else ""
+    measure = first.measure_title + (f", {company}" if company else "")
+    note = _without_intervals(members)
+    return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
+
+
+def _around(line: ProfileLine) -> str:
+    """The interval of a value; empty if there are too few independent items, which is said once for the strip."""
+    if line.interval is None or line.value is None:
+        return ""
+    bounds = bracketed_interval(line.interval, line.unit)
+    return bounds_text(line.interval, lambda *_: bounds, too_few="", same="all equal")
+
+
+def _without_intervals(members: Sequence[ProfileLine]) -> str:
+    """Why values of a strip have no interval; empty if all have one."""
+    few = [line for line in members if line.value is not None and line.interval is not None and line.interval.too_few]
+    if not few:
+        return ""
+    most = max(line.interval.clusters for line in few if line.interval is not None)
+    if len(few) == len(members):
+        return f"No intervals: {counted(most, 'independent item')} at most, and {MINIMUM_CLUSTERS} are needed."
+    names = listed([line.subject for line in few], 2)
+    return f"No interval for {names}: fewer than {MINIMUM_CLUSTERS} independent items."
 
 
 def _beside(line: ProfileLine) -> str:

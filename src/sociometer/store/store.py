@@ -5,8 +5,6 @@ from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 
-from platformdirs import user_data_path
-
 from sociometer.core.conversation import Identity
 from sociometer.core.errors import UsageError
 from sociometer.store.database import connect, is_current, storage_errors
@@ -17,11 +15,6 @@ from sociometer.store.lock import RunLock
 from sociometer.store.runs import Runs
 from sociometer.store.texts import TextShelf
 from sociometer.store.writer import Writer
-
-
-def default_path() -> Path:
-    """Where the store lies unless --store or SOCIOMETER_STORE says otherwise."""
-    return user_data_path("sociometer", appauthor=False) / "sociometer.db"
 
 
 class Store:

@@ -5,6 +5,7 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments import load
+from sociometer.instruments.egosocial.tombench.first_person import shipped
 from sociometer.models.registry import ModelOptions, resolve
 
 INSTRUMENT = load("egosocial")
@@ -94,8 +95,10 @@ def test_conversions_in_another_language_or_of_no_released_question_are_refused(
 
 
 def test_the_first_person_alone_is_asked_only_where_there_is_one(official, tmp_path):
-    with pytest.raises(UsageError, match="--perspective first needs first-person conversions"):
-        scenes("tombench", {"perspective": "first"}, official)
+    ours = scenes("tombench", {"perspective": "first"}, official)
+    assert len(ours) == len(shipped("en")) > 400
+    assert {telling.name for scene in ours for telling in scene.tellings} == {"third", "first"}
+    assert len(scenes("tombench", {"perspective": "first", "language": "zh"}, official)) == len(shipped("zh")) > 400
     given = conversions(tmp_path / "c.jsonl", {"id": "tombench-hidden-emotions-001", "language": "en"})
     (scene,) = scenes("tombench", {**given, "perspective": "first"}, official)
     assert [telling.name for telling in scene.tellings] == ["third", "first"]

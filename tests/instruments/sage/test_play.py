@@ -115,7 +115,7 @@ def test_a_simulator_that_hands_back_the_subjects_own_answer_is_not_believed(reh
     played = play(show, care_home)
     assert played.episode.outcome.turns[0].judgement.change == -2
     assert played.episode.outcome.turns[0].rereads == 1
-    noted = [event.facts["reason"] for event in played.events if getattr(event, "kind", "") == "unreadable"]
+    noted = [event.facts["rule"] for event in played.events if getattr(event, "kind", "") == "read"]
     assert noted == ["echo of the other's words"]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.core.errors import UsageError
+from sociometer.core.reply_summary import with_reply_counts
 from sociometer.elicit import read_items
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items
@@ -56,9 +57,24 @@ def test_a_free_reply_is_read_into_a_letter():
 
 
 def test_an_unreadable_reply_is_wrong_and_counted():
-    summary = rehearse(Scripted(["Hard to say."] * 10)).summarise("questions", FOUND[:10])
+    summary = rehearse(Scripted(["Hard to say."] * 20)).summarise("questions", FOUND[:10])
     measure = summary.measure("accuracy")
     assert (measure.value, measure.unreadable, measure.items) == (0.0, 10, 10)
+
+
+def test_what_the_second_question_brings_is_counted_and_the_score_without_it_is_told():
+    letters = ["ABCD"[item.answer] for item in FOUND[:10]]
+    replies = [reply for at, letter in enumerate(letters) for reply in (["Hm.", letter] if at < 4 else [letter])]
+    summary = with_second(replies)
+    assert summary.measure("accuracy").value == 1
+    assert "First replies without an answer: 4 unreadable; none leaves the score." in summary.notes
+    assert "4 asked again, 4 answered then. Without the second question: accuracy 0.6 instead of 1." in summary.notes
+
+
+def with_second(replies):
+    show = rehearse(Scripted(replies))
+    task, view = show.instrument.task("questions"), show.play_all("questions", FOUND[:10])
+    return with_reply_counts(task.summarise(view), task, view)
 
 
 def test_with_several_orders_the_majority_counts_and_a_position_bias_earns_chance():
@@ -76,7 +92,7 @@ def test_ties_stand_apart_from_replies_that_could_not_be_read():
     assert summary.measure("accuracy").unreadable == 0
     assert dict(next(table.rows for table in summary.tables if table.name == "kinds"))["no majority"] == 20
     assert "20 of 20 votes ended in a tie between options: wrong, though not unreadable." in summary.notes
-    mumbling = rehearse(Scripted(["Hard to say."] * 60), orders=3).summarise("questions", FOUND[:20])
+    mumbling = rehearse(Scripted(["Hard to say."] * 120), orders=3).summarise("questions", FOUND[:20])
     assert mumbling.measure("accuracy").unreadable == 60
     assert "no majority" not in dict(next(table.rows for table in mumbling.tables if table.name == "kinds"))
     assert not any("tie" in note for note in mumbling.notes)
@@ -95,7 +111,7 @@ def test_accuracy_comes_overall_by_ability_and_by_category_with_intervals():
 def test_position_bias_and_blind_baselines_are_shown():
     tables = {table.name: table for table in rehearse("baseline/first").summarise("questions").tables}
     assert tables["positions"].rows[0][:2] == ("A", 100)
-    assert "p = " in tables["positions"].note
+    assert "p < .001" in tables["positions"].note
     earned = dict(tables["baselines"].rows)
     assert earned["any option"] == 0.25
     assert 0.2 <= earned["the longest option"] <= 0.3

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from sociometer.analysis.charts.spec import Spec, inline
+from sociometer.analysis.charts.name_places import NAME_OFFSETS, name_fields, place_names
+from sociometer.analysis.charts.spec import Spec
 
 
 class Place(Struct, frozen=True):
@@ -33,7 +34,6 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
     span = {"domain": [-plane.reach, plane.reach], "nice": False}
     x: Spec = {"field": "x", "type": "quantitative", "scale": span, "axis": None}
     y: Spec = {"field": "y", "type": "quantitative", "scale": span, "axis": None}
-    color: Spec = {"field": "label", "type": "nominal", "legend": None}
     cross: Spec = {"type": "rule", "style": "cross"}
     layers: list[Spec] = [
         {"data": {"values": [{}]}, "mark": cross, "encoding": {"x": {"datum": 0, "scale": span, "axis": None}}},
@@ -57,20 +57,24 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
                     axis: {**sides[axis], "field": low},
                     f"{axis}2": {"field": high},
                     other: sides[other],
-                    "color": color,
                 },
             }
         )
     tooltip = [{"field": name} for name in ("label", "x", "y", "note")]
-    text: Spec = {"type": "text", "style": "ink", "align": "left", "dx": 10, "dy": -8, "fontSize": 12}
+    text: Spec = {"type": "text", "style": "ink", "fontSize": 12, **NAME_OFFSETS}
     layers += [
         {
             "mark": {"type": "point", "size": 130, "tooltip": True},
-            "encoding": {"x": x, "y": y, "color": color, "tooltip": tooltip},
+            "encoding": {"x": x, "y": y, "tooltip": tooltip},
         },
         {"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
     ]
-    return {"data": inline(places), "width": "container", "height": 460, "layer": layers}
+    # the corners of the plane are points too, since names are placed on the scale of what is given
+    reach = plane.reach
+    xs, ys = ([*(getattr(entry, axis) for entry in places), -reach, reach] for axis in ("x", "y"))
+    named = place_names([*(entry.label for entry in places), "", ""], xs, ys)
+    values = [structs.asdict(entry) | name_fields(name) for entry, name in zip(places, named, strict=False)]
+    return {"data": {"values": values}, "width": "container", "height": 460, "layer": layers}
 
 
 def _ends(plane: Plane, x: Spec, y: Spec) -> list[Spec]:

@@ -12,6 +12,7 @@ from sociometer.analysis.charts.spec import (
     quantitative,
     series_channels,
     shaped,
+    whole_numbers,
 )
 
 
@@ -37,8 +38,7 @@ def curve_chart(
 ) -> Spec:
     """Lines with bands; `truth` is a dashed line behind them (such as the opponent's actual choices)."""
     series = order_of(point.series for point in points)
-    x: Spec = {"field": "x", "type": "quantitative", "title": x_title or None, "scale": {"zero": False, "nice": False}}
-    x["axis"] = {"grid": False, "format": "d", "tickMinStep": 1}
+    x = whole_numbers("x", x_title, (point.x for point in (*points, *truth)))
     y = quantitative("y", y_title, unit, domain)
     data, color, channels = series_channels(points, "series", series)
     layers: list[Spec] = []

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, inline, nominal, number_format, order_of
+from sociometer.analysis.charts.spec import LETTER, PERCENT, Spec, inline, nominal, number_format, order_of
 
-SHORT = 6
-"""Column names up to this length are not rotated."""
+WIDTH_FOR_NAMES = 200
+"""Column names are not rotated if they fit side by side in this width, in pixels, which a phone has."""
 
 
 class Cell(Struct, frozen=True):
@@ -40,12 +40,18 @@ def heat_map(
         scale["domain"] = list(domain)
     low, high = scale.get("domain", (min(values, default=0.0), max(values, default=1.0)))
     strong = f"abs(datum.value) > {0.6 * high}" if diverging else f"datum.value > {low + 0.55 * (high - low)}"
-    text = f"datum.value == null ? '' : format(datum.value, '{number_format(unit)}') + datum.mark"
+    shown = (
+        "format(100 * datum.value, '.0f') + ' %'"
+        if unit == "share"
+        else f"format(datum.value, '{number_format(unit)}')"
+    )
+    text = f"datum.value == null ? '' : {shown} + datum.mark"
+    widest = max(map(len, columns), default=0) + 1
     position = {
         "y": nominal("row", rows),
         "x": {
             **nominal("column", columns),
-            "axis": {"labelAngle": 0 if max(map(len, columns), default=0) <= SHORT else -35},
+            "axis": {"labelAngle": 0 if widest * LETTER * len(columns) <= WIDTH_FOR_NAMES else -35},
         },
     }
     tooltip = [
@@ -68,9 +74,7 @@ def heat_map(
                         "field": "value",
                         "type": "quantitative",
                         "scale": scale,
-                        "legend": {"title": title, "format": number_format(unit), "gradientLength": 180}
-                        if title
-                        else None,
+                        "legend": {"title": title, "gradientLength": 180, **_labels(unit)} if title else None,
                     },
                     "tooltip": tooltip,
                 },
@@ -87,3 +91,7 @@ def heat_map(
             },
         ],
     }
+
+
+def _labels(unit: str) -> Spec:
+    return {"labelExpr": PERCENT} if unit == "share" else {"format": number_format(unit)}

@@ -46,9 +46,14 @@ def interval_chart(
     domain: Sequence[float] | None = None,
     references: Sequence[ReferenceLine] = (),
     group_title: str = "",
+    quiet: str = "",
 ) -> Spec:
-    """Dots and whiskers with the labels on the y axis in the given order; colour and shape show the group."""
-    labels, groups = order_of(dot.label for dot in dots), order_of(dot.group for dot in dots)
+    """Dots and whiskers with the labels on the y axis in the given order; colour and shape show the group.
+
+    The dots of the group `quiet`, such as the figures that a paper prints, are grey and not in the legend.
+    """
+    labels = order_of(dot.label for dot in dots)
+    groups = order_of(dot.group for dot in dots if not quiet or dot.group != quiet)
     several = len(groups) > 1
     crowded = several and len(labels) < len(dots)
     y = nominal("label", labels)
@@ -60,6 +65,9 @@ def interval_chart(
             y["scale"]["paddingInner"] = 0.35
             shared["yOffset"] = nominal("group", groups)
         shared["color"] = {**nominal("group", groups), "title": group_title or None}
+    elif groups and groups[0]:
+        shared["color"] = {**nominal("group", groups), "legend": None}
+        shape["legend"] = None
     tooltip = [
         *([{"field": "group", "title": group_title or "of"}] if several else []),
         {"field": "label", "title": "measure"},
@@ -69,26 +77,41 @@ def interval_chart(
         {"field": "note", "title": "note"},
     ]
     value = quantitative("value", title, unit, domain)
+    loud: list[Spec] = [{"filter": {"not": {"field": "group", "equal": quiet}}}] if quiet else []
     whisker: Spec = {
-        "transform": [{"filter": "datum.low != null"}],
+        "transform": [*loud, {"filter": "datum.low != null"}],
         "mark": {"type": "rule", "style": "whisker"},
         "encoding": {**shared, "x": {**value, "field": "low"}, "x2": {"field": "high"}},
     }
+    # the names of two lines that are close have two heights
+    space = {"padding": {"left": 4, "top": 30, "right": 10, "bottom": 4}} if len(references) > 1 else {}
     return {
         "data": inline(dots),
         "width": "container",
+        **space,
         "height": {"step": 15, "for": "offset"} if crowded else {"step": 28},
         "layer": [
             *reference_layers(references),
             *([whisker] if any(dot.low is not None for dot in dots) else []),
+            *([_quiet_dots(quiet, shared, value, tooltip)] if quiet else []),
             {
+                **({"transform": loud} if loud else {}),
                 "mark": {"type": "point", "tooltip": True},
                 "encoding": {
                     **shared,
                     "x": value,
                     "tooltip": tooltip,
-                    **({"shape": shape} if several else {}),
+                    **({"shape": shape} if several or "color" in shared else {}),
                 },
             },
         ],
+    }
+
+
+def _quiet_dots(group: str, shared: Spec, value: Spec, tooltip: list[Spec]) -> Spec:
+    """The dots of the quiet group, in the middle of their row."""
+    return {
+        "transform": [{"filter": {"field": "group", "equal": group}}],
+        "mark": {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True},
+        "encoding": {"y": shared["y"], "x": value, "tooltip": tooltip},
     }

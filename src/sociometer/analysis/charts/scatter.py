@@ -1,10 +1,12 @@
 """Scatter chart of models: one measure against another, with named points and optional intervals."""
 
+import math
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from sociometer.analysis.charts.spec import Spec, coloured, inline, number_format, order_of, quantitative
+from sociometer.analysis.charts.name_places import NAME_OFFSETS, name_fields, place_names
+from sociometer.analysis.charts.spec import Spec, coloured, number_format, order_of, quantitative
 
 
 class ScatterPoint(Struct, frozen=True):
@@ -34,12 +36,12 @@ def scatter_chart(
     x, y = quantitative("x", x_title), quantitative("y", y_title, y_unit)
     if log_x:
         x |= {"scale": {"type": "log", "nice": True}, "axis": {"format": "~s", "tickCount": 6, "grid": False}}
-    color = coloured("group", groups)
+    color = {"color": coloured("group", groups)} if len(groups) > 1 else {}
     mark: Spec = {"type": "point", "tooltip": True, "size": 90}
     point: Spec = {
         "x": x,
         "y": y,
-        "color": color,
+        **color,
         "tooltip": [
             {"field": "label", "title": "who"},
             {"field": "x", "title": x_title, "format": number_format("number")},
@@ -51,13 +53,16 @@ def scatter_chart(
         point["size"] = {"field": "size", "type": "quantitative", "title": None, "legend": None}
     layers: list[Spec] = [{"mark": mark, "encoding": point}]
     if any(entry.y_low is not None for entry in points):
-        span = {"x": x, "y": {**y, "field": "y_low"}, "y2": {"field": "y_high"}, "color": color}
+        span = {"x": x, "y": {**y, "field": "y_low"}, "y2": {"field": "y_high"}, **color}
         keep = [{"filter": "datum.y_low != null"}]
         layers.insert(0, {"transform": keep, "mark": {"type": "rule", "style": "whisker"}, "encoding": span})
     if trend:
         method = {"regression": "y", "on": "x", **({"method": "log"} if log_x else {})}
         line: Spec = {"type": "line", "style": "reference"}
         layers.insert(0, {"transform": [method], "mark": line, "encoding": {"x": x, "y": y}})
-    text: Spec = {"type": "text", "style": "ink", "align": "left", "dx": 9, "dy": -6, "fontSize": 11}
+    text: Spec = {"type": "text", "style": "ink", "fontSize": 11, **NAME_OFFSETS}
     layers.append({"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}})
-    return {"data": inline(points), "width": "container", "height": 360, "layer": layers}
+    across = [math.log10(entry.x) for entry in points] if log_x else [entry.x for entry in points]
+    places = place_names([entry.label for entry in points], across, [entry.y for entry in points])
+    values = [structs.asdict(entry) | name_fields(place) for entry, place in zip(points, places, strict=True)]
+    return {"data": {"values": values}, "width": "container", "height": 360, "layer": layers}

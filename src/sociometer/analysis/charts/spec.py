@@ -1,5 +1,6 @@
 """Parts of a Vega-Lite specification that several charts use: data, axes, channels, reference lines."""
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,8 +12,12 @@ COLOURS = 8
 """The number of colours in the theme; with more names, colours repeat."""
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 DASHES = ([1, 0], [6, 4], [2, 3], [10, 3, 2, 3])
+PERCENT = "format(100 * datum.value, '.0f') + ' %'"
+"""The label of a tick on an axis of shares, as the page writes percent."""
+MOST_TICKS = 12
+"""The maximum number of labels on an axis of whole numbers."""
 LETTER = 6.2
-"""The average width of a letter in the name of a reference line, in pixels."""
+"""The average width of a letter in the name of a reference line or a point, in pixels."""
 
 
 class ReferenceLine(Struct, frozen=True):
@@ -36,9 +41,23 @@ def quantitative(
     field: str, title: str, unit: str = "number", domain: Sequence[float] | None = None, **more: Any
 ) -> Spec:
     """A quantitative axis; shares are shown in percent, and `domain` fixes the range."""
-    axis: Spec = {"tickCount": 6, "grid": True, **({"format": ".0%"} if unit == "share" else {})}
+    axis: Spec = {"tickCount": 6, "grid": True, **({"labelExpr": PERCENT} if unit == "share" else {})}
     scale: Spec = {"domain": list(domain), "clamp": True} if domain else {"zero": False, "nice": True}
     return {"field": field, "type": "quantitative", "title": title or None, "axis": axis, "scale": scale, **more}
+
+
+def whole_numbers(field: str, title: str, numbers: Iterable[float]) -> Spec:
+    """An axis of whole numbers (rounds, turns, hands) with one label for each, or for every second, third, …
+
+    The labels are listed, because an axis that chooses its ticks itself writes a tick at 1.5 as “2”.
+    """
+    known = [round(number) for number in numbers]
+    low, high = min(known, default=0), max(known, default=1)
+    step = max(1, math.ceil((high - low + 1) / MOST_TICKS))
+    ticks = list(range(low, high + 1, step))
+    axis: Spec = {"grid": False, "format": "d", "values": ticks}
+    scale: Spec = {"zero": False, "nice": False, "padding": 8}
+    return {"field": field, "type": "quantitative", "title": title or None, "axis": axis, "scale": scale}
 
 
 def nominal(field: str, names: Sequence[str], **scale: Any) -> Spec:
@@ -66,11 +85,9 @@ def coloured(field: str, names: Sequence[str]) -> Spec:
 def series_channels(records: Sequence[Struct], field: str, names: Sequence[str]) -> tuple[Spec, Spec, Spec]:
     """The data of lines by series, their colour channel, and all channels that distinguish the lines.
 
-    These are the colour and, if there are more series than colours, a dash.
+    These are the colour and a dash, which is solid for as many series as there are colours.
     """
     color = coloured(field, names)
-    if len(names) <= COLOURS:
-        return inline(records), color, {"color": color}
     data, dash = _dashed(records, field, names)
     return data, color, {"color": color, "strokeDash": dash}
 
@@ -114,7 +131,7 @@ def _name_position(line: ReferenceLine, before: Sequence[ReferenceLine]) -> Spec
         f"scale('x', {line.value}) - scale('x', {other.value}) < {len(other.label) * LETTER / 2 + 2 * half:.0f}"
         for other in before[-1:]
     ]
-    high = f"{' || '.join(apart)} ? -19 : -6" if apart else "-6"
+    high = f"{' || '.join(apart)} ? -22 : -9" if apart else "-9"
     return {"align": {"expr": align}, "dy": {"expr": high}, "dx": 0}
 
 

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.spec import Spec, nominal, order_of
+from sociometer.analysis.charts.spec import PERCENT, Spec, nominal, order_of
+
+SHADES = 4
+"""Up to this many parts have shades of one colour, since the other colours belong to subjects."""
 
 
 class Portion(Struct, frozen=True):
@@ -25,7 +28,8 @@ def stacked_bars(portions: Sequence[Portion], *, title: str = "") -> Spec:
         for entry in portions
     ]
     x: Spec = {"field": "value", "type": "quantitative", "title": title or None, "stack": "normalize"}
-    x["axis"] = {"format": ".0%", "tickCount": 5}
+    x["axis"] = {"labelExpr": PERCENT, "tickCount": 5}
+    colours: Spec = {"range": "ordinal", "reverse": True} if len(parts) <= SHADES else {}
     return {
         "data": {"values": values},
         "width": "container",
@@ -34,7 +38,7 @@ def stacked_bars(portions: Sequence[Portion], *, title: str = "") -> Spec:
         "encoding": {
             "y": nominal("bar", bars),
             "x": x,
-            "color": nominal("part", parts),
+            "color": nominal("part", parts, **colours),
             "order": {"field": "place"},
             "tooltip": [
                 {"field": "bar", "title": "of"},

@@ -1,8 +1,8 @@
 """The theme of every chart, light and dark: mark styles, and a palette that colour-blind readers can distinguish.
 
 Charts name no colours. They use the category range, the ramps, and these mark styles: `reference` (a line such
-as chance or people), `reference-text`, `whisker`, `band`, `zone`, `people`, `ink`, `on-strong`, `cross`, `good`,
-`bad`.
+as chance or people), `reference-text`, `whisker`, `band`, `zone`, `people`, `ink`, `on-strong`, `cross`, `quiet`
+(what is shown for comparison and is no subject), `good`, `bad`.
 """
 
 import copy
@@ -73,7 +73,7 @@ def theme(mode: Mode = "light") -> Spec:
     return {
         "background": None,
         "font": FONT,
-        "padding": 4,
+        "padding": {"left": 4, "top": 6, "right": 10, "bottom": 4},
         "view": {"stroke": None, "continuousWidth": 640, "continuousHeight": 320},
         "axis": axis,
         "axisBand": {"grid": False},
@@ -107,6 +107,7 @@ def _styles(ink: dict[str, str], ramps: dict[str, Any]) -> Spec:
         "people": {"color": ink["line"]},
         "ink": {"color": ink["text"]},
         "on-strong": {"color": ink["paper"]},
+        "quiet": {"color": ink["soft"], "opacity": 0.6},
         "cross": {"color": ink["line"], "strokeWidth": 1},
         "good": {"color": ramps["good"]},
         "bad": {"color": ramps["bad"]},

@@ -19,6 +19,7 @@ INSTRUMENT = Instrument(
             play=play.ask_question,
             score=scoring.score,
             summarise=scoring.summarise,
+            first_replies=ChoiceAnswer.first_replies,
         ),
     ],
     figures=figures.figures,

@@ -3,10 +3,10 @@
 from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Message, Sampling, user
 from sociometer.core.task import Session
-from sociometer.elicit import ChoiceAnswer, ask_votes, render_options, shuffled, unshuffled
+from sociometer.elicit import ChoiceAnswer, answer_line, ask_votes, render_options, shuffled, unshuffled
 from sociometer.instruments._template.items import Question
 
-SAMPLING = Sampling(temperature=0, max_tokens=200)
+SAMPLING = Sampling(temperature=0, max_tokens=1000)
 
 
 async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
@@ -16,6 +16,6 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
 
     def messages(choice: Choice) -> list[Message]:
         texts = {"moment": item.moment, "question": item.question, "options": render_options(choice)}
-        return [user(session.prompts.render("question", **texts))]
+        return [user(session.prompts.render("question", **texts, how=answer_line(session)))]
 
     return await ask_votes(session, messages, item.options, orders, key=item.answer, sampling=SAMPLING)

@@ -24,7 +24,10 @@ def scenes(
     name: str, source: Callable[[Source], Iterable[Scene]], summarise: Callable[[scoring.Run], Summary]
 ) -> Task[Scene, Picks]:
     """A static scenario: scenes from one source, each told and asked in turn, with a summary of its own."""
-    return Task(name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score, summarise=summarise)
+    return Task(
+        name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score, summarise=summarise,
+        first_replies=Picks.first_replies,
+    )  # fmt: skip
 
 
 INSTRUMENT = Instrument(

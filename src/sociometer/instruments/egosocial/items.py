@@ -1,6 +1,6 @@
 """Official files, bundled rules and seeds -> the scenes of each static scenario."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sociometer.core.errors import DataError, UsageError
@@ -11,6 +11,7 @@ from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tom
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.characters import role_of
 from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
+from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_folder
 from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
 from sociometer.instruments.egosocial.worlds.newworld import world_scenes
@@ -59,19 +60,16 @@ def newworld(source: Source) -> Iterator[Scene]:
 
 
 def tombench(source: Source) -> Iterator[Scene]:
-    """ToMBench in one language: in the third person, and in the first where a conversion is given.
+    """ToMBench in one language: in the third person, and in the first where there is a conversion.
 
-    With `--perspective first` only what is converted is asked.
+    Without `--converted FILE` the conversions that come with Sociometer are used. With `--perspective first` only what
+    is converted is asked.
     """
     language = source.settings.text("language")
     first_only = source.settings.text("perspective") == "first"
-    converted = _conversions(source.settings.text("converted"), language)
-    if first_only and not converted:
-        raise UsageError(
-            "--perspective first needs first-person conversions: make them with 'sociometer build egosocial' and give"
-            " --converted FILE."
-        )
     questions = list(read_folder(source.path(TOMBENCH)))
+    given = source.settings.text("converted")
+    converted = _conversions(given, language) if given else _shipped(questions, language)
     unknown = set(converted) - {question.id for question in questions}
     if unknown:
         raise DataError(
@@ -84,10 +82,15 @@ def tombench(source: Source) -> Iterator[Scene]:
             yield _tombench_scene(question, language, converted.get(question.id))
 
 
+def _shipped(questions: Sequence[TomBenchQuestion], language: str) -> dict[str, Converted]:
+    """Our readers' conversions of the questions that are at hand, by the question's id."""
+    here = {question.id for question in questions}
+    lines = [line for line in shipped(language) if line.id in here]
+    return {name: line for (name, _), line in first_person(lines, questions).items()}
+
+
 def _conversions(given: str, language: str) -> dict[str, Converted]:
     """The conversions of a file in one language, by the question's id; a file without any is refused."""
-    if not given:
-        return {}
     lines = read_conversions(_existing(given))
     found = {name: line for (name, spoken), line in lines.items() if spoken == language}
     if not found:
@@ -107,7 +110,7 @@ def _existing(given: str) -> Path:
 
 def _tombench_scene(question: TomBenchQuestion, language: str, converted: Converted | None) -> Scene:
     words = question.wording(language)
-    role = role_of(question, language)
+    role = converted or role_of(question, language)
     tellings = [Telling("third", words.story, words.question, words.options, question.answer)]
     if converted is not None:
         if len(converted.options) != len(words.options):

@@ -1,22 +1,29 @@
 """The conversation of the static scenarios: each telling of a scene is asked on its own, with no word of the others."""
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Message, Sampling, system, user
+from sociometer.core.reply_kind import Asked
 from sociometer.core.task import Session
-from sociometer.elicit import ask_choice, render_options
+from sociometer.elicit import Vote, answer_line, ask_choice, render_options, with_room
 from sociometer.instruments.egosocial.scene import Scene, Telling
 
 SAMPLING = Sampling(temperature=0, max_tokens=200)
 
 
-class Pick(Struct, frozen=True):
+class Pick(Struct, frozen=True, omit_defaults=True):
     """The option read from one reply (None: unreadable), and the rule that read it."""
 
     telling: str
     picked: int | None
     rule: str
+    asked: Asked = Asked()
+
+    @property
+    def vote(self) -> Vote:
+        """The pick as a vote in the order of the options."""
+        return Vote((), self.picked, self.rule, self.asked)
 
 
 class Picks(Struct, frozen=True):
@@ -27,6 +34,10 @@ class Picks(Struct, frozen=True):
     def of(self, telling: str) -> Pick | None:
         """The pick of one telling, or None where it was not asked."""
         return next((pick for pick in self.picks if pick.telling == telling), None)
+
+    def first_replies(self) -> "Picks":
+        """The picks without what second questions brought."""
+        return Picks(tuple(structs.replace(pick, picked=pick.vote.first.picked) for pick in self.picks))
 
 
 async def ask_scene(item: Scene, session: Session) -> Picks:
@@ -42,10 +53,12 @@ async def _pick(item: Scene, telling: Telling, session: Session) -> Pick:
 
     def messages(choice: Choice) -> list[Message]:
         texts = {"story": telling.story, "question": telling.question, "options": render_options(choice)}
+        texts["how"] = answer_line(session, language)
         opening = prompts.render(f"system_{telling.name}", language)
         return [system(opening), user(prompts.render(telling.prompt, language, **texts))]
 
     vote = await ask_choice(
-        session, messages, telling.options, key=telling.answer, sampling=SAMPLING, telling=telling.name
-    )
-    return Pick(telling.name, vote.picked, vote.rule)
+        session, messages, telling.options, key=telling.answer, sampling=with_room(session, SAMPLING),
+        language=language, telling=telling.name,
+    )  # fmt: skip
+    return Pick(telling.name, vote.picked, vote.rule, vote.asked)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
+from sociometer.analysis.candidates import task_title
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
@@ -91,7 +92,7 @@ def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Iterator[F
     dots = []
     for run in runs:
         measure = run.summary.measure(scenario.measure, **scenario.group)
-        dot = dot_of(run.subject, measure, "measured here") if measure is not None else None
+        dot = dot_of(run.subject, measure) if measure is not None else None
         dots += [dot] if dot is not None else []
     if not dots:
         return
@@ -102,9 +103,10 @@ def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Iterator[F
             lines.append(ReferenceLine("people (paper)", value))
         else:
             dots.append(Dot(row["model"], value, group="paper", note="as printed, without an interval"))
-    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines)
+    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines, quiet="paper")
     cluster = card_of("egosocial").task_card(scenario.task).cluster
-    caption = f"Intervals are clustered by {cluster}. {scenario.caveat}".strip()
+    grey = "Grey squares are the models of the paper. " if scenario.table else ""
+    caption = f"Intervals are clustered by {cluster}. {grey}{scenario.caveat}".strip()
     yield Figure(scenario.name, scenario.title, caption, chart=chart)
 
 
@@ -121,18 +123,25 @@ def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) 
     for run in runs:
         for measure in run.summary.measures:
             if measure.name in ("first", "third") and set(measure.group) == {facet}:
-                dot = dot_of(_level(facet, measure.group[facet]), measure, f"{run.subject}, {measure.name} person")
+                level = _level(facet, measure.group[facet])
+                dot = dot_of(f"{level} ({measure.name})", measure, run.subject)
                 dots += [dot] if dot is not None else []
     if dots:
-        dots.sort(key=lambda dot: LEVELS.index(dot.label) if dot.label in LEVELS else len(LEVELS))
+        dots.sort(key=lambda dot: (_place(dot.label.rsplit(" (", 1)[0]), dot.label))
         chart = interval_chart(
             dots, title="accuracy", domain=(0, 1), references=chance_lines(runs, _usual_chance(task))
         )
-        yield Figure(f"{task}-by-{facet.replace(' ', '-')}", f"{task}: accuracy by {words}", chart=chart)
+        title = f"{task_title(card_of('egosocial'), task)}: accuracy by {words}"
+        caption = "First and third are the person in which the story is told."
+        yield Figure(f"{task}-by-{facet.replace(' ', '-')}", title, caption, chart=chart)
 
 
 def _level(facet: str, level: str) -> str:
     return f"order {level}" if facet == "order" and level.isdigit() else level.replace("_", " ")
+
+
+def _place(level: str) -> int:
+    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
 
 
 def _usual_chance(task: str) -> float:
@@ -151,8 +160,12 @@ def _contrast(
                     dots += [dot] if dot is not None else []
         if dots:
             chart = interval_chart(dots, title=title, domain=(-1, 1), references=[ReferenceLine("no difference", 0.0)])
+            named = task_title(card_of("egosocial"), task)
             yield Figure(
-                f"{task}-{name}", f"{task}: {title}, paired", "Dots above zero favour the first named.", chart=chart
+                f"{task}-{name}",
+                f"{named}: {title}, paired",
+                "Dots to the right of zero favour the first named.",
+                chart=chart,
             )
 
 

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
@@ -35,7 +37,8 @@ def score(item: Scene, outcome: Picks) -> Score:
             values[f"{telling.name}_official"] = float(pick.picked == telling.official)
         if telling.home is not None:
             values["home"] = float(pick.picked == telling.home)
-    return Score(values=values, facets=item.facets, unreadable=unreadable)
+    replies = count_replies(pick.vote.how for pick in outcome.picks)
+    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies)
 
 
 def summarise_generated(run: Run) -> Summary:
@@ -186,7 +189,7 @@ def _pairs(run: Run, first: str, second: str) -> list[tuple[Observation, Observa
 
 
 def _tested(found: PairedDifference) -> str:
-    return f"paired sign-flip test by cluster: p = {found.p_value:.4f}"
+    return f"paired sign-flip test by cluster: {p_phrase(found.p_value)}"
 
 
 def _line(facet: str, level: str, found: PairedDifference) -> tuple[str | float | int | None, ...]:

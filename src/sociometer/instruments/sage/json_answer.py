@@ -1,15 +1,15 @@
 """One JSON object from a role: asked again a bounded number of times while it cannot be read."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, Sampling, assistant, user
+from sociometer.core.conversation import Message, Reply, Sampling
 from sociometer.core.errors import MachineryError
 from sociometer.core.task import Session
-from sociometer.elicit import read_json
+from sociometer.elicit import Reading, ask, read_json, shared_prompt
 
 ReplyT = TypeVar("ReplyT", bound=Struct)
 
@@ -26,26 +26,40 @@ async def ask_json(
     view: Struct | None = None,
     problem: Callable[[ReplyT], str] = lambda reply: "",
     partial: bool = False,
+    read_as: Mapping[str, Any] | None = None,
     **noted: str,
 ) -> tuple[ReplyT, int]:
     """The role's reply, and how often it was asked again; a reply that stays unreadable is a failure, never a guess.
 
     `problem` says what is wrong with a reply that fits the schema. `noted` are facts for the transcript, beside the
     reason why a reply was not taken. With `partial`, labels that the schema does not allow are left out and noted.
+    `read_as` is the schema that the reply is read by, where it is not the one that is sent.
     """
+    dropped: list[int] = []
+
+    def read(reply: Reply) -> Reading[ReplyT]:
+        reading = read_json(reply.text, kind, read_as or schema.schema, partial=partial)
+        dropped.append(reading.dropped)
+        if reading.value is None:
+            return Reading(None, reading.rule, reading.problem)
+        wrong = problem(reading.value)
+        if wrong:
+            return Reading(None, wrong, f"{wrong[0].upper()}{wrong[1:]}.")
+        return Reading(reading.value, reading.rule)
+
+    def again(reading: Reading[ReplyT]) -> str:
+        keys = ", ".join(schema.schema["required"])
+        return shared_prompt(session, "again-json", language, problem=reading.problem, keys=keys)
+
     most = session.settings.whole("rereads")
-    said, reason = list(messages), ""
-    for again in range(most + 1):
-        reply = await session.ask(role, said, schema, sampling=sampling, view=view)
-        reading = read_json(reply.text, kind, schema.schema, partial=partial)
-        reason = reading.rule if reading.value is None else problem(reading.value)
-        if reading.value is not None and not reason:
-            if reading.dropped:
-                session.note("labels left out", **noted, count=reading.dropped)
-            return reading.value, again
-        session.note("unreadable", **noted, reason=reason)
-        reminder = session.prompts.render("again", language, keys=", ".join(schema.schema["required"]))
-        said = [*messages, assistant(reply.text or "…"), user(reminder)]
-    raise MachineryError(
-        f"the {role}'s {schema.name} stayed unreadable after {most + 1} answers ({reason})", f"unreadable {role}"
+    answer = await ask(
+        session, role, messages, schema, read, again, times=most, sampling=sampling, view=view, quiet=True, facts=noted
     )
+    if answer.value is None:
+        raise MachineryError(
+            f"the {role}'s {schema.name} stayed unreadable after {most + 1} answers ({answer.rule})",
+            f"unreadable {role}",
+        )
+    if dropped[-1]:
+        session.note("labels left out", **noted, count=dropped[-1])
+    return answer.value, len(answer.faults)

@@ -52,6 +52,7 @@ EMOTION_SCHEMA: dict[str, Any] = {
     "required": ["said", "serves", "activity", "feeling", "change"],
     "additionalProperties": False,
 }
+UNBOUNDED_SCHEMA = EMOTION_SCHEMA | {"properties": EMOTION_SCHEMA["properties"] | {"change": {"type": "integer"}}}
 REPLY_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {name: {"type": "string"} for name in ("attitude", "aim", "tone", "content", "words")},
@@ -73,7 +74,13 @@ async def feel(
     prompt = _prompt("emotion", scenario, talk, before, session)
     view = _view("emotion", scenario, talk, before)
     answer_format = Schema(EMOTION_SCHEMA, "emotion")
-    read, again = await _ask(session, scenario, prompt, answer_format, EmotionReply, view, lambda reply: "", sampling)
+    # The authors clamp a change that is out of range; elsewhere it is asked for again.
+    read_as = UNBOUNDED_SCHEMA if session.official else None
+    read, again = await _ask(
+        session, scenario, prompt, answer_format, EmotionReply, view, lambda reply: "", sampling, read_as
+    )
+    if read.change != protocol.clamp(read.change):
+        session.note("clamped", change=read.change)
     after = protocol.update(before, read.change)
     judged = Judgement(read.said, read.serves, read.activity, read.feeling, read.change, before, after)
     return judged, again
@@ -146,6 +153,7 @@ async def _ask(
     view: PersonView,
     lacks: Callable[[ReplyT], str],
     sampling: Sampling,
+    read_as: dict[str, Any] | None = None,
 ) -> tuple[ReplyT, int]:
     """The simulator's answer, asked again a bounded number of times while it cannot be read."""
 
@@ -162,6 +170,7 @@ async def _ask(
         sampling=sampling,
         view=view,
         problem=problem,
+        read_as=read_as,
         hop=view.hop,
     )
 

@@ -16,9 +16,10 @@ from sociometer.instruments.seceu.norm_density import EQ_WINDOW, SIMILARITY_WIND
 from sociometer.instruments.seceu.play import Allocated
 
 DRAWN_ITEMS = 3
-HERE, PRINTED, LINE = KINDS = ("measured here", "published", "for comparison")
+LINE = "for comparison"
 DENSITY_LABEL = "Grey hill: drawn from percentiles, not counted from people."
 """Stands in the chart itself, so that a picture of it alone says what it shows."""
+GREY = "Grey squares are the models of the paper and, for comparison, an even allocation."
 WIDEST_LINE = 95
 DENSITY_NOTE = (
     "The grey hill is no histogram of people: it is the slope of the percentile curve, smoothed over ±{window}, "
@@ -75,24 +76,28 @@ def _named_row(subject: str, row: tuple[Cell, ...]) -> tuple[Cell, ...]:
 
 def _distances(runs: Sequence[SummarisedRun]) -> Figure:
     """Mean distance of every subject, by way of prompting where there were several."""
-    dots = [dot for run in runs for dot in _dots(run)]
+    several = any("prompting" in measure.group for run in runs for measure in run.summary.measures)
+    dots = [dot for run in runs for dot in _dots(run, several)]
     hedgers = {round(run.summary.series["hedger"]["distance"], 3) for run in runs if "hedger" in run.summary.series}
     references = [ReferenceLine("even allocation", value) for value in sorted(hedgers)]
     whose = "people's standard scores" if any("norm" in run.summary.series for run in runs) else "the authors' key"
     return Figure(
         "distances",
         "Distance to the standard (lower is better)",
-        f"Mean Euclidean distance to {whose}, with 95 % intervals; the dashed line is what hedging earns.",
-        chart=interval_chart(dots, title="distance", unit="number", references=references, group_title="prompting"),
+        f"Mean Euclidean distance to {whose}, with 95 % intervals; the dashed line is an even allocation.",
+        chart=interval_chart(dots, title="distance", unit="number", references=references),
     )
 
 
-def _dots(run: SummarisedRun) -> list[Dot]:
+def _dots(run: SummarisedRun, several: bool) -> list[Dot]:
+    """The distances of a run: a row for each subject, or for each way of prompting if there are several."""
     measures = [measure for measure in run.summary.measures if measure.name == "distance"]
     by_method = [measure for measure in measures if "prompting" in measure.group]
     chosen = by_method or [measure for measure in measures if not measure.group]
-    label = run.subject
-    dots = (dot_of(label, measure, measure.group.get("prompting", "")) for measure in chosen)
+    dots = (
+        dot_of(measure.group.get("prompting", "all"), measure, run.subject) if several else dot_of(run.subject, measure)
+        for measure in chosen
+    )
     return [dot for dot in dots if dot is not None]
 
 
@@ -100,11 +105,12 @@ def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
     """Fig. 2: the EQs of subjects and of the published models in the distribution of people's."""
     norm = runs[0].summary.series["norm"]
     marks = _marks(runs, name, "eq", "percent")
-    chart = density_chart(eq_density(norm), marks, title="EQ", kinds=KINDS)
+    chart = density_chart(eq_density(norm), marks, title="EQ")
     return Figure(
         "eq-among-people",
         f"EQ among people ({name})",
-        DENSITY_NOTE.format(window=f"{EQ_WINDOW:g} EQ points") + " Whiskers: 95 % over items.",
+        DENSITY_NOTE.format(window=f"{EQ_WINDOW:g} EQ points")
+        + f" Lines over the points are 95 % intervals over items. {GREY}",
         chart=_headed(chart, runs, "eq"),
     )
 
@@ -113,14 +119,13 @@ def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
     """Fig. 3: pattern similarities in the distribution of people's."""
     norm = runs[0].summary.series["norm"]
     marks = _marks(runs, name, "similarity", "similarity_percent")
-    chart = density_chart(
-        similarity_density(norm), marks, title="similarity to people's pattern (r)", unit="number", kinds=KINDS
-    )
+    title = "similarity to people's pattern (r)"
+    chart = density_chart(similarity_density(norm), marks, title=title, unit="number")
     return Figure(
         "similarity-among-people",
         f"Pattern similarity among people ({name})",
         DENSITY_NOTE.format(window=f"{SIMILARITY_WINDOW:g}")
-        + " Beyond the printed pairs it runs out evenly to four standard deviations from the mean.",
+        + f" Beyond the printed pairs it runs out evenly to four standard deviations from the mean. {GREY}",
         chart=_headed(chart, runs, "similarity"),
     )
 
@@ -130,10 +135,10 @@ def _marks(runs: Sequence[SummarisedRun], norm: str, value: str, percent: str) -
     marks = [mark for run in runs if (mark := _mark(run, run.summary.measure(value))) is not None]
     hedger = runs[0].summary.series["hedger"][value]
     if hedger is not None:
-        marks.append(Mark("even allocation", hedger, LINE, note="spreading the points evenly"))
+        marks.append(Mark("even allocation", hedger, note="spreading the points evenly"))
     if norm == PUBLISHED_NORM:
         marks += [
-            Mark(row["model"], float(row[value]), PRINTED, note=f"above {row[percent]} % of people")
+            Mark(row["model"], float(row[value]), note=f"above {row[percent]} % of people")
             for row in published_rows("table_1")
             if row[value]
         ]
@@ -173,7 +178,7 @@ def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
     if measure is None or measure.value is None:
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
-    return Mark(_who(run), measure.value, HERE, low, high, measure.note)
+    return Mark(_who(run), measure.value, run.subject, low, high, measure.note)
 
 
 def _profiles(run: SummarisedRun) -> Figure | None:
@@ -183,16 +188,17 @@ def _profiles(run: SummarisedRun) -> Figure | None:
         return None
     if len(profiles) > 2 * DRAWN_ITEMS:
         profiles = profiles[:DRAWN_ITEMS] + profiles[-DRAWN_ITEMS:]
-    whose = "people" if "norm" in run.summary.series else "key"
+    standard = "people's mean points" if "norm" in run.summary.series else "the key"
     dots = [
         Dot(f"{profile['scenario']} · {option}", points, group=group, note=profile["story"])
         for profile in profiles
-        for group, given in ((run.subject, profile["given"]), (whose, profile["standard"]))
+        for group, given in ((run.subject, profile["given"]), (standard, profile["standard"]))
         for option, points in zip(profile["options"], given, strict=True)
     ]
     return Figure(
         f"profiles-{run.run}",
-        f"Best and worst scenarios · {run.subject}",
-        "Points for each feeling, nearest scenarios first, farthest last; hover for the story.",
-        chart=interval_chart(dots, title="points", unit="points", domain=(0, 10), group_title="points of"),
+        f"Best and worst scenarios of {run.subject}",
+        f"Points for each feeling: the subject's and, as grey squares, {standard}. The nearest scenarios are first, "
+        "the farthest last.",
+        chart=interval_chart(dots, title="points", unit="points", domain=(0, 10), quiet=standard),
     )

@@ -19,6 +19,7 @@ INSTRUMENT = Instrument(
             score=scoring.score,
             summarise=scoring.summarise,
             headline=prompting.headline_of,
+            first_replies=play.Allocated.first_replies,
             norm=items.norm_for,
         ),
     ],

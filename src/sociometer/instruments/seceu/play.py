@@ -1,18 +1,31 @@
 """The conversation: one story, ten points, one reply, read and repaired by the paper's rules."""
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Allocation
-from sociometer.core.conversation import Sampling, user
+from sociometer.core.conversation import Reply, Sampling, user
+from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.task import Session
-from sociometer.elicit import arrange, read_allocation, repair, shuffled, undo
+from sociometer.elicit import (
+    READER_RULE,
+    Reading,
+    arrange,
+    ask,
+    model_points,
+    read_allocation,
+    repair,
+    shared_prompt,
+    shuffled,
+    undo,
+    with_room,
+)
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 
 DIRECT = Sampling(temperature=0.1, top_p=1.0, max_tokens=512)
 PROMPTED = Sampling(temperature=0.0, top_p=0.9, max_tokens=2048)
 
 
-class Allocated(Struct, frozen=True):
+class Allocated(Struct, frozen=True, omit_defaults=True):
     """The outcome of a scenario, in the item's own order of options."""
 
     points: tuple[float, ...]
@@ -24,6 +37,31 @@ class Allocated(Struct, frozen=True):
     repair: str
     order: tuple[int, ...]
     """Entry i is the option that was shown at place i."""
+    asked: Asked = Asked()
+
+    @property
+    def how(self) -> Asked:
+        """How the points were obtained; of an outcome stored before kinds were, only whether it could be read."""
+        old = self.written is None and self.asked.kind is ReplyKind.ANSWERED
+        return Asked(ReplyKind.UNREADABLE) if old else self.asked
+
+    def first_replies(self) -> "Allocated":
+        """The outcome without what a second question brought."""
+        if not self.asked.again:
+            return self
+        return structs.replace(self, points=repair(None, len(self.points), TOTAL).values, written=None)
+
+
+_PROBLEMS = {
+    "en": {
+        "several": "Your reply holds two different sets of points.",
+        "": "I could not find points for every feeling in your reply.",
+    },
+    "zh": {
+        "several": "你的回复里有两组不同的分数。",
+        "": "我没能从你的回复里找到每种情绪的分数。",
+    },
+}
 
 
 async def ask_points(item: Scenario, session: Session) -> Allocated:
@@ -36,12 +74,28 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
     )
     answer_format = Allocation(options, TOTAL, arrange(item.standard, order))
     sampling = DIRECT if item.prompting.startswith("direct") else PROMPTED
-    reply = await session.ask("subject", [user(prompt)], answer_format, sampling=sampling)
-    reading = read_allocation(reply.text, options, TOTAL)
-    repaired = repair(reading.values, count, TOTAL)
-    session.note("read", rule=reading.rule, repair=repaired.repair)
-    written = None if reading.values is None else undo(reading.values, order)
-    return Allocated(undo(repaired.values, order), written, reading.rule, repaired.repair, order)
+    problems = _PROBLEMS[item.language]
+
+    def read(reply: Reply) -> Reading[tuple[float, ...]]:
+        reading = read_allocation(reply.text, options, TOTAL)
+        problem = problems.get(reading.rule, problems[""])
+        kind = ReplyKind.TWO_ANSWERS if reading.rule == "several" else ReplyKind.UNREADABLE
+        return Reading(reading.values, reading.rule, problem, kind)
+
+    answer = await ask(
+        session, "subject", [user(prompt)], answer_format, read,
+        lambda reading: shared_prompt(session, "again-points", item.language, problem=reading.problem, total=TOTAL),
+        sampling=with_room(session, sampling),
+    )  # fmt: skip
+    values, rule = answer.value, answer.rule
+    if values is None:
+        values = await model_points(session, answer_format, answer.text, item.language)
+        rule = rule if values is None else READER_RULE
+    repaired = repair(values, count, TOTAL)
+    if repaired.repair != "none":
+        session.note("repaired", repair=repaired.repair)
+    written = None if values is None else undo(values, order)
+    return Allocated(undo(repaired.values, order), written, rule, repaired.repair, order, answer.asked)
 
 
 def listed(options: tuple[str, ...], language: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sociometer.core.measure import Summary
+from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.measures import method_measures, overall_measures
@@ -33,6 +34,7 @@ def score(item: Scenario, outcome: Allocated) -> Score:
         values=values,
         facets={name: level for name, level in facets.items() if level},
         unreadable=int(outcome.written is None),
+        replies=count_replies([outcome.how]),
     )
 
 

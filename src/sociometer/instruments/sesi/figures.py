@@ -31,10 +31,6 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     return made
 
 
-def _label(run: SummarisedRun) -> str:
-    return f"{run.subject} (stand-in)" if run.stand_ins else run.subject
-
-
 def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
     dots: list[Dot] = []
     for run in runs:
@@ -43,10 +39,10 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
             (ability, run.summary.measure("accuracy", ability=ability)) for ability in ABILITIES
         ]
         dots += [
-            dot for label, measure in named if measure is not None and (dot := dot_of(label, measure, _label(run)))
+            dot for label, measure in named if measure is not None and (dot := dot_of(label, measure, run.subject))
         ]
-    chart = interval_chart(dots, title="accuracy", references=(_CHANCE,), group_title="subject", domain=(0, 1))
-    caption = "Share of right answers with 95 % intervals; the line is what guessing earns."
+    chart = interval_chart(dots, title="accuracy", references=(_CHANCE,), domain=(0, 1))
+    caption = "The share of right answers with 95 % intervals; the dashed line is the share that guessing earns."
     return Figure("abilities", "Social intelligence by ability", caption, chart=chart)
 
 
@@ -63,7 +59,7 @@ def _table(runs: Sequence[SummarisedRun]) -> Figure:
                 continue
             low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
             failed = errors[id(measure)]
-            rows.append((_label(run), name, measure.value, low, high, measure.items, measure.unreadable, failed))
+            rows.append((run.subject, name, measure.value, low, high, measure.items, measure.unreadable, failed))
     columns = ("subject", "group", "accuracy", "from", "to", "items", "unreadable", "errors")
     return Figure("accuracy", "Accuracy", table=Table("accuracy", "Accuracy", columns, tuple(rows)))
 
@@ -75,7 +71,7 @@ def _positions(runs: Sequence[SummarisedRun]) -> Figure:
         if found is None:
             continue
         total = sum(int(row[1] or 0) for row in found.rows) or 1
-        cells += [Cell(_label(run), str(row[0]), int(row[1] or 0) / total, note=found.note) for row in found.rows]
+        cells += [Cell(run.subject, str(row[0]), int(row[1] or 0) / total, note=found.note) for row in found.rows]
     chart = heat_map(cells, title="share of picks", unit="share", domain=(0, 1))
     return Figure("positions", "Where the picked option stood", "A quarter each would be unbiased.", chart=chart)
 

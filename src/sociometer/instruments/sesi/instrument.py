@@ -20,6 +20,7 @@ INSTRUMENT = Instrument(
             play=play.ask_question,
             score=scoring.score,
             summarise=scoring.summarise,
+            first_replies=ChoiceAnswer.first_replies,
         ),
         # A judge names the cause of each wrong answer in stored runs.
         Task(

@@ -3,7 +3,7 @@
 from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Message, Sampling, user
 from sociometer.core.task import Session
-from sociometer.elicit import ChoiceAnswer, ask_votes, balanced, render_options, unshuffled
+from sociometer.elicit import ChoiceAnswer, answer_line, ask_votes, balanced, render_options, unshuffled, with_room
 from sociometer.instruments.sesi import conditions
 from sociometer.instruments.sesi.items import Question
 
@@ -18,11 +18,13 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
     before = condition_words(session)
 
     def messages(choice: Choice) -> list[Message]:
-        options = render_options(choice)
-        prompt = session.prompts.render("question", situation=item.situation, question=item.question, options=options)
+        texts = {"options": render_options(choice), "how": answer_line(session)}
+        prompt = session.prompts.render("question", situation=item.situation, question=item.question, **texts)
         return [user(f"{before}\n\n{prompt}" if before else prompt)]
 
-    return await ask_votes(session, messages, item.options, orders, key=item.answer, sampling=SAMPLING)
+    return await ask_votes(
+        session, messages, item.options, orders, key=item.answer, sampling=with_room(session, SAMPLING)
+    )
 
 
 def condition_words(session: Session) -> str:

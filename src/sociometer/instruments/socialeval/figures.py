@@ -30,6 +30,7 @@ from sociometer.instruments.socialeval.worldtree import CATEGORIES
 _ALONE = r"(?<![\d.])(?<!\d[x×])"
 _BILLIONS = re.compile(_ALONE + r"(\d+(?:\.\d+)?)\s*b(?![a-z0-9])", re.IGNORECASE)
 _MILLIONS = re.compile(_ALONE + r"(\d{2,4})\s*m(?![a-z0-9])", re.IGNORECASE)
+_LANGUAGES = {"zh": "Chinese", "en": "English"}
 _LEVELS = (
     ("achieved", "goal achieved"),
     ("partly", "partly"),
@@ -67,12 +68,12 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         for run in runs
         for category in CATEGORIES
         if (measure := run.summary.measure("achieved", category=category)) is not None
-        and (dot := dot_of(run.subject, measure, category)) is not None
+        and (dot := dot_of(category, measure, run.subject)) is not None
     ]
     yield Figure(
         "goals-by-category",
         "Goal achieved, by category of orientation",
-        "The tree is the unit of the whiskers; fewer than ten trees have none.",
+        "Intervals are over trees; with fewer than ten trees there is none.",
         chart=interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0])),
     )
     portions = [
@@ -88,14 +89,14 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         for run in runs
         for language in ("zh", "en")
         if (measure := run.summary.measure("prosocial_gap", language=language)) is not None
-        and (dot := dot_of(run.subject, measure, language)) is not None
+        and (dot := dot_of(_LANGUAGES[language], measure, run.subject)) is not None
     ]
     if gaps:
-        lines = [ReferenceLine(f"people, {language}", value) for language, value in PEOPLE_GAP.items()]
+        lines = [ReferenceLine(f"people, {_LANGUAGES[language]}", value) for language, value in PEOPLE_GAP.items()]
         yield Figure(
             "prosocial-gap",
             "Prosocial preference: prosocial minus antisocial rate",
-            chart=interval_chart(gaps, title="difference of rates", references=lines, group_title="language"),
+            chart=interval_chart(gaps, title="difference of rates", references=lines),
         )
     yield from _scale(runs)
     yield from _together(runs)

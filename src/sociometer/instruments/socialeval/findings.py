@@ -166,7 +166,7 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
     differ = sum(one != two for one, two in pairs)
     if differ < FEW_PAIRS:
         row: tuple[Cell, ...] = (len(pairs), *means, differ, None, None, None)
-        return Table("languages", title, columns, (row,), note=f"{differ} trees differ: too few for a test")
+        return Table("languages", title, columns, (row,), note=f"too few trees differ for a test ({differ})")
     test = signed_rank(english, chinese)
     row = (len(pairs), *means, test.pairs, test.statistic, float(f"{test.p_value:.3g}"), round(test.effect, 3))
     return Table("languages", title, columns, (row,), note="Wilcoxon signed-rank over trees; positive: Chinese higher")

@@ -1,9 +1,10 @@
 """The instrument's table of contents."""
 
+from functools import partial
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.elicit import ChoiceAnswer
+from sociometer.elicit import ChoiceAnswer, most_votes
 from sociometer.instruments.socialeval import figures, items, play, scoring
 from sociometer.instruments.socialeval.build import parts
 from sociometer.instruments.socialeval.published import reproduce
@@ -30,6 +31,7 @@ INSTRUMENT = Instrument(
             play=play.answer,
             score=scoring.score_answer,
             summarise=scoring.summarise_answers,
+            first_replies=partial(ChoiceAnswer.first_replies, decide=most_votes),
         ),
         # Whether multiple choice reflects generation: the subject speaks first, then chooses.
         Task(
@@ -40,6 +42,7 @@ INSTRUMENT = Instrument(
             play=play.speak,
             score=scoring.score_utterance,
             summarise=scoring.summarise_utterances,
+            first_replies=play.Utterance.first_replies,
         ),
         # One part of a new tree; the command `build` gives the items.
         Task(

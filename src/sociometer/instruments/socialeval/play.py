@@ -5,12 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Choice, Free
 from sociometer.core.conversation import Message, Sampling, user
 from sociometer.core.task import Session
-from sociometer.elicit import ChoiceAnswer, Vote, ask_choice, ask_votes, most_votes, render_options, shuffled
+from sociometer.elicit import (
+    ChoiceAnswer,
+    Vote,
+    answer_line,
+    ask_choice,
+    ask_votes,
+    most_votes,
+    render_options,
+    shuffled,
+    with_room,
+)
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.solution import end_level, horizon, solve
 from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
@@ -58,6 +68,10 @@ class Utterance(Struct, frozen=True):
     vote: Vote
     embedder: str = ""
 
+    def first_replies(self) -> Utterance:
+        """The outcome without what a second question brought."""
+        return structs.replace(self, vote=self.vote.first)
+
 
 async def walk(item: TreeItem, session: Session) -> Walk:
     """Plays the protagonist from the beginning until the story ends."""
@@ -92,7 +106,10 @@ async def _step(session: Session, language: str, situation: str, node: Node, bes
         return Step(node.id, (), 0)
     asking = _asking(session, "choose", language, situation=situation)
     orders = _shuffles(texts, session.settings.whole("votes"), session)
-    chosen = await ask_votes(session, asking, texts, orders, key=best, sampling=WALKING, decide=most_votes)
+    chosen = await ask_votes(
+        session, asking, texts, orders, key=best, sampling=with_room(session, WALKING), language=language,
+        decide=most_votes,
+    )  # fmt: skip
     lot = session.rng.randrange(len(texts))
     return Step(node.id, chosen.votes, lot if chosen.picked is None else chosen.picked, chosen.picked is None)
 
@@ -103,7 +120,10 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
     me = item.people[0].name
     asking = _asking(session, "ability", item.language, situation=situation, me=me, question=item.question)
     orders = _shuffles(item.options, session.settings.whole("orders"), session)
-    return await ask_votes(session, asking, item.options, orders, key=0, sampling=ANSWERING, decide=most_votes)
+    return await ask_votes(
+        session, asking, item.options, orders, key=0, sampling=with_room(session, ANSWERING), language=item.language,
+        decide=most_votes,
+    )  # fmt: skip
 
 
 async def speak(item: Crossroads, session: Session) -> Utterance:
@@ -115,7 +135,10 @@ async def speak(item: Crossroads, session: Session) -> Utterance:
     vectors = await session.embed("embedder", [said or " ", *item.candidates])
     asking = _asking(session, "choose", item.language, situation=situation)
     order = shuffled(len(item.candidates), session.rng)
-    vote = await ask_choice(session, asking, item.candidates, order=order, key=0, sampling=ANSWERING)
+    vote = await ask_choice(
+        session, asking, item.candidates, order=order, key=0, sampling=with_room(session, ANSWERING),
+        language=item.language,
+    )  # fmt: skip
     near = tuple(cosine(vectors[0], vector) for vector in vectors[1:])
     return Utterance(said, near, vote, session.identity_of("embedder"))
 
@@ -130,7 +153,8 @@ def _asking(session: Session, prompt: str, language: str, **values: str) -> Call
     """The prompt as a function of the options in the order they are shown."""
 
     def messages(choice: Choice) -> list[Message]:
-        shown = {"options": render_options(choice), "letters": "/".join(choice.labels)}
+        shown = {"options": render_options(choice)}
+        shown["how"] = answer_line(session, language, letters="/".join(choice.labels))
         return [user(session.prompts.render(prompt, language, **shown, **values))]
 
     return messages

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.measures import Observations, grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.elicit import ChoiceAnswer, Vote
 from sociometer.instruments.socialeval import findings
@@ -56,7 +58,8 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
     if chances:
         values["prosocial_loss"] = lost / chances
     facets = {"language": item.tree.language, "category": item.tree.category, "orientation": item.tree.orientation}
-    return Score(values=values, facets=facets, unreadable=unreadable)
+    replies = count_replies(vote.how for step in outcome.steps for vote in step.votes)
+    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
 
 
 def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
@@ -129,7 +132,8 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
     walks = [(item, outcome, score) for item, outcome, score in run.scored()]
     trees = {item.cluster for item, _, _ in walks}
     if trees and len(trees) < FEW_TREES:
-        yield f"{len(trees)} trees are too few for an interval (ten are needed); the rates describe these trees only."
+        count = "1 tree is" if len(trees) == 1 else f"{len(trees)} trees are"
+        yield f"{count} too few for an interval (ten are needed); the rates describe these trees only."
     drawn = sum(outcome.drawn > 0 for _, outcome, _ in walks)
     if drawn:
         lots = "had a choice that could not be read, which was drawn by lot; they count as missed."
@@ -164,6 +168,7 @@ def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
             "dimension": dimension_of(first) if first in ABILITIES else first,
         },
         unreadable=outcome.unreadable,
+        replies=count_replies(vote.how for vote in outcome.votes),
     )
 
 
@@ -228,7 +233,7 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
     note = ""
     if bias.p_value < 0.001 and share > 0.5:
         note = f"position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one stands."
-    return Table("position", title, columns, rows, note=f"χ² test of even picks: p = {bias.p_value:.3g}"), note
+    return Table("position", title, columns, rows, note=f"χ² test of even picks: {p_phrase(bias.p_value)}"), note
 
 
 def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
@@ -242,6 +247,7 @@ def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
         },
         facets={"language": item.language, "orientation": item.orientation},
         unreadable=int(outcome.vote.picked is None),
+        replies=count_replies([outcome.vote.how]),
     )
 
 

@@ -9,22 +9,56 @@
   const closed = () => Promise.reject(new Error("nothing is loaded from outside"));
   const loader = { load: closed, sanitize: closed, http: closed, file: closed };
   const drawn = new Map();
+  const COLUMN = 46; /* pixels of a column with a number in it */
+
+  /* In a narrow chart the legend is a list beside the names of the rows, and both are cut to fit. */
+  function themeFor(place) {
+    const theme = data.themes[mode()];
+    if (place.clientWidth > 560) return theme;
+    const legend = { ...theme.legend, columns: 1, labelLimit: place.clientWidth - 200 };
+    return { ...theme, legend, axis: { ...theme.axis, labelLimit: 195 } };
+  }
+
+  /* A chart as its place allows: columns of names keep a readable width and scroll, and a title breaks its lines anew. */
+  function fitted(specification, place) {
+    const chart = structuredClone(specification);
+    const columns = chart.encoding?.x?.scale?.domain;
+    const wide = Array.isArray(columns) && columns.length * COLUMN + 200 > place.clientWidth;
+    place.classList.toggle("wide", wide);
+    if (wide) {
+      chart.width = columns.length * COLUMN;
+      delete chart.autosize;
+    }
+    if (Array.isArray(chart.title?.text)) chart.title.text = broken(chart.title.text.join(" "), place.clientWidth / 6.2);
+    return chart;
+  }
+
+  function broken(text, letters) {
+    const lines = [""];
+    for (const word of text.split(" ")) {
+      if (lines.at(-1) && lines.at(-1).length + word.length >= letters) lines.push(word);
+      else lines[lines.length - 1] += (lines.at(-1) ? " " : "") + word;
+    }
+    return lines;
+  }
 
   async function draw(place, specification) {
     if (drawn.get(place) === mode()) return;
     drawn.set(place, mode());
     const options = {
-      mode: "vega-lite", renderer: "svg", actions: false, ast: true, logLevel: 1, loader, config: data.themes[mode()],
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, logLevel: 1, loader, config: themeFor(place),
       tooltip: { theme: mode() },
     };
     place.replaceChildren();
-    await window.vegaEmbed(place, structuredClone(specification), options);
+    await window.vegaEmbed(place, fitted(specification, place), options);
     place.dataset.drawn = mode();
   }
 
   const specifications = new WeakMap();
   const seen = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) draw(entry.target, specifications.get(entry.target));
+    for (const { isIntersecting, target } of entries) {
+      if (isIntersecting && target.checkVisibility()) draw(target, specifications.get(target));
+    }
   }, { rootMargin: "400px" });
 
   function watch(place, specification) {
@@ -32,9 +66,16 @@
     seen.observe(place);
   }
 
-  const places = () => [...document.querySelectorAll(".chart")];
+  /* A chart in a closed fold is drawn when the fold opens. */
+  const places = () => [...document.querySelectorAll(".chart")].filter((place) => place.checkVisibility());
+  document.addEventListener("toggle", (event) => {
+    for (const place of event.target.querySelectorAll(".chart")) {
+      seen.unobserve(place);
+      seen.observe(place);
+    }
+  }, true);
   const drawAll = () => Promise.all(places().map((place) => draw(place, specifications.get(place))));
-  for (const place of places()) watch(place, data.charts[place.dataset.chart]);
+  for (const place of document.querySelectorAll(".chart")) watch(place, data.charts[place.dataset.chart]);
 
   function themeChanged() {
     for (const place of places()) if (place.dataset.drawn) draw(place, specifications.get(place));
@@ -49,14 +90,28 @@
     if (chosen) root.dataset.theme = chosen; else delete root.dataset.theme;
     themeChanged();
   });
+  /* Paper shows what is open on the screen. */
   window.addEventListener("beforeprint", () => {
     chosen = root.dataset.theme;
     root.dataset.theme = "light";
-    for (const details of document.querySelectorAll("details.all, .verdict details")) details.open = true;
     drawAll();
   });
-  window.sociometer = { drawAll };
-  /* A page that is printed or searched has all its charts, so the rest is drawn when the browser has time. */
+
+  const folds = () => [...document.querySelectorAll("main details")];
+  const unfold = document.getElementById("unfold");
+  const unfoldAll = (open) => {
+    for (const fold of folds()) fold.open = open;
+    unfold.textContent = open ? "Fold all" : "Unfold all";
+  };
+  unfold.addEventListener("click", () => unfoldAll(unfold.textContent === "Unfold all"));
+  for (const link of document.querySelectorAll(".contents a")) {
+    link.addEventListener("click", () => {
+      const fold = document.querySelector(`${link.hash}.rest > details`);
+      if (fold) fold.open = true;
+    });
+  }
+  window.sociometer = { drawAll, unfoldAll };
+  /* A page that is printed has all its open charts, so they are drawn when the browser has time. */
   const idle = window.requestIdleCallback || ((callback) => setTimeout(callback, 200));
   const drawNext = () => {
     const place = places().find((each) => !drawn.has(each));
@@ -110,7 +165,7 @@
     button.dataset.place = place;
     const subject = data.subjects.indexOf(episode.subject);
     button.style.setProperty("--c", `var(--subject-${subject % 8})`);
-    const shape = data.shapes[Math.floor(subject / 8) % data.shapes.length];
+    const shape = data.shapes[subject];
     button.append(element("span", `dot ${shape}`), element("span", "item", episode.item), element("span", "score", label(episode)));
     const about = [episode.subject, episode.instrument, episode.kinds.join(", ")].join(" · ");
     button.append(element("span", "about", about));

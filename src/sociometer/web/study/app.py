@@ -4,11 +4,12 @@ import asyncio
 import contextlib
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 
 from aiohttp import web
 
+from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
@@ -48,6 +49,20 @@ def study_application(
     return app
 
 
+def refuse_unconfirmed(study: Study, confirmed: Mapping[str, str]) -> None:
+    """Raises a UsageError where a role's model has an address or is a function, and the user did not name it again."""
+    for role, model in study.config.roles.items():
+        if ("@" in model or model.startswith("python/")) and confirmed.get(role) != model:
+            raise UsageError(
+                f"role '{role}' of study {study.name} is played by {model}; confirm that with --role {role}={model}."
+            )
+    for role, model in confirmed.items():
+        if study.config.roles.get(role) != model:
+            raise UsageError(
+                f"study {study.name} has no role '{role}' played by {model}; roles are set by 'study create'."
+            )
+
+
 async def _tidy(app: web.Application) -> AsyncIterator[None]:
     """Ends the runs of those who stay away, and all of them when the server stops."""
 
@@ -65,15 +80,29 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 
 
 def serve_study(
-    store: Path, name: str, load: Callable[[str], Instrument], place: Place, tell: Callable[[str], None]
+    store: Path,
+    name: str,
+    load: Callable[[str], Instrument],
+    place: Place,
+    tell: Callable[[str], None],
+    *,
+    confirmed: Mapping[str, str],
 ) -> None:
     """Serves a study until Ctrl-C; `tell` is given the link for participants.
+
+    `confirmed` are the roles that the user named again: keys go to no address, and no function is called, that only a
+    file names.
 
     The pages and the runs are on a thread of their own: every run would otherwise take Ctrl-C for itself.
     """
     stopped = threading.Event()
     book = StudyBook(book_path(store))
-    study = book.study(name)
+    try:
+        study = book.study(name)
+        refuse_unconfirmed(study, confirmed)
+    except BaseException:
+        book.close()
+        raise
     failure: list[BaseException] = []
 
     async def main() -> None:

@@ -21,7 +21,7 @@ def runs(rehearsal, baseline):
 
 def test_every_game_has_its_figures(runs):
     names = {figure.name for figure in figures(runs)}
-    assert {"beliefs-level-1", "beliefs-level-2", "beliefs-level-3", "number-learning"} <= names
+    assert {"beliefs-level-1", "beliefs-level-2", "beliefs-level-3", "number-learning-level-1"} <= names
     assert {"holdem-styles", "holdem-by-hands", "blackjack"} <= names
 
 

@@ -27,9 +27,10 @@ def test_whoever_always_cheats_plays_to_the_end_by_the_default_and_every_fault_i
     }[task]()
     assert all(fault.defaulted for fault in faults)
     assert score.values["faults"] == 2
-    notes = [event for event in played.events if getattr(event, "kind", "") == "fault"]
+    notes = [event for event in played.events if getattr(event, "kind", "") == "read"]
     assert notes
-    assert {note.facts["problem"] for note in notes} <= {"illegal", "unreadable"}
+    assert {note.facts["rule"] for note in notes} <= {"illegal", "unreadable"}
+    assert score.replies["asked again"] > 0
     assert sum(getattr(event, "kind", "") == "default" for event in played.events) >= 1
 
 
@@ -66,7 +67,7 @@ def test_a_retry_that_succeeds_is_a_fault_and_not_unreadable(script, play):
 
 @pytest.mark.parametrize("player", ["first", "random", "oracle"])
 def test_the_four_habits_of_holdem_are_all_its_decisions(player, baseline, rehearsal):
-    summary = rehearsal(baseline(player), matches=8, hands=3).summarise("holdem")
+    summary = rehearsal(baseline(player), matches=16, hands=3).summarise("holdem")
     habits = [summary.measure(f"{name}_rate").value for name in ("raise", "call", "check", "fold")]
     assert sum(habits) == pytest.approx(1)
     assert habits[2] > 0

@@ -1,4 +1,4 @@
-"""Asks for a move by the stated rule: an illegal or unreadable one is asked for once more, then the default stands."""
+"""Asks for a move by the stated rule: an illegal or unreadable one is asked for once more, then the default counts."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, Literal, TypeVar
@@ -6,15 +6,15 @@ from typing import Generic, Literal, TypeVar
 from msgspec import Struct
 
 from sociometer.core.answer_format import AnswerFormat
-from sociometer.core.conversation import Message, Sampling, assistant, user
+from sociometer.core.conversation import Message, Reply, Sampling
+from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.task import Session
+from sociometer.elicit import Reading, ask, with_room
 
 T = TypeVar("T")
 MoveT = TypeVar("MoveT", covariant=True)
 Problem = Literal["", "illegal", "unreadable"]
 SAMPLING = Sampling(temperature=0, max_tokens=400)
-# A reply that is put back before the player is cut to this, so that an absurd one does not fill the context.
-LONGEST_ECHO = 1500
 
 
 class Read(Struct, Generic[MoveT], frozen=True):
@@ -30,6 +30,8 @@ class Faults(Struct, frozen=True):
     illegal: int = 0
     unreadable: int = 0
     defaulted: bool = False
+    asked: tuple[Asked, ...] = ()
+    """How each answer that did not come at once was obtained."""
 
     @property
     def count(self) -> int:
@@ -38,7 +40,10 @@ class Faults(Struct, frozen=True):
 
     def __add__(self, other: "Faults") -> "Faults":
         return Faults(
-            self.illegal + other.illegal, self.unreadable + other.unreadable, self.defaulted or other.defaulted
+            self.illegal + other.illegal,
+            self.unreadable + other.unreadable,
+            self.defaulted or other.defaulted,
+            self.asked + other.asked,
         )
 
 
@@ -47,24 +52,27 @@ async def ask_move(
     role: str,
     messages: Sequence[Message],
     answer_format: AnswerFormat,
-    read: Callable[[str], Read[T]],
+    read: Callable[[Reply], Read[T]],
     *,
     legal: str,
     default: T | None,
     view: Struct | None = None,
 ) -> tuple[T | None, Faults, str]:
     """Return the move, how it came about, and the text it was read from (of the last reply)."""
-    said = list(messages)
-    faults = Faults()
-    for attempt in (1, 2):
-        reply = await session.ask(role, said, answer_format, sampling=SAMPLING, view=view)
-        reading = read(reply.text)
-        if reading.move is not None:
-            return reading.move, faults, reply.text
-        faults += Faults(illegal=int(reading.problem == "illegal"), unreadable=int(reading.problem != "illegal"))
-        session.note("fault", role=role, problem=reading.problem, attempt=attempt, legal=legal)
-        again = session.prompts.render(f"games/retry-{reading.problem or 'unreadable'}", legal=legal)
-        said += [assistant(reply.text[:LONGEST_ECHO]), user(again)]
+    answer = await ask(
+        session, role, messages, answer_format, lambda reply: _reading(read(reply)),
+        lambda reading: session.prompts.render(f"games/retry-{reading.rule}", legal=legal),
+        sampling=with_room(session, SAMPLING), view=view, quiet=True, facts={"role": role},
+    )  # fmt: skip
+    hard = () if answer.asked == Asked() else (answer.asked,)
+    faults = Faults(answer.faults.count("illegal"), answer.faults.count("unreadable"), asked=hard)
+    if answer.value is not None:
+        return answer.value, faults, answer.text
     if default is not None:
         session.note("default", role=role, move=str(default))
-    return default, faults + Faults(defaulted=True), reply.text
+    return default, faults + Faults(defaulted=True), answer.text
+
+
+def _reading(read: Read[T]) -> Reading[T]:
+    kind = ReplyKind.ILLEGAL if read.problem == "illegal" else ReplyKind.UNREADABLE
+    return Reading(read.move, kind.value if read.move is None else "", kind=kind)

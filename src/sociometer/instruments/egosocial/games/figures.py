@@ -14,7 +14,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     numbers = [run for run in runs if run.task == "numbers"]
     if numbers:
         yield from _beliefs(numbers)
-        yield _learning(numbers)
+        yield from _learning(numbers)
     holdem = [run for run in runs if run.task == "holdem"]
     if holdem:
         yield _styles(holdem)
@@ -39,34 +39,42 @@ def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
                     truth.append(CurvePoint(number, actual))
         if points:
             chart = curve_chart(points, x_title="round", y_title="number", domain=(0, 100), truth=truth)
-            caption = "Lines: what each subject expected. Dashed: what the opponent chose."
+            caption = (
+                "Solid lines are the numbers that the subjects expected, the dashed line those that the opponent chose."
+            )
             if opponent not in ("level-1", "level-2"):
-                caption += " This opponent's numbers may differ between subjects; the first subject's are drawn."
-            yield Figure(f"beliefs-{opponent}", f"Expected numbers against {opponent}", caption, chart=chart)
+                caption += (
+                    " This opponent's numbers can differ between subjects; the chart shows those of the first subject."
+                )
+            title = f"Expected numbers against the opponent of {opponent.replace('-', ' ')}"
+            yield Figure(f"beliefs-{opponent}", title, caption, chart=chart)
 
 
-def _learning(runs: Sequence[SummarisedRun]) -> Figure:
-    points = [
-        CurvePoint(point["round"], point["error"], f"{run.subject}, {point['opponent']}")
+def _learning(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """How far predictions miss, for each opponent."""
+    misses = [
+        (str(point["opponent"]), CurvePoint(point["round"], point["error"], run.subject))
         for run in runs
         for point in run.summary.series.get("curves", [])
         if point["error"] is not None
     ]
-    chart = curve_chart(points, x_title="round", y_title="mean absolute error")
-    return Figure("number-learning", "How far predictions miss, round by round", chart=chart)
+    for opponent in dict.fromkeys(name for name, _ in misses):
+        points = [point for name, point in misses if name == opponent]
+        chart = curve_chart(points, x_title="round", y_title="mean absolute error")
+        title = f"How far predictions miss, round by round: opponent of {opponent.replace('-', ' ')}"
+        yield Figure(f"number-learning-{opponent}", title, chart=chart)
 
 
 def _styles(runs: Sequence[SummarisedRun]) -> Figure:
     dots: list[Dot] = []
     for run in runs:
-        for name, label in (("accuracy", "named"), ("ceiling", "ideal observer")):
+        for name, label in (("accuracy", "the subject"), ("ceiling", "an ideal observer")):
             measure = run.summary.measure(name)
-            dot = dot_of(run.subject, measure, label) if measure else None
+            dot = dot_of(label, measure, run.subject) if measure else None
             dots += [dot] if dot else []
-    chart = interval_chart(
-        dots, title="accuracy", domain=(0, 1), references=(ReferenceLine("chance", 0.5),), group_title="who"
-    )
-    caption = "The ideal observer knows both policies and saw the same hands: what the evidence allowed."
+    dots.sort(key=lambda dot: dot.label != "the subject")
+    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=(ReferenceLine("chance", 0.5),))
+    caption = "The ideal observer knows both policies and sees the same hands; no subject can expect to do better."
     return Figure("holdem-styles", "Hold'em: the opponent's style, named", caption, chart=chart)
 
 
@@ -88,7 +96,7 @@ def _blackjack(runs: Sequence[SummarisedRun]) -> Figure:
     for run in runs:
         for name, label in names:
             measure = run.summary.measure(name)
-            dot = dot_of(run.subject, measure, label) if measure else None
+            dot = dot_of(label, measure, run.subject) if measure else None
             dots += [dot] if dot else []
-    chart = interval_chart(dots, title="share right", domain=(0, 1), group_title="what")
+    chart = interval_chart(dots, title="share right", domain=(0, 1))
     return Figure("blackjack", "Blackjack: beliefs and actions", chart=chart)

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, system, user
+from sociometer.core.conversation import Message, Reply, system, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Item, Session, Source
 from sociometer.instruments.egosocial.games import cards
@@ -111,8 +111,8 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
     messages = [system(item.system), user(item.user)] if official_words else _messages(player, shown, legal, session)
     statements: list[Statement] = []
 
-    def read(text: str) -> Read[str]:
-        statements.append(read_statement(text))
+    def read(reply: Reply) -> Read[str]:
+        statements.append(read_statement(reply.text))
         return _legal_move(statements[-1], legal, action_needed=not official_words)
 
     move, faults, _ = await ask_move(

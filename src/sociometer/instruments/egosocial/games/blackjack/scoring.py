@@ -6,6 +6,7 @@ import msgspec
 
 from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
 from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome
@@ -45,7 +46,9 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
         values["lost_value"] = sum(one.lost_value for one in legal) / len(legal)
     total = total_of(outcome.decisions[0].player)
     unreadable = sum(decision.faults.defaulted for decision in outcome.decisions)
-    return Score(values=values, facets={"hand": "soft" if total.soft else "hard"}, unreadable=unreadable)
+    replies = count_replies(how for decision in outcome.decisions for how in decision.faults.asked)
+    facets = {"hand": "soft" if total.soft else "hard"}
+    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
 
 
 _MEASURES = (

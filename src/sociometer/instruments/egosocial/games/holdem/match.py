@@ -1,24 +1,23 @@
 """A match of limit hold'em against an opponent of a hidden style: the items, the conversation and its outcome."""
 
 import random
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
 from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Message, system, user
+from sociometer.core.conversation import Message, Reply, system, user
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Item, Session, Source
-from sociometer.elicit import read_choice, read_json, render_options
+from sociometer.elicit import answer_line, choice_reading, read_choice, read_json, render_options
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, seeds_in
 from sociometer.instruments.egosocial.games.holdem.observation import Observation, observe, story, street_of
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, Deal, State, new_deal
-from sociometer.instruments.egosocial.games.move_words import named_moves, one_move
+from sociometer.instruments.egosocial.games.move_words import one_move
 
 SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")
@@ -159,7 +158,7 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
         ROLES[seen.seat],
         _action_messages(seen, before, session),
         answer_format,
-        lambda text: read_action(text, seen.legal),
+        lambda reply: read_action(reply.text, seen.legal),
         legal=", ".join(seen.legal),
         default=default_action(seen.legal),
         view=OpponentView(item.style, item.training_seed, seen, item.weights) if seen.seat == OPPONENT else seen,
@@ -212,9 +211,8 @@ def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
     structured = read_json(text, _Action)
     stated = structured.value.action if structured.value is not None else text
     word = one_move(stated, ACTIONS)
-    if not word and len(named_moves(stated, ACTIONS)) > 1:
-        final = re.findall(rf"\baction\b\W*\b({'|'.join(ACTIONS)})\b", stated, re.IGNORECASE)
-        word = final[-1].lower() if final else ""
+    if not word and (place := read_choice(stated, ACTIONS, ACTIONS).index) is not None:
+        word = ACTIONS[place]
     if not word:
         return Read(None, "illegal" if structured.value is not None and stated.strip() else "unreadable")
     return Read(word) if word in legal else Read(None, "illegal")
@@ -241,6 +239,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
                 "games/holdem-style",
                 hands="\n\n".join(shown),
                 options=render_options(answer_format),
+                how=answer_line(session),
             )
         ),
     ]
@@ -249,7 +248,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         "subject",
         messages,
         answer_format,
-        lambda text: read_style(text, answer_format),
+        lambda reply: read_style(reply, answer_format),
         legal="A, B",
         default=None,
     )
@@ -263,7 +262,7 @@ def open_board(hand: PlayedHand) -> tuple[int, ...]:
     return hand.deal.board[: BOARD_SIZES[STREETS.index(last)]]
 
 
-def read_style(text: str, answer_format: Choice) -> Read[str]:
+def read_style(reply: Reply, answer_format: Choice) -> Read[str]:
     """Return the style a reply names."""
-    reading = read_choice(text, answer_format.options, answer_format.labels)
-    return Read(None, "unreadable") if reading.index is None else Read(STYLES[reading.index])
+    place = choice_reading(reply, answer_format).value
+    return Read(None, "unreadable") if place is None else Read(STYLES[place])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.core.measure import Cell, Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.holdem.match import SUBJECT, Match, MatchOutcome, Naming
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, WeightError
@@ -55,7 +56,9 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
         }
     facets = {"style": item.style} if steady else {"opponent": outcome.opponent}
     nameless = sum(naming.style is None for naming in outcome.namings)
-    return Score(values=values, facets=facets, unreadable=outcome.subject_defaults + nameless)
+    asked = [*outcome.subject_faults.asked, *(one for naming in outcome.namings for one in naming.faults.asked)]
+    unreadable = outcome.subject_defaults + nameless
+    return Score(values=values, facets=facets, unreadable=unreadable, replies=count_replies(asked))
 
 
 _MEASURES = (

@@ -135,7 +135,7 @@ async def _ask(
         role,
         _messages(session, rounds, item.rounds),
         answer_format,
-        read_guess,
+        lambda reply: read_guess(reply.text),
         legal=LEGAL,
         default=None,
         view=view,

@@ -7,6 +7,7 @@ import msgspec
 
 from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
 from sociometer.instruments.egosocial.games.numbers.opponents import SEATED
@@ -49,7 +50,9 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
     if found.learnt_at is not None:
         values["learnt_at"] = float(found.learnt_at)
     unreadable = sum(one.faults.defaulted for one in rounds)
-    return Score(values=values, facets={"opponent": opponent_of(item, outcome)}, unreadable=unreadable)
+    replies = count_replies(how for one in rounds for how in one.faults.asked)
+    facets = {"opponent": opponent_of(item, outcome)}
+    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
 
 
 _MEASURES = (

@@ -1,0 +1,85 @@
+"""Where the names of points go, so that they cover neither each other nor the points."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sociometer.analysis.charts.spec import LETTER, Spec
+
+WIDTH, HEIGHT = 620, 360
+"""The size that names are placed for, in pixels; a page is a little wider."""
+LINE = 14
+CLEAR = 6
+"""Half the width of a point."""
+
+
+class NamePlace(Struct, frozen=True):
+    """The offset of a name from its point, in pixels, and the side at which the name begins."""
+
+    dx: int
+    dy: int
+    align: str
+
+
+_TRIED = (
+    NamePlace(10, -7, "left"),
+    NamePlace(-10, -7, "right"),
+    NamePlace(10, 9, "left"),
+    NamePlace(-10, 9, "right"),
+    NamePlace(0, -16, "center"),
+    NamePlace(0, 18, "center"),
+    NamePlace(10, -21, "left"),
+    NamePlace(-10, -21, "right"),
+    NamePlace(10, 23, "left"),
+    NamePlace(-10, 23, "right"),
+)
+Box = tuple[float, float, float, float]
+
+NAME_OFFSETS: Spec = {
+    "align": {"expr": "datum.name_align"},
+    "dx": {"expr": "datum.name_dx"},
+    "dy": {"expr": "datum.name_dy"},
+    "baseline": "middle",
+}
+"""The properties of a text mark that read the fields of `name_fields`."""
+
+
+def name_fields(place: NamePlace) -> Spec:
+    """A place as fields of a point's data."""
+    return {"name_dx": place.dx, "name_dy": place.dy, "name_align": place.align}
+
+
+def place_names(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[NamePlace]:
+    """A place for each name: the first of ten around its point that is free and inside the chart, else the first."""
+    across, down = _scaled(xs, WIDTH), _scaled(ys, HEIGHT, turned=True)
+    points = [(x - CLEAR, y - CLEAR, x + CLEAR, y + CLEAR) for x, y in zip(across, down, strict=True)]
+    taken: list[Box] = []
+    found: list[NamePlace] = []
+    for name, x, y in zip(names, across, down, strict=True):
+        boxes = [(place, _box(name, x, y, place)) for place in _TRIED]
+        free = [pair for pair in boxes if _inside(pair[1]) and not _covers(pair[1], (*taken, *points))]
+        place, box = (free or boxes)[0]
+        taken.append(box)
+        found.append(place)
+    return found
+
+
+def _scaled(values: Sequence[float], size: int, *, turned: bool = False) -> list[float]:
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    reach = (high - low) or 1.0
+    shares = [0.05 + 0.9 * (value - low) / reach for value in values]
+    return [size * (1 - share if turned else share) for share in shares]
+
+
+def _box(name: str, x: float, y: float, place: NamePlace) -> Box:
+    wide = len(name) * LETTER
+    left = x + place.dx - {"left": 0.0, "center": wide / 2, "right": wide}[place.align]
+    return left, y + place.dy - LINE / 2, left + wide, y + place.dy + LINE / 2
+
+
+def _inside(box: Box) -> bool:
+    return box[0] >= 0 and box[2] <= WIDTH
+
+
+def _covers(box: Box, others: Sequence[Box]) -> bool:
+    return any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in others)

@@ -1,0 +1,60 @@
+"""`sociometer init`: writes a project file into the working folder."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sociometer.cli.options import cap_options, caps, json_option, parse_roles
+from sociometer.cli.output import print_json, print_line
+from sociometer.cli.project import refuse_unknown_roles
+from sociometer.core.errors import UsageError
+from sociometer.project_file import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text
+
+
+def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: bool, **values: Any) -> None:
+    path = Path(PROJECT_FILE)
+    if path.is_symlink() or path.exists():
+        raise UsageError(f"{path}: exists already and is not overwritten; edit it, or remove it first.")
+    if not (models or roles or store or as_json) and sys.stdin.isatty() and sys.stdout.isatty():
+        models, store = _ask()
+    given = caps(values)
+    project = Project(
+        tuple(dict.fromkeys(models)),
+        parse_roles(roles),
+        caps=ProjectCaps(given.max_cost, given.max_requests, given.max_tokens),
+        store=store,
+    )
+    refuse_unknown_roles(project)
+    text = project_text(project)
+    parse_project(text.encode(), path)
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
+    if as_json:
+        print_json({"wrote": str(path)})
+    else:
+        print_line(f"wrote {path}; commands in this folder use it, unless with --no-project.")
+
+
+def _ask() -> tuple[tuple[str, ...], str]:
+    """The models and the store, from a person at the terminal; an empty answer leaves them out."""
+    models = click.prompt("Models to test, separated by spaces (empty: none)", default="", show_default=False)
+    store = click.prompt("File of the store (empty: the one in the user's data folder)", default="", show_default=False)
+    return tuple(str(models).split()), str(store).strip()
+
+
+command = click.Command(
+    "init",
+    callback=_init,
+    params=[
+        click.Option(["--model", "models"], multiple=True, metavar="MODEL", help="A model to test by default."),
+        click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
+        *cap_options(),
+        click.Option(
+            ["--store", "store"], default="", metavar="FILE", help="The project's store, in or near this folder."
+        ),
+        json_option(),
+    ],
+    help=f"Write {PROJECT_FILE}, the defaults for commands in this folder. An existing file is never overwritten.",
+)

@@ -1,0 +1,183 @@
+"""First-person ToMBench as readers converted it: edits that are applied to the released files.
+
+`data/tombench-first/en.jsonl` and `zh.jsonl` hold one conversion a line and none of the authors' sentences:
+
+    {"id": "tombench-hidden-emotions-001", "language": "en", "ego": "Arno", "order": 1, "kept": 0,
+     "digest": "0123456789abcdef", "edits": [[0, 0, 6, "Your"], [1, 10, 9, "do you"]]}
+
+`ego`     who becomes "you", as the release names them.
+`order`   1 if the question asks what "you" think, feel, want or do, 2 if it asks "you" about another mind or whether
+          anybody says something inappropriate, 0 if it asks for a fact.
+`kept`    how many pronouns of the third person (PRONOUNS below) are left in the converted texts. The reader saw each
+          of them and found that it means somebody else. Chinese words with the character 他 (其他, 吉他) count too.
+`digest`  the first 16 hexadecimal digits of the SHA-256 of the released texts of that language, joined by line feeds:
+          story, question, options. Where it differs, the release has changed and the line is refused.
+`edits`   [text, start, length, words]: in text 0 (story), 1 (question) or 2, 3, ... (options), `length` characters from
+          character `start` (code points of the text as `release` reads it, from 0) are replaced by `words`. Edits are
+          in order and do not overlap; length 0 inserts, empty words delete. The story and the question say "you"; the
+          options are said by the person and say "I".
+
+`left-out.en.csv` and `left-out.zh.csv` list the items that readers left out: id and reason, one a row.
+`review-en.jsonl` holds what a second reader found: `verdict` is "ok", "wording" (a word is odd, the meaning kept)
+or "meaning" (something that matters was lost or changed), `note` says what, and `conversion` is the digest of the
+converted texts that were read.
+`edits_between` gives the edits of a conversion that was written out in full.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.elicit import read_items
+from sociometer.instruments.egosocial.stories.pairs import measured_by
+from sociometer.instruments.egosocial.tombench.convert import Converted
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
+from sociometer.sheets import read_rows
+
+FOLDER = Path(__file__).parents[1] / "data" / "tombench-first"
+PRONOUNS = {
+    "en": re.compile(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs|themselves)\b", re.I),
+    "zh": re.compile("[他她]"),
+}
+_LEFT_OUT_COLUMNS = ("id", "reason")
+# A Latin word (with what an apostrophe joins to it) is one piece; so is each other character.
+_PIECE = re.compile(r"[A-Za-z0-9]+(?:['’][A-Za-z]+)*|.", re.DOTALL)
+
+
+class Edit(Struct, frozen=True, array_like=True):
+    """Characters of one text of a question, and the words that replace them."""
+
+    text: int
+    start: int
+    length: int
+    words: str
+
+
+class FirstPerson(Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of a file of edits: the conversion of a released question, without its text."""
+
+    id: str
+    language: str
+    ego: str
+    order: int
+    kept: int
+    digest: str
+    edits: tuple[Edit, ...]
+
+    def __post_init__(self) -> None:
+        if self.language not in PRONOUNS:
+            raise ValueError(f"language is '{self.language}'; expected one of {', '.join(PRONOUNS)}")
+        if self.order not in (0, 1, 2):
+            raise ValueError(f"order is {self.order}; expected 0, 1 or 2")
+
+
+class LeftOut(Struct, frozen=True):
+    """A released question that was not put in the first person, and why."""
+
+    id: str
+    reason: str
+
+
+def read_first_person(path: Path) -> tuple[FirstPerson, ...]:
+    """The lines of a file of edits; an item that occurs twice is refused."""
+    lines = tuple(read_items(path, FirstPerson))
+    seen: set[tuple[str, str]] = set()
+    for line in lines:
+        if (line.id, line.language) in seen:
+            raise DataError(f"{line.id} occurs twice in '{line.language}'", path)
+        seen.add((line.id, line.language))
+    return lines
+
+
+def shipped(language: str) -> tuple[FirstPerson, ...]:
+    """The conversions that come with Sociometer in one language; none where there is no file."""
+    path = FOLDER / f"{language}.jsonl"
+    return read_first_person(path) if path.is_file() else ()
+
+
+def left_out(language: str) -> tuple[LeftOut, ...]:
+    """The items that the readers of one language left out, with the reasons."""
+    path = FOLDER / f"left-out.{language}.csv"
+    if not path.is_file():
+        return ()
+    return tuple(LeftOut(row["id"], row["reason"]) for _, row in read_rows(path, _LEFT_OUT_COLUMNS))
+
+
+def first_person(
+    lines: Iterable[FirstPerson], questions: Iterable[TomBenchQuestion]
+) -> dict[tuple[str, str], Converted]:
+    """The conversions by id and language, as `read_conversions` gives those of a builder model."""
+    released = {question.id: question for question in questions}
+    found: dict[tuple[str, str], Converted] = {}
+    for line in lines:
+        if line.id not in released:
+            raise DataError(f"{line.id} is not in this release of ToMBench")
+        first = applied(line, released[line.id].wording(line.language))
+        found[line.id, line.language] = Converted(
+            id=line.id,
+            language=line.language,
+            ego=line.ego,
+            measures=measured_by(line.order),
+            story=first.story,
+            question=first.question,
+            options=first.options,
+        )
+    return found
+
+
+def applied(line: FirstPerson, third: Wording) -> Wording:
+    """The question in the first person; a released text that differs from the one that was converted is refused."""
+    if digest(third) != line.digest:
+        raise DataError(
+            f"{line.id} ({line.language}) has changed since it was converted: digest {digest(third)}, expected"
+            f" {line.digest}; use the release that the README names"
+        )
+    texts = _texts(third)
+    pieces: list[list[str]] = [[] for _ in texts]
+    ends = [0] * len(texts)
+    for text, start, length, words in ((edit.text, edit.start, edit.length, edit.words) for edit in line.edits):
+        if not 0 <= text < len(texts):
+            raise DataError(f"{line.id}: text {text} of an edit does not exist; the last is {len(texts) - 1}")
+        if start < ends[text] or length < 0 or start + length > len(texts[text]):
+            raise DataError(f"{line.id}: the edit at {start} of text {text} overlaps another or passes the end")
+        pieces[text] += [texts[text][ends[text] : start], words]
+        ends[text] = start + length
+    story, question, *options = (
+        "".join(parts) + text[end:] for parts, text, end in zip(pieces, texts, ends, strict=True)
+    )
+    return Wording(story, question, tuple(options))
+
+
+def edits_between(third: Wording, first: Wording) -> tuple[Edit, ...]:
+    """The edits, word by word, that turn a released question into its conversion."""
+    found: list[Edit] = []
+    for text, (old, new) in enumerate(zip(_texts(third), _texts(first), strict=True)):
+        before, after = _PIECE.findall(old), _PIECE.findall(new)
+        places = [0]
+        for piece in before:
+            places.append(places[-1] + len(piece))
+        matcher = SequenceMatcher(None, before, after, autojunk=False)
+        for kind, start, end, new_start, new_end in matcher.get_opcodes():
+            if kind != "equal":
+                words = "".join(after[new_start:new_end])
+                found.append(Edit(text, places[start], places[end] - places[start], words))
+    return tuple(found)
+
+
+def digest(wording: Wording) -> str:
+    """What a line of edits pins: the released texts of one language."""
+    return hashlib.sha256("\n".join(_texts(wording)).encode()).hexdigest()[:16]
+
+
+def pronouns(wording: Wording, language: str) -> int:
+    """How many pronouns of the third person a question contains."""
+    return sum(len(PRONOUNS[language].findall(text)) for text in _texts(wording))
+
+
+def _texts(wording: Wording) -> Sequence[str]:
+    return (wording.story, wording.question, *wording.options)

@@ -1,0 +1,212 @@
+"""The title of a report, and its finding in one to three sentences."""
+
+from collections.abc import Sequence
+
+from sociometer.analysis.comparison import ComparedMeasure, Comparison
+from sociometer.analysis.formatting import amount, bracketed_interval, estimate, number, signed_amount
+from sociometer.analysis.intervals import MINIMUM_CLUSTERS
+from sociometer.analysis.profile import ProfileLine
+from sociometer.analysis.stand_ins import other_stand_ins
+from sociometer.reporting.content import ReportContent
+from sociometer.reporting.rankings import Ranking
+from sociometer.reporting.words import counted, listed, lowered, sentence, short_name, spelled
+
+NAMED = 3
+"""A title names at most this many subjects."""
+MOST_SENTENCES = 3
+NO_MODELS = ("baseline/", "scripted/", "replay/", "python/", "human")
+
+
+def title_of(content: ReportContent) -> str:
+    """Who was measured on what: “a and b on SAGE”, “12 models on five instruments”."""
+    who = content.measured
+    cards = [chapter.card for chapter in content.chapters]
+    on = listed([short_name(card) for card in cards]) if len(cards) < NAMED else spelled(len(cards), "instrument")
+    if len(who) <= NAMED:
+        return f"{listed(who)} on {on}"
+    noun = "subject" if any(name.startswith(NO_MODELS) for name in who) else "model"
+    return f"{len(who)} {noun}s on {on}"
+
+
+def findings_of(content: ReportContent) -> tuple[str, ...]:
+    """The result in at most three sentences; the last one names what the numbers cannot show."""
+    if len(content.subjects) == 1:
+        found = _one_subject(content.profile)
+    elif content.rankings:
+        found = _many_subjects(content.rankings)
+    elif content.comparisons:
+        found = _two_subjects(content.comparisons)
+    else:
+        found = ["No two subjects took the same task, so there is nothing to compare."]
+    caveat = _caveat(content)
+    kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
+    return tuple(sentence(text, content.subjects) for text in kept)
+
+
+def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
+    scored = [line for line in lines if line.value is not None]
+    if not scored:
+        return ["nothing was scored"]
+    if len(scored) == 1:
+        return _against_references(scored[0])
+    sure = [line for line in scored if _bounds(line) is not None]
+    guessed = [line for line in sure if line.chance is not None]
+    taken = [line for line in sure if line.human is not None]
+    found = []
+    if guessed:
+        better = sum(_beats(line, line.chance) for line in guessed)
+        found.append(f"{scored[0].subject} is better than chance on {_of(better, len(guessed))}")
+    if taken:
+        worse = sum(_below(line, line.human) for line in taken)
+        found.append(f"{scored[0].subject} is worse than people on {_of(worse, len(taken))}")
+    if len(sure) < len(scored):
+        found.append(_few(len(scored) - len(sure), len(scored), "measure"))
+    return found or [f"{scored[0].subject} was scored on {counted(len(scored), 'measure')}"]
+
+
+def _of(part: int, total: int) -> str:
+    """“none of 7 measures”, “3 of 7 measures”."""
+    return f"{part or 'none'} of {counted(total, 'measure')}"
+
+
+def _against_references(line: ProfileLine) -> list[str]:
+    """A score, and where it lies beside chance and people."""
+    score = f"the {lowered(line.measure_title)} of {line.subject} is {estimate(line.value, line.unit, line.interval)}"
+    known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
+    if not known:
+        return [score]
+    if _bounds(line) is None:
+        return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)})"]
+    return [score, f"that is {listed([f'{_beside(line, at)} {name} ({number(at, line.unit)})' for name, at in known])}"]
+
+
+def _beside(line: ProfileLine, reference: float) -> str:
+    if _beats(line, reference):
+        return "better than"
+    return "worse than" if _below(line, reference) else "not clearly different from"
+
+
+def _bounds(line: ProfileLine) -> tuple[float, float] | None:
+    interval = line.interval
+    return None if interval is None or interval.low is None or interval.high is None else (interval.low, interval.high)
+
+
+def _beats(line: ProfileLine, reference: float | None) -> bool:
+    """Whether the whole interval is better than a reference value."""
+    bounds = _bounds(line)
+    if bounds is None or reference is None:
+        return False
+    return bounds[1] < reference if line.better == "lower" else bounds[0] > reference
+
+
+def _below(line: ProfileLine, reference: float | None) -> bool:
+    """Whether the whole interval is worse than a reference value."""
+    bounds = _bounds(line)
+    if bounds is None or reference is None:
+        return False
+    return bounds[0] > reference if line.better == "lower" else bounds[1] < reference
+
+
+def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
+    first, second = comparisons[0].first, comparisons[0].second
+    if len(comparisons) == 1:
+        return _one_task(comparisons[0])
+    rows = [row for comparison in comparisons if (row := _overall(comparison)) is not None]
+    verdicts = {
+        verdict: [row for row in rows if row.verdict == verdict] for verdict in ("better", "worse", "equivalent")
+    }
+    total = counted(len(comparisons), "task")
+    few = sum(row.verdict == "too few" for row in rows)
+    if few == len(rows):
+        return [
+            f"this sample is too small to compare {second} with {first}: every task has fewer than "
+            f"{MINIMUM_CLUSTERS} independent items"
+        ]
+    parts = [f"{word} on {len(of)}" for word, of in verdicts.items() if of and word != "equivalent"]
+    if verdicts["equivalent"]:
+        parts.append(f"the same within the margin on {len(verdicts['equivalent'])}")
+    found = [
+        f"compared with {first}, {second} is {listed(parts)} of {total}"
+        if parts
+        else f"no task shows a difference between {second} and {first}"
+    ]
+    if few:
+        found.append(_few(few, len(comparisons), "task"))
+    return found
+
+
+def _one_task(comparison: Comparison) -> list[str]:
+    """The verdict on the task that two subjects share."""
+    row = _overall(comparison)
+    if row is None or row.verdict not in ("cannot tell", "too few"):
+        return [comparison.sentence.split("; ")[0]]
+    pair = f"{comparison.second} and {comparison.first}"
+    if row.verdict == "too few":
+        items = counted(row.paired.clusters, "independent item")
+        return [f"{items} cannot compare {pair}; at least {MINIMUM_CLUSTERS} are needed"]
+    around = bracketed_interval(row.paired.interval, row.unit)
+    seen = f"{signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)} {around}"
+    found = [f"{counted(row.paired.items, 'item')} show no clear difference between {pair}: {seen}"]
+    if row.detectable is not None:
+        size = amount(row.detectable, row.unit, interval=row.paired.interval)
+        found.append(f"they would show a difference of {size} or more")
+    return found
+
+
+def _overall(comparison: Comparison) -> ComparedMeasure | None:
+    rows = [row for row in comparison.measures if not row.group]
+    return next((row for row in rows if row.primary), rows[0] if rows else None)
+
+
+def _many_subjects(rankings: Sequence[Ranking]) -> list[str]:
+    if len(rankings) == 1:
+        return _with_values(rankings[0])
+    if len(rankings) == 2:
+        one_instrument = rankings[0].instrument == rankings[1].instrument
+        names = [ranking.task_title if one_instrument else ranking.title for ranking in rankings]
+        return [f"{name}: {ranking.sentence}" for name, ranking in zip(names, rankings, strict=True)]
+    ranked = [ranking for ranking in rankings if ranking.standings]
+    told = [ranking for ranking in ranked if not ranking.too_few]
+    alone: dict[str, int] = {}
+    for ranking in told:
+        if len(ranking.leaders) == 1:
+            alone[ranking.leaders[0]] = alone.get(ranking.leaders[0], 0) + 1
+    found = []
+    if alone:
+        best, *others = sorted(alone, key=lambda name: -alone[name])
+        firsts = [f"{best} is clearly first on {alone[best]} of {counted(len(rankings), 'task')}"]
+        found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
+    elif told:
+        found.append(f"on none of the {counted(len(told), 'task')} is one subject clearly first")
+    few = len(ranked) - len(told)
+    if few:
+        found.append(_few(few, len(rankings), "task"))
+    return found or ["no subject can be ranked"]
+
+
+def _with_values(ranking: Ranking) -> list[str]:
+    """The sentence of a ranking, and the values of the first and the last."""
+    found = [ranking.sentence]
+    if ranking.standings and not ranking.too_few:
+        best, worst = ranking.standings[0], ranking.standings[-1]
+        ends = [f"{estimate(end.value, ranking.unit, end.interval)} ({end.subject})" for end in (best, worst)]
+        found.append(f"the {lowered(ranking.measure)} runs from {ends[0]} to {ends[1]}")
+    return found
+
+
+def _few(few: int, total: int, what: str) -> str:
+    who = f"all {counted(total, what)}" if few == total else f"{few} of {counted(total, what)}"
+    return (
+        f"{who} {'has' if few == 1 else 'have'} fewer than {MINIMUM_CLUSTERS} independent items, too few for a verdict"
+    )
+
+
+def _caveat(content: ReportContent) -> list[str]:
+    standing_in = [
+        short_name(chapter.card)
+        for chapter in content.chapters
+        if any(other_stand_ins(result.stand_ins) for result in chapter.results)
+    ]
+    if not standing_in:
+        return []
+    return [f"{listed(standing_in)} was played with a stand-in, so its scores are no measurement"]

@@ -1,0 +1,160 @@
+"""The ranking of three or more subjects on each task, with the verdict as a sentence."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, structs
+
+from sociometer.analysis.candidates import Candidate, task_title, why_not_comparable
+from sociometer.analysis.intervals import MINIMUM_CLUSTERS
+from sociometer.analysis.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
+from sociometer.analysis.stand_ins import SUBJECT, other_stand_ins
+from sociometer.core.card import MeasureCard
+from sociometer.reporting.words import counted, listed, short_name
+
+LEAST_SHARE = 0.5
+"""A subject that scored a smaller share of the items than this, compared with the fullest one, is not ranked."""
+
+
+class Entrant(Struct, frozen=True):
+    """A candidate for a ranking, and how many items of the ranked measure it scored."""
+
+    candidate: Candidate
+    items: int
+
+
+class Ranking(Struct, frozen=True):
+    """The subjects of one task, best first; `unranked` says of each other subject why it has no rank."""
+
+    instrument: str
+    title: str
+    task: str
+    task_title: str
+    measure: str
+    unit: str
+    standings: tuple[Standing, ...]
+    unranked: dict[str, str]
+    clusters: int
+    sentence: str
+
+    def of(self, subject: str) -> Standing | None:
+        """The standing of a subject; None if it has no rank."""
+        return next((standing for standing in self.standings if standing.subject == subject), None)
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few independent items to tell which ranks are certain."""
+        return any(standing.ranks.too_few for standing in self.standings)
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The subjects that could be first on other items of the same kind; empty if the items are too few."""
+        if self.too_few:
+            return ()
+        return tuple(standing.subject for standing in self.standings if standing.ranks.low == 1)
+
+
+def rankings(entrants: Sequence[Entrant]) -> tuple[Ranking, ...]:
+    """A ranking for each task that at least two subjects can be ranked on, or a note of why they cannot."""
+    groups: dict[tuple[str, str], list[Entrant]] = {}
+    for entrant in entrants:
+        groups.setdefault((entrant.candidate.card.name, entrant.candidate.task), []).append(entrant)
+    return tuple(
+        found for members in groups.values() if len(members) > 1 for found in _of_task(members) if found is not None
+    )
+
+
+def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking | None]:
+    first = members[0].candidate
+    known = [card for card in first.card.measures_of(first.task) if card.value]
+    if not known:
+        return
+    measure = ranked_measure(first)
+    unranked = {entrant.candidate.label: reason for entrant in members if (reason := _why_not(entrant, members))}
+    able = [entrant.candidate for entrant in members if entrant.candidate.label not in unranked]
+    groups = _comparable(able)
+    several = [group for group in groups if len(group) > 1]
+    for group in several:
+        alone = {
+            other.label: f"cannot be compared with {group[0].label}: {why_not_comparable(group[0], other)}"
+            for (other, *rest) in groups
+            if not rest
+        }
+        yield _ranked(group, measure, unranked | alone, _company(group[0]) if len(several) > 1 else "")
+    if not several:
+        yield _made(first, measure, (), unranked)
+
+
+def _why_not(entrant: Entrant, members: Sequence[Entrant]) -> str:
+    """Why a subject has no rank; empty if it has one."""
+    candidate = entrant.candidate
+    if used := other_stand_ins(candidate.view.stand_ins):
+        return f"played with a stand-in, {', '.join(used)}"
+    if candidate.failed:
+        return candidate.failed
+    fullest = max(member.items for member in members)
+    if entrant.items < LEAST_SHARE * fullest or not entrant.items:
+        return f"scored {entrant.items} of {fullest} items"
+    return ""
+
+
+def _comparable(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """The candidates in groups that can be compared, the largest first."""
+    groups: list[list[Candidate]] = []
+    for candidate in candidates:
+        home = next((group for group in groups if not why_not_comparable(group[0], candidate)), None)
+        if home is None:
+            groups.append([candidate])
+        else:
+            home.append(candidate)
+    return sorted(groups, key=lambda group: -len(group))
+
+
+def _company(candidate: Candidate) -> str:
+    """The models in the other roles: “simulator gpt-4o”."""
+    return ", ".join(f"{role} {name}" for role, name in candidate.view.roles.items() if role != SUBJECT)
+
+
+def _ranked(group: Sequence[Candidate], measure: MeasureCard, unranked: dict[str, str], company: str) -> Ranking:
+    board: Leaderboard = leaderboard(group)
+    left_out = dict(line.split(": ", 1) for line in board.left_out)
+    return _made(group[0], measure, board.standings, unranked | left_out, company)
+
+
+def _made(
+    first: Candidate,
+    measure: MeasureCard,
+    standings: tuple[Standing, ...],
+    unranked: dict[str, str],
+    company: str = "",
+) -> Ranking:
+    clusters = standings[0].interval.clusters if standings else 0
+    made = Ranking(
+        first.card.name,
+        short_name(first.card),
+        first.task,
+        task_title(first.card, first.task) + (f", {company}" if company else ""),
+        measure.title,
+        measure.unit,
+        standings,
+        unranked,
+        clusters,
+        "",
+    )
+    return structs.replace(made, sentence=_sentence(made))
+
+
+def _sentence(ranking: Ranking) -> str:
+    """The verdict: who leads, or why nobody does."""
+    if not ranking.standings:
+        reasons = set(ranking.unranked.values())
+        return f"no subject can be ranked ({reasons.pop()})." if len(reasons) == 1 else "no subject can be ranked."
+    if ranking.too_few:
+        items = counted(ranking.clusters, "independent item")
+        return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed."
+    leaders, everyone = ranking.leaders, [standing.subject for standing in ranking.standings]
+    items = counted(ranking.standings[0].items, "shared item")
+    if len(leaders) == len(everyone):
+        return f"{items} cannot separate the {len(everyone)} subjects."
+    if len(leaders) == 1:
+        return f"{leaders[0]} is clearly first."
+    return f"{listed(leaders)} lead; {items} cannot separate them."

@@ -1,0 +1,78 @@
+"""Silent, filtered and cut-off replies of a real server stay in the score; a limit that is too low stops a run."""
+
+import json
+
+from servers.openai import OpenAIServer
+from sociometer.cli.main import run_command
+
+
+class Mumbler(OpenAIServer):
+    """Answers some requests with nothing, or breaks off."""
+
+    finish = "stop"
+    text = ""
+    silent = 1.0
+    count = 0
+
+    def good(self, path, body, fault):
+        answer = super().good(path, body, fault)
+        choice = answer["choices"][0]
+        type(self).count += 1
+        if (self.count * 7) % 20 < 20 * self.silent:
+            choice["finish_reason"], choice["message"]["content"] = self.finish, self.text
+        return answer
+
+
+def run(capsys, server, store, *words):
+    base = (
+        "--model",
+        "vllm/m",
+        "--base-url",
+        server.url,
+        "--revision",
+        "1",
+        "--store",
+        str(store),
+        "--json",
+        "--quiet",
+    )
+    code = run_command([*words, *base])
+    out, err = capsys.readouterr()
+    return code, json.loads(out)[0] if out else {}, err
+
+
+def test_silent_replies_count_as_no_allocation(tmp_path, capsys):
+    with Mumbler() as server:
+        code, played, _ = run(capsys, server, tmp_path / "s.db", "run", "seceu", "--no-second-question")
+    summary = played["summaries"]["feelings"]
+    assert code == 0
+    assert any("40 of 40 answers hold no allocation" in note for note in summary["notes"])
+    assert any("40 silent" in note for note in summary["notes"])
+    distance = next(measure for measure in summary["measures"] if measure["name"] == "distance")
+    assert (distance["items"], distance.get("errors", 0), distance["unreadable"]) == (40, 0, 40)
+
+
+def test_filtered_replies_are_wrong_answers_not_failures(tmp_path, capsys):
+    class Filter(Mumbler):
+        finish = "content_filter"
+
+    with Filter() as server:
+        code, played, _ = run(capsys, server, tmp_path / "s.db", "run", "sesi", "--limit", "5")
+    accuracy = next(one for one in played["summaries"]["questions"]["measures"] if one["name"] == "accuracy")
+    assert (code, accuracy["items"], accuracy["value"], accuracy["unreadable"]) == (0, 5, 0, 5)
+    assert any("5 filtered" in note for note in played["summaries"]["questions"]["notes"])
+
+
+def test_a_limit_that_cuts_most_replies_off_stops_the_run_and_names_a_better_one(tmp_path, capsys):
+    class Breaker(Mumbler):
+        finish, text = "length", "First, let me look at what the options"
+
+    words = ("run", "sesi", "--reply-tokens", "8", "--in-flight", "2")
+    with Breaker() as server:
+        code, played, _ = run(capsys, server, tmp_path / "s.db", *words)
+        asked = len(server.received)
+    assert code != 0
+    assert played["ending"]["status"] == "stopped"
+    assert "cut off at 8 tokens" in played["ending"]["reason"]
+    assert "--reply-tokens 32" in played["ending"]["reason"]
+    assert asked < 40
