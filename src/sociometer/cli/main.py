@@ -27,6 +27,8 @@ COMMANDS = {
     "data": "Fetch official data",
     "compare": "Compare runs by pairs of items, with a verdict",
     "report": "One HTML page about runs",
+    "view": "Runs in the browser: progress, numbers, transcripts, side by side",
+    "study": "The same tests for people, in the browser",
     "plot": "One figure for a paper",
     "leaderboard": "Subjects with rank intervals",
     "profile": "One subject over all instruments",
