@@ -80,7 +80,8 @@ def _merged(chosen: list[Card]) -> tuple[Setting, ...]:
     return tuple(merged.values())
 
 
-def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
+def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
+    """One configuration for each model and instrument, from the values of the options of `run`."""
     names = list(cards()) if "all" in instruments else list(dict.fromkeys(instruments))
     if "all" in instruments and len(set(instruments)) > 1:
         raise UsageError("give 'all' or the names of instruments, not both.")
@@ -113,7 +114,7 @@ def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunCo
 
 
 def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: bool, **values: Any) -> int:
-    configs = _configs(instruments, values)
+    configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
