@@ -6,8 +6,9 @@ import pytest
 from msgspec import structs
 
 from sociometer.cli.demo import sample_config
-from sociometer.cli.demo_findings import LEAST_CLUSTERS
+from sociometer.cli.demo_findings import LEAST_CLUSTERS, _cell, _verdict
 from sociometer.cli.main import run_command
+from sociometer.core.measure import Interval, Measure
 from sociometer.instruments import cards, load
 from sociometer.models.recorded import read_recording, write_recording
 
@@ -53,11 +54,10 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert "Recorded: Owl on 20" in out
     assert "person: " in out
     assert "model: I hear you. Answer: B" in out
-    rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi\t", "sage\t"))]
-    assert [row[:3] for row in rows] == [["sesi", "Accuracy", "24"], ["sage", "Sentient score", "1"]]
-    assert rows[0][3].startswith("100 %")
-    assert "of 12" in rows[0][5]
-    assert "Finding: " in out
+    rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi ", "sage ")) and "\t" in line]
+    assert [row[:3] for row in rows] == [["sesi accuracy", "24", "100 %"], ["sage sentient", "1", "100"]]
+    assert rows[0][4].endswith("] of 12")
+    assert "Finding: Owl is " in out
     assert (folder / "report.html").stat().st_size > 10_000
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
     assert "model: I hear you. Answer: B" in capsys.readouterr().out
@@ -71,7 +71,7 @@ def test_items_that_changed_are_named_and_left_out(tmp_path, recording, capsys):
     assert run_command([*words, "--json"]) == 0
     out, err = capsys.readouterr()
     assert "sesi: 1 recorded items changed since and are left out: sesi-old-01." in err
-    assert json.loads(out)["table"]["rows"][0][4].endswith(" of 23")
+    assert json.loads(out)["table"]["rows"][0][3].endswith("] of 23")
 
 
 @pytest.mark.parametrize("name", [name for name, card in cards().items() if card.demo_live != 1])
@@ -82,3 +82,23 @@ def test_the_sample_of_an_instrument_is_english_and_has_no_reply_limit(name):
     assert config.settings.get("language", "en") == "en"
     assert config.repeats == 1
     assert len(config.tasks or load(name).card.default_tasks()) == 1
+
+
+@pytest.mark.parametrize(
+    ("interval", "better", "verdict"),
+    [
+        (Interval(0.3, 0.6, clusters=12), "higher", "better than chance"),
+        (Interval(0.1, 0.2, clusters=12), "higher", "worse than chance"),
+        (Interval(0.1, 0.2, clusters=12), "lower", "better than chance"),
+        (Interval(0.3, 0.6, clusters=12), "lower", "worse than chance"),
+        (Interval(0.2, 0.6, clusters=12), "higher", "not clearly different from chance"),
+        (Interval(0.3, 0.6, clusters=11), "higher", None),
+        (Interval(None, None, clusters=12), "higher", None),
+        (None, "higher", None),
+    ],
+)
+def test_a_model_is_compared_with_chance_from_twelve_clusters_on(interval, better, verdict):
+    goal = structs.replace(cards()["sesi"].measures_of("questions")[0], better=better)
+    measure = Measure("accuracy", 0.5, interval=interval, items=20)
+    assert _verdict(goal, measure) == verdict
+    assert ("[" in _cell((goal, measure), 20, bare=False)) == (verdict is not None)

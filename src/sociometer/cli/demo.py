@@ -198,14 +198,16 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         say(f"Recorded: {about.model} on {about.recorded}, {len(recorded.items)} items; weights {about.sha256[:16]}….")
     folder.mkdir(parents=True, exist_ok=True)
     store, page = folder / "demo.db", folder / "report.html"
-    with _Progress() as progress, open_engine(store, progress) as engine:
+    progress = _Progress()
+    with progress, open_engine(store, progress) as engine:
         demo = _Demo(engine, recorded, spec, model, say, progress)
         if not demo.play(chosen):
             return demo.code
         report([run for played in demo.runs.values() for run in played.values()], page)
         subjects = {ORACLE: "oracle", spec: f"{recorded.about.model}, recorded" if recorded else ""}
         subjects |= {model: f"{model_label(model).partition('/')[2] or model}, live", GUESSER: "guesser"}
-        table = headline_table(demo.runs, {model: title for model, title in subjects.items() if model})
+        shown = {model: title for model, title in subjects.items() if model}
+        table = headline_table(demo.runs, shown, (ORACLE, GUESSER))
         found = finding(demo.runs, spec, recorded.about.model) if recorded is not None else ""
     if as_json:
         print_json({"table": table, "finding": found, "page": str(page), "store": str(store)})
