@@ -1,6 +1,7 @@
 """`record` and `demo` as a user meets them, on few items."""
 
 import json
+from pathlib import Path
 
 import pytest
 from msgspec import structs
@@ -11,6 +12,8 @@ from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval, Measure
 from sociometer.instruments import cards, load
 from sociometer.models.recorded import read_recording, write_recording
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -102,3 +105,17 @@ def test_a_model_is_compared_with_chance_from_twelve_clusters_on(interval, bette
     measure = Measure("accuracy", 0.5, interval=interval, items=20)
     assert _verdict(goal, measure) == verdict
     assert ("[" in _cell((goal, measure), 20, bare=False)) == (verdict is not None)
+
+
+def test_after_the_demo_the_next_command_of_the_readme_can_be_played(embedded_model, tmp_path, monkeypatch, capsys):
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    after = lines[next(at for at, line in enumerate(lines) if line.startswith("make demo")) + 1].partition("#")[0]
+    program, *words = after.split()
+    assert program == ".venv/bin/sociometer"
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    assert run_command([*words, "--dry-run"]) == 0
+    assert "smollm2-135m" in capsys.readouterr().out
+
+
+def test_make_puts_the_embedded_model_where_run_looks_for_it():
+    assert "SOCIOMETER_CACHE" not in (ROOT / "Makefile").read_text(encoding="utf-8")

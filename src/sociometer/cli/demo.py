@@ -1,5 +1,8 @@
 """`sociometer demo`: a recorded model between oracle and guesser on all instruments, a live dialogue, and the page."""
 
+import shlex
+import shutil
+import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable
@@ -155,9 +158,8 @@ class _Demo:
 
 def _tell(say: Say, who: str, text: str) -> None:
     """Says one utterance, in a few lines."""
-    lines = textwrap.wrap(f"{who}: {' '.join(text.split())}", _WIDTH - 4, subsequent_indent="  ")
-    if len(lines) > _LONGEST_LINES:
-        lines = [*lines[: _LONGEST_LINES - 1], textwrap.shorten(lines[_LONGEST_LINES - 1], _WIDTH - 8) + " …"]
+    said = f"{who}: {' '.join(text.split())}"
+    lines = textwrap.wrap(said, _WIDTH - 2, subsequent_indent="  ", max_lines=_LONGEST_LINES, placeholder=" …")
     for line in lines:
         say("  " + line)
 
@@ -203,11 +205,13 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         demo = _Demo(engine, recorded, spec, model, say, progress)
         if not demo.play(chosen):
             return demo.code
-        report([run for played in demo.runs.values() for run in played.values()], page)
         subjects = {ORACLE: "oracle", spec: f"{recorded.about.model}, recorded" if recorded else ""}
         subjects |= {model: f"{model_label(model).partition('/')[2] or model}, live", GUESSER: "guesser"}
         shown = {model: title for model, title in subjects.items() if model}
         table = headline_table(demo.runs, shown, (ORACLE, GUESSER))
+        # Models before baselines: the page keeps this order.
+        order = (spec, model, ORACLE, GUESSER)
+        report([played[one] for one in order for played in demo.runs.values() if one in played], page)
         found = finding(demo.runs, spec, recorded.about.model) if recorded is not None else ""
     if as_json:
         print_json({"table": table, "finding": found, "page": str(page), "store": str(store)})
@@ -217,8 +221,14 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
     if found:
         say(found)
     say(f"The page, after {time.monotonic() - begun:.0f} s: {page.resolve()}")
-    say(f"Next: sociometer show last --store {store}")
+    say(f"Next: {_typed()} show last --store {shlex.quote(str(store))}")
     return demo.code
+
+
+def _typed() -> str:
+    """What the user types to call Sociometer: its name, or its path where that is not on PATH."""
+    called = sys.argv[0]
+    return called if called.endswith("/sociometer") and shutil.which("sociometer") is None else "sociometer"
 
 
 command = click.Command(

@@ -38,8 +38,8 @@ class RecordedModel(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """What tables and pages call the subject."""
-        return f"{self.model} (recorded {self.recorded})"
+        """What tables and pages call the subject: model, day, and the beginning of the weights' digest."""
+        return f"{self.model} (recorded {self.recorded}, {self.sha256[:8]})"
 
 
 class RecordedReply(Struct, frozen=True):
