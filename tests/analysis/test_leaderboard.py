@@ -22,7 +22,7 @@ def test_a_leaderboard_ranks_on_shared_items_with_ranges():
     assert board.standings[0].ranks.high == 2, "the first two might change places on other items"
     assert board.standings[2].ranks.low == 3
     table = leaderboard_table(board)
-    assert table.rows[0][3] == 87.5
+    assert table.rows[0][3] == "88 %"
     assert table.rows[2][1] == "3 to 3"
 
 

@@ -1,6 +1,7 @@
 """compare, leaderboard, profile, reliability, reproduce, report and plot, on a small store of real runs."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -92,8 +93,8 @@ def test_a_task_that_a_run_lacks_does_not_pass_the_gate(tmp_path, capsys):
 def test_all_runs_can_be_compared(call, tmp_path, capsys):
     code, text = call("compare", "all")
     assert code == 0
-    assert "sesi/questions: baseline/oracle against baseline/random" in text
-    assert "Holm and BH correct within a task" in text
+    assert "sesi/questions: baseline/oracle is better than baseline/random by" in text
+    assert "Holm and BH correct within a task" in call("compare", "all", "--all")[1]
     path = str(tmp_path / "one.db")
     assert run_command(["run", "sesi", "--model", "baseline/first", "--limit", "2", "--store", path]) == 0
     assert run_command(["compare", "all", "--store", path]) == 2
@@ -102,14 +103,20 @@ def test_all_runs_can_be_compared(call, tmp_path, capsys):
 
 def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     runs = _runs(call, "sesi")
-    text = call("compare", runs["baseline/oracle"], runs["baseline/random"], "--margin", "0.05")[1]
-    head, row = text.splitlines()[1:3]
+    words = ("compare", runs["baseline/oracle"], runs["baseline/random"], "--margin", "0.05")
+    lines = call(*words)[1].splitlines()
+    assert lines[0].startswith("baseline/random is worse than baseline/oracle by ")
+    assert lines[3].split("\t") == ["measure", "baseline/oracle", "baseline/random", "difference", "p Holm", "verdict"]
+    assert lines[4].split("\t")[0] == "Accuracy"
+    assert lines[4].split("\t")[-1] == "worse"
+    text = call(*words, "--all")[1]
+    head, row = text.split("# sesi/questions")[2].splitlines()[1:3]
     assert head.split("\t")[2:5] == ["baseline/oracle", "baseline/random", "difference"]
     cells = dict(zip(head.split("\t"), row.split("\t"), strict=True))
-    low, high = (float(end) for end in cells["interval"].strip("[]").split(","))
+    low, high = (float(end) for end in cells["interval"].strip("[]").replace("−", "-").split(","))
     assert low < -float(cells["difference"].strip("−").removesuffix(" points")) < high
     assert cells["p"] == "< .001"
-    assert cells["same within"] == "5.0 points: not shown"
+    assert cells["same within"] == "5 points: not shown"
     assert cells["family size"] == "1"
     assert int(cells["items needed"]) > 100
     assert any(line.split("\t")[1:2] == ["ability: empathy"] for line in text.splitlines())
@@ -144,10 +151,27 @@ def test_leaderboard_gives_ranges_of_ranks(call):
     assert "no measure 'speed'" in call("leaderboard", "sesi", "--measure", "speed")[1]
 
 
+def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
+    runs = _runs(call, "sesi")
+    for command in ("leaderboard", "reliability"):
+        named = json.loads(call(command, "sesi", "--json")[1])
+        assert [found["instrument"] for found in named] == ["sesi"]
+        assert json.loads(call(command, *runs.values(), "--json")[1]) == named
+        assert json.loads(call(command, "sesi", *runs.values(), "--json")[1]) == named
+        for words in ((), ("all",)):
+            every = json.loads(call(command, *words, "--json")[1])
+            assert {found["instrument"] for found in every} == {"sesi", "seceu"}
+    code, text = call("leaderboard", "sesy")
+    assert code == 2 and "unknown instrument 'sesy'; did you mean 'sesi'?" in text
+    code, text = call("leaderboard", "seceu", runs["baseline/first"])
+    assert code == 2 and "is of sesi, not of seceu" in text
+    assert "unknown run 'nobody'" in call("reliability", "nobody")[1]
+
+
 def test_profile_gives_one_number_only_when_asked_and_then_with_a_warning(call):
     code, text = call("profile", "baseline/first")
     assert code == 0
-    assert "SECEU" in text and "SESI" in text
+    assert "seceu" in text and "sesi" in text
     assert "One number" not in text
     asked = call("profile", "baseline/first", "--overall")[1]
     assert "It is NOT justified: 3 subjects cannot show" in asked
@@ -164,7 +188,7 @@ def test_reliability_says_that_three_subjects_are_too_few(call):
 
 
 def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("sociometer.cli.reliability.SHOWN", 5)
+    monkeypatch.setattr("sociometer.cli.output.SCREEN", 18)
     path = str(tmp_path / "many.db")
     for subject in ("first", "last", "random", "longest", "shortest"):
         assert run_command(["run", "sesi", "--model", f"baseline/{subject}", "--store", path]) == 0
@@ -172,8 +196,8 @@ def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_pa
     capsys.readouterr()
     assert run_command(["reliability", "sesi", "--store", path]) == 0
     text = capsys.readouterr().out
-    assert "# 5 of " in text
-    assert "of 100 in all; --json has difficulty and discrimination of every one." in text
+    assert re.search(r"Not shown: \d+ rows\.", text)
+    assert "of 100 in all; --csv and --json have difficulty and discrimination of every one." in text
     assert "there is no ICC: baseline/refuse." in text
     assert "nan" not in text
 
@@ -241,8 +265,8 @@ def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path
     assert (folder / "changes.svg").read_text(encoding="utf-8").startswith("<svg")
     assert run_command(["probe", "sesi", "--help"]) == 0
     assert "--figures DIR" in capsys.readouterr().out
-    assert run_command(["lint", "sesi", "--store", path, "--quiet", "--figures", str(folder)]) in (0, 1)
-    assert "This result has no figures to write." in capsys.readouterr().out
+    assert run_command(["lint", "sesi", "--store", path, "--quiet", "--figures", str(folder)]) == 2
+    assert "No such option '--figures'" in capsys.readouterr().err
 
 
 def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):

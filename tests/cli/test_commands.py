@@ -219,7 +219,7 @@ def test_what_a_model_says_cannot_move_the_terminal(cli, openai_server):
 
 def _items(cli):
     """The ids of the items that the last run played."""
-    return re.findall(r"PlayedRun: ([^.]+)\.", cli("show", "last", "nothing")[2])[0].split(", ")
+    return re.findall(r"known: ([^.]+)\.", cli("show", "last", "nothing")[2])[0].split(", ")
 
 
 def test_files_that_cannot_be_read_or_written_are_named(cli, tmp_path, monkeypatch):
@@ -389,7 +389,7 @@ def test_nothing_is_written_over_what_a_person_types(capsys):
         (
             Ending(RunStatus.STOPPED, "interrupted", StopCause.INTERRUPTED),
             {},
-            "play on with: sociometer resume sesi-abc",
+            "continue with: sociometer resume sesi-abc",
         ),
         (Ending(RunStatus.FAILED, "the key is wrong"), {}, "failed: the key is wrong"),
         (Ending(RunStatus.FINISHED), {"timeout": "no answer in 3 s"}, "1 failed: timeout (no answer in 3 s)"),

@@ -1,22 +1,88 @@
-"""Numbers as commands print them: no certainty that is none, no nought where the count is unknown."""
+"""What commands print: tables that fit, numbers in one format, everything in files and with --all."""
 
-from sociometer.cli.output import measure_rows
-from sociometer.core.measure import Interval, Measure
+import csv
+import io
+
+import pytest
+
+from sociometer.cli.output import Display
+from sociometer.cli.table_text import cell_text, fitted, shorten, shown_width, text_of
+from sociometer.core.measure import Table
+
+WIDE = Table(
+    "wide",
+    "A table of many columns",
+    ("subject", "condition", *(f"figure {place}" for place in range(9)), "verdict"),
+    tuple(
+        (f"somebody/a-model-with-a-rather-long-name-{row}", "很长的中文条件名称" * 3, *[0.123456] * 9, "cannot tell")
+        for row in range(40)
+    ),
+)
 
 
-def test_a_measure_without_variation_has_no_bounds():
-    flat = Measure("leaks", 0.0, interval=Interval(0.0, 0.0, method="no variation", clusters=24), items=24)
-    few = Measure("won", 0.5, interval=Interval(None, None, clusters=3))
-    wide = Measure("right", 0.5, interval=Interval(0.25, 0.75))
-    assert [row[3] for row in measure_rows([flat, few, wide])] == [
-        "the same on every item",
-        "too few (3)",
-        "[0.25, 0.75]",
-    ]
+@pytest.mark.parametrize("width", [40, 80, 100, 200])
+def test_a_table_is_never_wider_than_the_terminal(width):
+    text = fitted(text_of(WIDE), width)
+    assert text.width <= width
+    assert text.columns[0].startswith("sub")
+    assert "verdict" in text.columns
 
 
-def test_errors_of_a_group_are_a_dash_where_nobody_knows_them():
-    overall = Measure("accuracy", 0.5, items=10, errors=3)
-    groups = [Measure("accuracy", 0.5, {"ability": name}, items=5) for name in ("tact", "wit")]
-    assert [row[6] for row in measure_rows([overall, *groups])] == [3, None, None]
-    assert [row[6] for row in measure_rows(groups)] == [0, 0]
+def test_columns_that_do_not_fit_are_named():
+    text = fitted(text_of(WIDE), 60)
+    assert set(text.columns) | set(text.hidden_columns) == set(WIDE.columns)
+
+
+def test_a_number_is_never_cut():
+    assert all(cell == "0.12" for row in fitted(text_of(WIDE), 70).rows for cell in row[2:-1])
+
+
+def test_both_ends_of_a_long_name_can_be_read():
+    assert shorten("openai/gpt-4o-mini-2024-07-18", 16) == "openai/gpt…07-18"
+    assert shown_width(shorten("一个很长很长的名字一个很长很长的名字", 11)) <= 11
+
+
+def test_bounds_are_one_column_and_set_the_decimals():
+    table = Table("t", "T", ("who", "value", "from", "to", "p"), (("a", 0.1234, 0.05, 0.21, 0.0),), units={
+        "value": "share", "from": "share", "to": "share"})  # fmt: skip
+    text = text_of(table)
+    assert text.columns == ("who", "value", "95 % interval", "p")
+    assert text.rows == (("a", "12 %", "5 to 21 %", "< .001"),)
+
+
+def test_columns_without_content_are_left_out_and_notes_are_below():
+    table = Table(
+        "t", "T", ("measure", "of", "errors", "more", "note"), (("a", "all", 0, None, "x"), ("b", "all", 0, None, "x"))
+    )
+    text = text_of(table)
+    assert text.columns == ("measure",)
+    assert text.notes == ("a, b: x",)
+    assert text_of(table, everything=True).columns == table.columns
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [(None, "–"), (True, "yes"), (0.5, "0.5"), (0.0123, "0.012"), (1234.5, "1,234.5"), (7, "7"), (-0.25, "−0.25")],
+)
+def test_a_cell_without_a_unit_is_short(cell, shown):
+    assert cell_text(cell) == shown
+
+
+def test_the_rest_is_said_and_shown_with_all(capsys):
+    Display().show([WIDE], finding="It is so.", more=[WIDE])
+    brief = capsys.readouterr().out
+    assert brief.startswith("It is so.\n\n# A table")
+    assert "Not shown: 16 rows; 1 table. Add --all, or --csv FILE or --json for everything." in brief
+    Display(everything=True).show([WIDE], more=[WIDE])
+    assert capsys.readouterr().out.count("somebody/") == 80
+
+
+def test_a_csv_file_has_every_row_and_plain_numbers(tmp_path, capsys):
+    path = tmp_path / "out.csv"
+    Display(csv=path).show([WIDE])
+    rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
+    assert len(rows) == 41
+    assert rows[1][2] == "0.123456"
+    assert f"wrote {path}" in capsys.readouterr().out
+    Display(csv=path).show([WIDE], more=[WIDE])
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["out-wide-2.csv", "out-wide.csv", "out.csv"]

@@ -16,8 +16,11 @@ SAME_ON_EVERY_ITEM = "the same on every item"
 
 
 def scale_and_digits(unit: str) -> tuple[int, int]:
-    """The factor of a unit, and its decimals where no interval decides: one for shares and points, else two."""
-    return (100 if unit == "share" else 1), (1 if unit in ("share", "points") else 2)
+    """The factor of a unit, and its decimals where no interval decides: one for shares and points, else two.
+
+    `share-points` is the unit of differences of shares in tables: 0.12 is shown as 12.
+    """
+    return (100 if unit in ("share", "share-points") else 1), (1 if unit in ("share", "share-points", "points") else 2)
 
 
 def decimals(unit: str, interval: Interval | None) -> int | None:
@@ -71,6 +74,17 @@ def p_text(value: float) -> str:
     return "< .001" if value < 0.001 else "> .999" if value > 0.999 else f"{value:.3f}".removeprefix("0")
 
 
+def p_phrase(value: float) -> str:
+    """A p-value in a sentence: “p = .031”, “p < .001”."""
+    text = p_text(value)
+    return f"p {text}" if text[0] in "<>" else f"p = {text}"
+
+
+def in_sentence(title: str) -> str:
+    """A title within a sentence: its first letter is small, unless it begins an abbreviation."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
 def group_text(group: Mapping[str, str]) -> str:
     """The facets of a group with their levels; empty for a measure overall."""
     return ", ".join(f"{facet}: {level}" for facet, level in group.items())
@@ -87,16 +101,16 @@ def bounds_text(
     return text(interval.low, interval.high)
 
 
-def interval_text(interval: Interval | None, unit: str, too_few: str = "") -> str:
+def interval_text(interval: Interval | None, unit: str, too_few: str = "", digits: int | None = None) -> str:
     """An interval as “low to high”, a share with one percent sign; empty if there is none."""
     if interval is None:
         return ""
     few = too_few or f"too few ({interval.clusters} cluster{'s' if interval.clusters != 1 else ''})"
     scale, usual = scale_and_digits(unit)
-    digits = decimals(unit, interval)
+    places = decimals(unit, interval) if digits is None else digits
 
     def bounds(low: float, high: float) -> str:
-        ends = (plain_number(end * scale, usual if digits is None else digits) for end in (low, high))
+        ends = (plain_number(end * scale, usual if places is None else places) for end in (low, high))
         return " to ".join(ends) + (" %" if unit == "share" else "")
 
     return bounds_text(interval, bounds, too_few=few)

@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from sociometer.analysis.candidates import Candidate, differing_settings, why_not_comparable
-from sociometer.analysis.formatting import bounds_text, scale_and_digits
+from sociometer.analysis.common_items import common_items, short_run_note
+from sociometer.analysis.formatting import bounds_text, decimals, estimate, in_sentence, interval_text, number
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.item_values import item_values, shared_items
 from sociometer.analysis.ranking import rank_intervals
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import Interval, Table
+from sociometer.core.measure import Cell, Interval, Table
 
 
 class Standing(Struct, frozen=True):
@@ -40,8 +41,11 @@ class Leaderboard(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def leaderboard(candidates: Sequence[Candidate], measure: str = "") -> Leaderboard:
-    """Rank runs of one task on the items that all of them scored; leaves out runs with stand-ins and failed tests."""
+def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_short: bool = False) -> Leaderboard:
+    """Rank runs of one task on the items that all of them scored; leaves out runs with stand-ins and failed tests.
+
+    A run that would halve the shared items is left out too, unless `include_short`.
+    """
     able: list[Candidate] = []
     left_out: list[str] = []
     for candidate in candidates:
@@ -64,6 +68,9 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "") -> Leaderboa
         else:
             kept.append(candidate)
             tables.append(table)
+    common = common_items(tables, include_short)
+    left_out += [short_run_note(kept[place].label, has, common.items) for place, has in common.short.items()]
+    kept, tables = [kept[place] for place in common.kept], [tables[place] for place in common.kept]
     shared = shared_items(tables)
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
@@ -119,29 +126,62 @@ def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
 
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
-    scale, digits = scale_and_digits(board.unit)
-
-    def span(interval: Interval, places: int, factor: float) -> str:
-        def text(low: float, high: float) -> str:
-            return f"{low * factor:.{places}f} to {high * factor:.{places}f}"
-
-        return bounds_text(interval, text, too_few="too few")
-
+    known = [found for s in board.standings if (found := decimals(board.unit, s.interval)) is not None]
+    digits = min(known, default=None)
     rows = tuple(
         (
             s.rank,
-            span(s.ranks, 0, 1),
+            bounds_text(s.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few"),
             s.subject,
-            round(s.value * scale, digits),
-            span(s.interval, digits, scale),
+            number(s.value, board.unit, digits),
+            interval_text(s.interval, board.unit, "too few", digits),
             s.items,
         )
         for s in board.standings
     )
-    title = f"{board.title}{' (%)' if board.unit == 'share' else ''}"
-    columns = ("rank", "rank, 95 %", "subject", title, "95 % interval", "items")
-    said = "; ".join((*board.left_out, *board.notes))
-    note = f"Ranks that other items of the same kind might give. {said}"
+    columns = ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items")
+    said = [f"Left out: {'; '.join(board.left_out)}."] if board.left_out else []
+    said += [f"{'; '.join(board.notes)}."] if board.notes else []
+    note = " ".join(["The interval of a rank: the ranks that other items of the same kind might give.", *said])
     return Table(
-        f"leaderboard-{board.instrument}-{board.task}", f"{board.instrument}/{board.task}", columns, rows, note.strip()
+        f"leaderboard-{board.instrument}-{board.task}", f"{board.instrument}/{board.task}", columns, rows, note
     )
+
+
+def overview_table(boards: Sequence[Leaderboard]) -> Table:
+    """The first and the second of several leaderboards in one table."""
+    rows: list[tuple[Cell, ...]] = []
+    for board in boards:
+        first, *others = board.standings
+        second = others[0] if others else None
+        rows.append(
+            (
+                f"{board.instrument}/{board.task}",
+                first.subject,
+                estimate(first.value, board.unit, first.interval),
+                second.subject if second else None,
+                estimate(second.value, board.unit, second.interval) if second else None,
+                len(board.standings),
+                first.items,
+            )
+        )
+    columns = ("task", "first", "value", "second", "its value", "subjects", "items")
+    left = [f"{board.instrument}/{board.task}: {'; '.join(board.left_out)}." for board in boards if board.left_out]
+    note = f"Left out: {' '.join(left)}" if left else ""
+    return Table("overview", "First and second of each task", columns, tuple(rows), note)
+
+
+def leaderboard_sentence(board: Leaderboard) -> str:
+    """Who is first, and who might be."""
+    first = board.standings[0]
+    where = f"{board.instrument}/{board.task}, {in_sentence(board.title)}"
+    if len(board.standings) < 2:
+        return f"{where}: only {first.subject} can be ranked."
+    rivals = [one.subject for one in board.standings[1:] if one.ranks.low is not None and one.ranks.low <= 1]
+    lead = f"{where}: {first.subject} is first of {len(board.standings)} on {first.items} shared items"
+    if first.ranks.too_few:
+        return f"{lead}; too few items to tell the ranks apart."
+    if not rivals:
+        return f"{lead}; no other subject might be first."
+    named = ", ".join(rivals[:3]) + (f" and {len(rivals) - 3} more" if len(rivals) > 3 else "")
+    return f"{lead}; {named} might be first on other items."

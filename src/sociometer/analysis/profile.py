@@ -5,14 +5,13 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 from msgspec import Struct, structs
 
+from sociometer.analysis.chance import chance_of
 from sociometer.analysis.clusters import Floats
 from sociometer.core.card import Card, MeasureCard
-from sociometer.core.measure import Interval, Summary
+from sociometer.core.measure import Interval
 from sociometer.core.task import SummarisedRun
 
 MINIMUM_SUBJECTS = 10
-CHANCE = "chance"
-"""The series in which a summary can give the chance level of exactly the items played."""
 
 
 class ProfileLine(Struct, frozen=True):
@@ -78,7 +77,7 @@ def profile_lines(
                     known.better,
                     measure.value,
                     measure.interval,
-                    _chance(known, card, run.summary, on_official=run.run in official),
+                    chance_of(known, card, run.summary, on_official=run.run in official),
                     known.human,
                     known.top,
                     measure.items,
@@ -94,21 +93,6 @@ def profile_lines(
 def on_norm(known: MeasureCard) -> bool:
     """Whether a measure is a score on a norm of people (such as an EQ with mean 100)."""
     return known.unit == "points" and known.human is not None
-
-
-def _chance(known: MeasureCard, card: Card, summary: Summary, *, on_official: bool) -> float | None:
-    """The chance level of a measure on the items played; the run's own value if it gives one.
-
-    A chance level that follows from the number of options (a half, a quarter) is valid for all items. Any other was
-    measured on the bundled items and is not valid for official ones, except for tasks that `run` does not play by
-    default: they have official items only.
-    """
-    if known.primary and isinstance(told := summary.series.get(CHANCE), float):
-        return told
-    by_options = known.chance is not None and (known.chance == 0 or (1 / known.chance).is_integer())
-    if on_official and card.task_card(known.task).default and not by_options:
-        return None
-    return known.chance
 
 
 class Overall(Struct, frozen=True):

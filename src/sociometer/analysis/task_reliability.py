@@ -6,6 +6,7 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.analysis.candidates import Candidate, differing_settings, why_not_comparable
+from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.item_statistics import ItemStatistics, item_statistics, items_to_look_at
 from sociometer.analysis.item_values import ItemValue, item_values, shared_items
 from sociometer.analysis.leaderboard import ranked_measure
@@ -35,10 +36,13 @@ class TaskReliability(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def task_reliability(candidates: Sequence[Candidate], measure: str = "") -> TaskReliability:
+def task_reliability(
+    candidates: Sequence[Candidate], measure: str = "", include_short: bool = False
+) -> TaskReliability:
     """Reliability of one measure, from those runs of one task that can be compared with the first.
 
-    Only the first run of each subject counts.
+    Only the first run of each subject counts. A run that would halve the shared items is left out, unless
+    `include_short`.
     """
     able = [candidate for candidate in candidates if not candidate.failed]
     notes = [f"{candidate.label}: {candidate.failed}" for candidate in candidates if candidate.failed]
@@ -63,6 +67,10 @@ def task_reliability(candidates: Sequence[Candidate], measure: str = "") -> Task
             f"settings of {first.label} and {candidate.label} differ in {text}"
             for text in differing_settings(first, candidate)
         ]
+    common = common_items(list(distinct.values()), include_short)
+    names = list(distinct)
+    notes += [short_run_note(names[place], has, common.items) for place, has in common.short.items()]
+    distinct = {names[place]: distinct[names[place]] for place in common.kept}
     shared = shared_items(list(distinct.values()))
     table = shared.values.T
     coefficients: tuple[Reliability, ...] = ()

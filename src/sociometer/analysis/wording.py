@@ -3,18 +3,24 @@
 from collections.abc import Sequence
 
 from sociometer.analysis.comparison import ComparedMeasure, Comparison
-from sociometer.analysis.formatting import amount, bracketed_interval, signed_amount
+from sociometer.analysis.formatting import amount, bracketed_interval, in_sentence, signed_amount
 from sociometer.core.measure import Interval
+
+
+def overall_sentence(comparison: Comparison) -> str:
+    """The verdicts on the primary measures, without those on groups."""
+    if comparison.refused:
+        return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
+    primary = _primary(comparison)
+    return "; ".join(_whole(row, comparison, named=len(primary) > 1) for row in primary) + "."
 
 
 def sentence_of(comparison: Comparison) -> str:
     """The verdicts of one comparison in one sentence."""
     if comparison.refused:
-        return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
-    overall = [row for row in comparison.measures if not row.group]
-    primary = [row for row in overall if row.primary] or overall[:1]
-    parts = [_whole(row, comparison, named=len(primary) > 1) for row in primary]
-    for row in primary:
+        return overall_sentence(comparison)
+    parts = [overall_sentence(comparison).removesuffix(".")]
+    for row in _primary(comparison):
         grouped = [other for other in comparison.measures if other.group and other.name == row.name]
         # the first facet of an instrument is its main grouping (abilities); the others appear in the table only
         first = tuple(grouped[0].group) if grouped else ()
@@ -22,8 +28,13 @@ def sentence_of(comparison: Comparison) -> str:
     return "; ".join(parts) + "."
 
 
+def _primary(comparison: Comparison) -> list[ComparedMeasure]:
+    overall = [row for row in comparison.measures if not row.group]
+    return [row for row in overall if row.primary] or overall[:1]
+
+
 def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
-    on = f" on {row.title.lower()}" if named else ""
+    on = f" on {in_sentence(row.title)}" if named else ""
     second, first = comparison.second, comparison.first
     interval = row.paired.interval
     if row.verdict in ("better", "worse"):

@@ -1,20 +1,24 @@
 """Which stored runs a command is about, and how analysis and report see them."""
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 import click
 from msgspec import Struct
 
+from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.stand_ins import SUBJECT
-from sociometer.cli.output import harmless
-from sociometer.core.errors import UsageError
+from sociometer.cli.table_text import harmless
+from sociometer.core.errors import UsageError, unknown
 from sociometer.engine.engine import Engine
-from sociometer.instruments import card_of
+from sociometer.instruments import card_of, cards
 from sociometer.item_origin import whose_items
 from sociometer.store.records import RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
 EVERY = "all"
+_MOST_TOLD = 6
+"""Runs of one instrument that are named when they were chosen."""
 
 
 def runs_argument(required: bool = False) -> click.Argument:
@@ -58,6 +62,64 @@ def chosen_runs(
         for line in _choice_in_words(fullest, standing, subject):
             click.echo(harmless(line), err=True)
     return [engine.stored(one.record.id) for one in fullest]
+
+
+def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = False) -> dict[str, list[StoredRun]]:
+    """The runs by instrument, from names of instruments, references of runs, `all`, or nothing, which means all."""
+    imported = {one.instrument for one in engine.store.runs.all() if one.manifest.card is not None}
+    references = [word for word in words if word not in cards() and word not in imported]
+    instruments = [word for word in words if word in cards() or word in imported]
+    if references and EVERY not in references:
+        runs = [_run_or_instrument(engine, word) for word in references]
+        wrong = [run for run in runs if instruments and run.instrument not in instruments]
+        if wrong:
+            raise UsageError(f"run '{wrong[0].id}' is of {wrong[0].instrument}, not of {', '.join(instruments)}.")
+    elif instruments:
+        runs = [run for name in instruments for run in chosen_runs(engine, (), instrument=name, one_kind=one_kind)]
+    else:
+        runs = chosen_runs(engine, (), one_kind=one_kind)
+    found: dict[str, list[StoredRun]] = {}
+    for run in {run.id: run for run in runs}.values():
+        found.setdefault(run.instrument, []).append(run)
+    return found
+
+
+def _run_or_instrument(engine: Engine, word: str) -> StoredRun:
+    """The run of that reference; a word that is neither is compared with the names of instruments, too."""
+    try:
+        return engine.stored(word)
+    except UsageError:
+        if get_close_matches(word, cards(), n=1):
+            raise unknown("instrument", word, cards()) from None
+        raise
+
+
+def without_short(engine: Engine, runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
+    """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
+    groups: dict[tuple[str, _Kind], list[StoredRun]] = {}
+    for run in runs:
+        kind = _Kind(whose_items(run.record), _company(run.record))
+        groups.setdefault((run.instrument, kind), []).append(run)
+    left: dict[str, str] = {}
+    for members in groups.values():
+        scored = [
+            {f"{task}/{item}" for task in run.tasks for item, _ in engine.store.episodes.finished(run.id, task)}
+            for run in members
+        ]
+        common = common_items(scored)
+        for place, has in common.short.items():
+            run = members[place]
+            left[run.id] = short_run_note(f"{run.subject} on {run.instrument} ({run.id})", has, common.items)
+    return [run for run in runs if run.id not in left], list(left.values())
+
+
+def include_short_option() -> click.Option:
+    """`--include-short`, for commands that compare many runs on shared items."""
+    return click.Option(
+        ["--include-short"],
+        is_flag=True,
+        help="Include runs that would halve the shared items: short and unfinished ones.",
+    )
 
 
 class _Kind(Struct, frozen=True):
@@ -126,7 +188,8 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
     """One line an instrument: the runs that were chosen, their items, and who is left out."""
     for instrument in dict.fromkeys(one.record.instrument for one in chosen):
         mine = [one for one in chosen if one.record.instrument == instrument]
-        names = ", ".join(f"{one.record.subject} {one.record.id} ({one.items} {one.kind.whose} items)" for one in mine)
+        told = [f"{one.record.subject} {one.record.id} ({one.items} {one.kind.whose} items)" for one in mine]
+        names = ", ".join(told[:_MOST_TOLD]) + (f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else "")
         others = {one.record.subject for one in standing if one.record.instrument == instrument}
         left = sorted(others - {one.record.subject for one in mine}) if not subject else []
         also = f"; left out, with other items or other roles alone: {', '.join(left)}" if left else ""
@@ -135,13 +198,13 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
     """How many items of the instrument's own test have an outcome, whatever their repeats."""
-    tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument).default_tasks())
+    tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument, record.manifest.card).default_tasks())
     return sum(len({item for item, _ in engine.store.episodes.finished(record.id, task)}) for task in tasks)
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:
     """Whether a run is of the instrument's own test, unaltered, and no step of a probe, analysis or construction."""
-    manifest, card = record.manifest, card_of(record.instrument)
+    manifest, card = record.manifest, card_of(record.instrument, record.manifest.card)
     if not set(manifest.config.tasks) & set(card.default_tasks()):
         return False
     if any(

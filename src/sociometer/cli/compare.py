@@ -6,15 +6,27 @@ from pathlib import Path
 import click
 
 from sociometer.analysis.comparison import Comparison
-from sociometer.analysis.formatting import amount
+from sociometer.analysis.formatting import amount, in_sentence
 from sociometer.api import compare
 from sociometer.cli.chosen import chosen_runs, runs_argument, terms_options
+from sociometer.cli.comparison_tables import (
+    complete_table,
+    overall_rows,
+    overview_table,
+    pair_table,
+    raw_table,
+    verdict_sentences,
+)
 from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import harmless, print_json, print_line, print_table
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_text
+from sociometer.cli.progress import working
+from sociometer.cli.table_text import harmless
 from sociometer.core.errors import ExitCode
-from sociometer.reporting.comparison_table import FAMILIES, comparison_table
+from sociometer.reporting.comparison_table import FAMILIES
 
+_PAIRS_IN_FULL = 2
+_MOST_NEEDED = 6
 _GATE = (
     "Exit code 1 when a later run is worse on a primary measure, and where nothing can be said of one: runs that "
     "cannot be compared, too few clusters, a task that some of them lack."
@@ -29,19 +41,22 @@ def _compare(
     level: float,
     fail_if: str | None,
     store: Path | None,
+    everything: bool,
+    csv: Path | None,
     as_json: bool,
 ) -> int:
     with open_stored(store_path(store)) as engine:
-        compared = compare(*chosen_runs(engine, runs), task=task, margin=margin, power=power, level=level)
+        chosen = chosen_runs(engine, runs)
+        with working(f"comparing {len(chosen)} runs"):
+            compared = compare(*chosen, task=task, margin=margin, power=power, level=level)
     found = (*compared, *compared.lacking)
     if as_json:
         print_json(found)
     else:
-        for comparison in compared:
-            _print(comparison)
+        _print(compared.comparisons, Display(everything, csv))
         _print_lacking(compared.lacking)
-        if any(comparison.measures for comparison in compared):
-            print_line(FAMILIES)
+        if everything and any(comparison.measures for comparison in compared):
+            print_text(FAMILIES)
     return int(ExitCode.GATE_FAILED if fail_if == "worse" and not _gate_holds(found) else ExitCode.OK)
 
 
@@ -60,18 +75,25 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
     return not undecided and not any(comparison.worse for comparison in found)
 
 
-def _print(comparison: Comparison) -> None:
-    table = comparison_table(comparison)
-    if comparison.measures:
-        print_table(table)
-    else:
-        print_line(table.title)
-    print_line(comparison.sentence)
-    for row in comparison.measures:
-        if row.needed is not None and not row.group:
-            margin = row.equivalence.margin if row.equivalence else 0.0
-            print_line(f"To find {amount(margin, row.unit)} on {row.title.lower()}: about {row.needed} items.")
-    print_line()
+def _print(compared: Sequence[Comparison], display: Display) -> None:
+    """The verdicts first; then one or two pairs in full, or all pairs in one table."""
+    needed = [
+        f"To find {amount(row.equivalence.margin, row.unit)} on {in_sentence(row.title)}: about {row.needed:,} items."
+        for one in compared
+        for row in one.measures
+        if row.needed is not None and row.equivalence is not None and row.primary and not row.group
+    ]
+    able = [one for one in compared if one.measures]
+    few = len(able) <= _PAIRS_IN_FULL
+    tables = [pair_table(one) for one in able] if few else [overview_table(able)]
+    display.show(
+        tables,
+        finding=verdict_sentences(compared),
+        more=[complete_table(one) for one in able],
+        notes=list(dict.fromkeys(needed))[:_MOST_NEEDED],
+        limits=[min(SCREEN // len(able), overall_rows(one)) for one in able] if few else (),
+        files=[raw_table(compared)],
+    )
 
 
 def _print_lacking(comparisons: Sequence[Comparison]) -> None:
@@ -80,7 +102,7 @@ def _print_lacking(comparisons: Sequence[Comparison]) -> None:
     for comparison in comparisons:
         lacking.setdefault(f"{comparison.instrument}/{comparison.task}", []).append(comparison.second)
     for task, who in lacking.items():
-        print_line(
+        print_text(
             f"{task}: not compared with {', '.join(who)}, which {'have' if len(who) > 1 else 'has'} no run of it."
         )
 
@@ -94,7 +116,7 @@ command = click.Command(
         *terms_options(),
         click.Option(["--fail-if"], type=click.Choice(["worse"]), help=_GATE),
         store_option(),
-        json_option(),
+        *display_options(),
     ],
     help="Compare runs item by item with the first one given; ids, beginnings of ids, 'last' or 'all'.",
 )

@@ -1,12 +1,12 @@
 """`sociometer data fetch`: brings official files into the user's data folder."""
 
-import sys
+from pathlib import Path
 
 import click
 import msgspec
 
-from sociometer.cli.options import json_option
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import downloads
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.engine.data import CheckedAgainst, data_root, fetch_files
@@ -24,34 +24,25 @@ _IN_WORDS = {
 }
 
 
-def _fetch(instrument: str, as_json: bool) -> None:
+def _fetch(instrument: str, everything: bool, csv: Path | None, as_json: bool) -> None:
     card = card_of(instrument)
     if not card.file:
         raise UsageError(f"{instrument} has no official files; its items are bundled.")
-    fetched = run_loop(fetch_files(card.file, data_root(), _told))
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[2K")
+    with downloads() as told:
+        fetched = run_loop(fetch_files(card.file, data_root(), told))
     pinned = [one.verified is CheckedAgainst.PINNED for one in fetched]
     if as_json:
         print_json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])
         return
     note = f"{card.licence} Use them with: sociometer run {instrument} --official --model MODEL".strip()
-    print_table(
-        Table(
-            "fetched",
-            f"Official files of {instrument} in {data_root()}",
-            ("file", "status", "bytes", "checksum"),
-            tuple((one.name, one.status, one.bytes, _IN_WORDS[one.verified]) for one in fetched),
-            note=note if all(pinned) else f"{_NOT_PINNED} {note}",
-        )
+    table = Table(
+        "fetched",
+        f"Official files of {instrument} in {data_root()}",
+        ("file", "status", "bytes", "checksum"),
+        tuple((one.name, one.status, one.bytes, _IN_WORDS[one.verified]) for one in fetched),
+        note=note if all(pinned) else f"{_NOT_PINNED} {note}",
     )
-
-
-def _told(name: str, done: int, total: int | None) -> None:
-    if sys.stderr.isatty():
-        share = f" of {total:,}" if total else ""
-        sys.stderr.write(f"\r\x1b[2K{name}: {done:,}{share} bytes")
-        sys.stderr.flush()
+    Display(everything, csv).show([table], finding=f"{len(fetched)} official files of {instrument} are here.")
 
 
 command = click.Group("data", help="Official data of the instruments.")
@@ -59,7 +50,7 @@ command.add_command(
     click.Command(
         "fetch",
         callback=_fetch,
-        params=[click.Argument(["instrument"]), json_option()],
+        params=[click.Argument(["instrument"]), *display_options()],
         help="Fetch INSTRUMENT's official files at their pinned commit; again to continue or verify.",
     )
 )

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from sociometer.cli.demo_findings import finding, headline_table
+from sociometer.cli.demo_findings import LEAST_CLUSTERS, finding, headline_table
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option
-from sociometer.cli.output import harmless, print_json, print_table
+from sociometer.cli.output import print_json, print_table
 from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
@@ -107,8 +108,10 @@ class _Demo:
             if self._recording is not None and items:
                 label = self._recording.about.label
                 self._run(played, card, self._recorded, items=items, limit=None, label=label)
+            # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
+            same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= LEAST_CLUSTERS else {}
             for model in (ORACLE, GUESSER):
-                self._run(played, card, model)
+                self._run(played, card, model, **same)
             if self._live_model and card.demo_live and not self._live(played, card):
                 return False
         return True

@@ -11,8 +11,8 @@ import click
 from msgspec import Struct
 
 import sociometer
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json
 from sociometer.core.errors import ExitCode, SociometerError
 from sociometer.core.measure import Table
 from sociometer.engine.data import data_root
@@ -39,20 +39,27 @@ class Finding(Struct, frozen=True):
     needed: bool = False
 
 
-def _doctor(store: Path | None, as_json: bool) -> int:
+def _doctor(store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> int:
     findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data()]
     if as_json:
         print_json(findings)
     else:
-        print_table(
-            Table(
-                "doctor",
-                f"Sociometer {sociometer.__version__} on Python {platform.python_version()}",
-                ("what", "well", "state", "next step"),
-                tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
-            )
+        table = Table(
+            "doctor",
+            f"Sociometer {sociometer.__version__} on Python {platform.python_version()}",
+            ("what", "well", "state", "next step"),
+            tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
         )
+        Display(everything, csv).show([table], finding=_finding(findings), limits=[len(findings)])
     return int(ExitCode.GATE_FAILED if any(one.needed and not one.well for one in findings) else ExitCode.OK)
+
+
+def _finding(findings: list[Finding]) -> str:
+    """Whether everything that is needed is there, and how much of the rest."""
+    missing = [one.what for one in findings if one.needed and not one.well]
+    optional = sum(not one.needed and not one.well for one in findings)
+    rest = f" {optional} optional parts are not set up." if optional else ""
+    return (f"Needed and not well: {', '.join(missing)}." if missing else "Everything that is needed is here.") + rest
 
 
 def _ground(path: Path) -> Iterator[Finding]:
@@ -103,5 +110,8 @@ def _data() -> Iterator[Finding]:
 
 
 command = click.Command(
-    "doctor", callback=_doctor, params=[store_option(), json_option()], help="What is missing here, and the next step."
+    "doctor",
+    callback=_doctor,
+    params=[store_option(), *display_options()],
+    help="What is missing here, and the next step.",
 )

@@ -1,44 +1,103 @@
 """`sociometer leaderboard`: subjects on shared items, with intervals for scores and ranks."""
 
+from collections import Counter
 from pathlib import Path
 
 import click
 
-from sociometer.analysis.leaderboard import leaderboard, leaderboard_table
-from sociometer.cli.chosen import chosen_runs, runs_argument
+from sociometer.analysis.leaderboard import (
+    Leaderboard,
+    leaderboard,
+    leaderboard_sentence,
+    leaderboard_table,
+    overview_table,
+)
+from sociometer.cli.chosen import include_short_option, named_or_chosen, runs_argument
 from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import track
 from sociometer.comparable import candidates
-from sociometer.instruments import card_of
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Table
+
+_BOARDS_IN_FULL = 3
 
 
 def _leaderboard(
-    instrument: str, runs: tuple[str, ...], task: str, measure: str, store: Path | None, as_json: bool
+    instrument: str | None,
+    runs: tuple[str, ...],
+    task: str,
+    measure: str,
+    include_short: bool,
+    store: Path | None,
+    everything: bool,
+    csv: Path | None,
+    as_json: bool,
 ) -> None:
-    card_of(instrument)
+    boards: list[Leaderboard] = []
+    unranked: list[str] = []
     with open_stored(store_path(store)) as engine:
-        known = candidates(chosen_runs(engine, runs, instrument=instrument, one_kind=True), task)
-        tasks = dict.fromkeys(candidate.task for candidate in known)
-        ranked = [name for name in tasks if any(card.value for card in card_of(instrument).measures_of(name))]
-        boards = [leaderboard([c for c in known if c.task == name], measure) for name in ranked]
+        chosen = named_or_chosen(engine, (*([instrument] if instrument else []), *runs), one_kind=True)
+        for test, mine in chosen.items():
+            known = candidates(mine, task)
+            for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
+                if not any(card.value for card in mine[0].definition.card.measures_of(name)):
+                    continue
+                try:
+                    boards.append(leaderboard([c for c in known if c.task == name], measure, include_short))
+                except UsageError as error:
+                    if len(chosen) == 1:
+                        raise
+                    unranked.append(f"{test}/{name} has no leaderboard: {error}")
     if as_json:
         print_json(boards)
         return
-    for board in boards:
-        print_table(leaderboard_table(board))
+    tables = [leaderboard_table(board) for board in boards]
+    several = len(boards) > _BOARDS_IN_FULL
+    Display(everything, csv).show(
+        [overview_table(boards)] if several else tables,
+        finding=_firsts(boards) if several else "\n".join(map(leaderboard_sentence, boards)),
+        more=tables if several else (),
+        notes=unranked,
+        files=[_raw_table(boards)],
+    )
+
+
+def _firsts(boards: list[Leaderboard]) -> str:
+    """Who is first how often."""
+    counts = Counter(board.standings[0].subject for board in boards).most_common()
+    said = [f"{subject} on {count} of {len(boards)} tasks" for subject, count in counts]
+    return f"First: {', '.join(said[:4])}{' …' if len(said) > 4 else ''}."
+
+
+def _raw_table(boards: list[Leaderboard]) -> Table:
+    columns = (
+        "instrument", "task", "measure", "unit", "rank", "rank low", "rank high", "subject", "value", "low", "high",
+        "items", "first",
+    )  # fmt: skip
+    rows = tuple(
+        (
+            board.instrument, board.task, board.measure, board.unit, one.rank, one.ranks.low, one.ranks.high,
+            one.subject, one.value, one.interval.low, one.interval.high, one.items, one.first,
+        )
+        for board in boards
+        for one in board.standings
+    )  # fmt: skip
+    return Table("leaderboard", "Leaderboard", columns, rows)
 
 
 command = click.Command(
     "leaderboard",
     callback=_leaderboard,
     params=[
-        click.Argument(["instrument"]),
+        click.Argument(["instrument"], required=False, metavar="[INSTRUMENT]"),
         runs_argument(),
         click.Option(["--task"], default="", help="Only this task."),
         click.Option(["--measure"], default="", help="Rank by this measure instead of the primary one."),
+        include_short_option(),
         store_option(),
-        json_option(),
+        *display_options(),
     ],
-    help="Subjects of INSTRUMENT with rank intervals: the fullest run of each, or the runs given.",
+    help="Subjects with rank intervals, on the items that they share: the fullest run of each, or the runs given.",
 )

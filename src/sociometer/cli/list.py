@@ -1,46 +1,46 @@
 """`sociometer list`: the instruments, or all about one; reads cards only."""
 
+from pathlib import Path
+
 import click
 
-from sociometer.cli.options import json_option
-from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.output import Display, display_options, print_json, print_line, print_text
 from sociometer.core.card import Card
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
 
 
-def _list(instrument: str | None, as_json: bool) -> None:
+def _list(instrument: str | None, everything: bool, csv: Path | None, as_json: bool) -> None:
     if instrument is not None:
         card = card_of(instrument)
         if as_json:
             print_json(card)
         else:
-            _show(card)
+            _show(card, Display(everything, csv))
         return
     if as_json:
         print_json(list(cards().values()))
         return
-    print_table(
-        Table(
-            "instruments",
-            "Instruments",
-            ("name", "version", "measures", "how", "languages"),
-            tuple((c.name, c.version, c.about, c.how, ", ".join(c.languages)) for c in cards().values()),
-            note="sociometer list NAME shows tasks, settings, roles and commands.",
-        )
+    table = Table(
+        "instruments",
+        "Instruments",
+        ("name", "version", "languages", "measures", "how"),
+        tuple((c.name, c.version, ", ".join(c.languages), c.about, c.how) for c in cards().values()),
+        note="sociometer list NAME shows tasks, settings, roles and commands.",
+        details=("how",),
     )
+    Display(everything, csv).show([table])
 
 
-def _show(card: Card) -> None:
+def _show(card: Card, display: Display) -> None:
     print_line(f"{card.title}  (version {card.version})")
-    print_line(f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip())
-    print_line(f"Measures {card.about}: {card.how}.")
+    print_text(f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip())
+    print_text(f"Measures {card.about}: {card.how}.")
     if card.licence:
-        print_line(card.licence)
+        print_text(card.licence)
     print_line()
-    for table in _tables(card):
-        if table.rows:
-            print_table(table)
+    tables = [table for table in _tables(card) if table.rows]
+    display.show(tables, limits=[len(table.rows) for table in tables])
 
 
 def _tables(card: Card) -> list[Table]:
@@ -71,6 +71,6 @@ def _default(value: object) -> str | None:
 command = click.Command(
     "list",
     callback=_list,
-    params=[click.Argument(["instrument"], required=False), json_option()],
+    params=[click.Argument(["instrument"], required=False), *display_options()],
     help="The instruments, or all about INSTRUMENT: tasks, measures, roles, settings, commands.",
 )

@@ -1,41 +1,45 @@
-"""`sociometer models`: what may stand after --model; `models pull` fetches the embedded one."""
+"""`sociometer models`: the accepted values for --model; `models pull` fetches the embedded one."""
+
+from pathlib import Path
 
 import click
 
 from sociometer.cli.options import json_option
-from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.output import Display, display_options, print_json, print_line
+from sociometer.cli.progress import working
 from sociometer.core.measure import Table
 from sociometer.models.registry import ModelEntry, describe
 
 
-def _list(ctx: click.Context, as_json: bool) -> None:
+def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     entries = describe()
     if as_json:
         print_json(entries)
         return
-    print_table(
-        Table(
-            "models",
-            "What may stand after --model and --role ROLE=",
-            ("model", "what", "ready", "key", "server"),
-            tuple((one.spec, one.help, _ready(one), one.key_variable or None, one.base_url or None) for one in entries),
-            note="Another server: --base-url URL, or NAME@URL. Keys are read from the environment only.",
-        )
+    table = Table(
+        "models",
+        "Accepted values for --model and --role ROLE=",
+        ("model", "ready", "what", "key", "server"),
+        tuple((one.spec, _ready(one), one.help, one.key_variable or None, one.base_url or None) for one in entries),
+        note="Another server: --base-url URL, or NAME@URL. Keys are read from the environment only.",
+        details=("key", "server"),
     )
+    Display(everything, csv).show([table], limits=[len(entries)])
 
 
 def _ready(entry: ModelEntry) -> str:
     if entry.ready is None:
         return "if its server runs" if entry.base_url else "if the file is there"
-    return "yes" if entry.ready else "key not set" if entry.key_variable else "not pulled"
+    return "yes" if entry.ready else f"key not set: {entry.key_variable}" if entry.key_variable else "not pulled"
 
 
 def _pull(name: str, as_json: bool) -> None:
     from sociometer.models.pull import pull
 
-    path = pull(name)
+    with working(f"fetching {name}"):
+        path = pull(name)
     if as_json:
         print_json({"model": f"local/{name}", "path": str(path)})
     else:
@@ -46,8 +50,8 @@ command = click.Group(
     "models",
     callback=click.pass_context(_list),
     invoke_without_command=True,
-    params=[json_option()],
-    help="What may stand after --model, and whether it can be used here.",
+    params=[*display_options()],
+    help="The accepted values for --model, and whether it can be used here.",
 )
 command.add_command(
     click.Command(

@@ -1,18 +1,97 @@
-"""What commands print: tables on a terminal, plain columns when piped, JSON when asked for."""
+"""What commands print: tables that fit a terminal, plain columns when piped, JSON or CSV files when asked for."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+import click
 import msgspec
+from msgspec import Struct
 
-from sociometer.analysis.error_counts import known_errors
-from sociometer.analysis.formatting import SAME_ON_EVERY_ITEM
-from sociometer.analysis.interval_methods import NO_VARIATION
+from sociometer.cli.table_text import GAP, TableText, fitted, harmless, text_of
 from sociometer.core.errors import ExitCode
-from sociometer.core.measure import Cell, Interval, Measure, Table
+from sociometer.core.measure import Table
 from sociometer.core.task import Result
 
-_CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
+SCREEN = 24
+"""Most rows of tables that a command shows without `--all`."""
+LEAST_ROWS = 6
+"""Rows of each table that are shown, however many tables there are."""
+
+
+class Display(Struct, frozen=True):
+    """How much a command shows: the rows and columns that a person needs, or everything; and a file for all of it."""
+
+    everything: bool = False
+    csv: Path | None = None
+
+    def show(
+        self,
+        tables: Iterable[Table],
+        *,
+        finding: str = "",
+        more: Iterable[Table] = (),
+        notes: Sequence[str] = (),
+        limits: Sequence[int] = (),
+        files: Iterable[Table] | None = None,
+    ) -> None:
+        """First the finding, then the tables, then notes, then where the rest is; `more` is shown with `--all`.
+
+        `limits` are the most rows of each table, and `files` the tables that `--csv` writes, if they are others.
+        """
+        first, rest = list(tables), list(more)
+        if finding:
+            print_text(finding)
+            print_line()
+        shown = [*first, *rest] if self.everything else first
+        each = max(LEAST_ROWS, SCREEN // max(1, len(shown)))
+        most = limits or [each] * len(first)
+        texts = [
+            text_of(table, everything=self.everything, most_rows=rows)
+            for table, rows in zip(shown, [*most, *([None] * len(rest))], strict=False)
+        ]
+        printed = [_print_text(text, self.everything) for text in texts]
+        for note in notes:
+            print_text(note)
+        hidden = _what_is_hidden(printed, 0 if self.everything else len(rest))
+        if hidden:
+            print_text(f"Not shown: {hidden}. Add --all, or --csv FILE or --json for everything.")
+        for path in self._written([*first, *rest] if files is None else list(files)):
+            print_line(f"wrote {path}")
+
+    def _written(self, tables: Sequence[Table]) -> list[Path]:
+        """The CSV files of the tables: the file itself for one, a file for each next to it for several."""
+        if self.csv is None:
+            return []
+        from sociometer.engine.export import whole_file
+        from sociometer.sheets import write_sheet
+
+        paths: list[Path] = []
+        for table in tables:
+            path = self.csv
+            if len(tables) > 1:
+                name = "".join(letter if letter.isalnum() else "-" for letter in table.name)
+                path = path.with_name(f"{path.stem}-{name}{path.suffix}")
+                count = sum(known.stem.startswith(path.stem) for known in paths)
+                path = path.with_stem(f"{path.stem}-{count + 1}") if path in paths else path
+            with whole_file(path) as partial:
+                partial.write_text(write_sheet(table.columns, table.rows, guard_formulas=True), encoding="utf-8")
+            paths.append(path)
+        return paths
+
+
+def display_options() -> list[click.Option]:
+    """`--all`, `--csv` and `--json`, for commands that print tables."""
+    return [
+        click.Option(["--all", "everything"], is_flag=True, help="Show every row and column."),
+        click.Option(
+            ["--csv"],
+            type=click.Path(path_type=Path, dir_okay=False),
+            metavar="FILE",
+            help="Write the tables, complete, to FILE; several to one file each, named after it.",
+        ),
+        click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON value instead of tables."),
+    ]
 
 
 def print_json(value: object) -> None:
@@ -21,15 +100,12 @@ def print_json(value: object) -> None:
     sys.stdout.write(body.decode() + "\n")
 
 
-def print_result(result: Result, as_json: bool) -> int:
+def print_result(result: Result, as_json: bool, display: Display | None = None) -> int:
     """Shows a command's result; gives the exit code."""
     if as_json:
-        print_json(result)
+        print_json(msgspec.structs.replace(result, tables=(*result.tables, *result.more), more=()))
     else:
-        for table in result.tables:
-            print_table(table)
-        for note in result.notes:
-            print_line(note)
+        (display or Display()).show(result.tables, finding=result.finding, more=result.more, notes=result.notes)
         for path in result.wrote:
             print_line(f"wrote {path}")
     return int(ExitCode.GATE_FAILED if result.failed else ExitCode.OK)
@@ -40,72 +116,62 @@ def print_line(text: str = "") -> None:
     sys.stdout.write(harmless(text) + "\n")
 
 
-def print_table(table: Table) -> None:
-    """A table, drawn for a terminal or as tab-separated columns when piped."""
+def print_text(text: str) -> None:
+    """Plain text on standard output; on a terminal its lines break between words."""
     if not sys.stdout.isatty():
-        print_line(f"# {table.title}")
-        print_line("\t".join(table.columns))
-        for row in table.rows:
-            print_line("\t".join(cell_text(cell).replace("\t", " ").replace("\n", " ") for cell in row))
-        if table.note:
-            print_line(f"# {table.note}")
-        print_line()
+        print_line(text)
         return
     from rich.console import Console
+    from rich.text import Text
+
+    Console(highlight=False).print(Text(harmless(text)), soft_wrap=False)
+
+
+def print_table(table: Table) -> None:
+    """One table, whole where nothing is cut: for short tables."""
+    _print_text(text_of(table), everything=False)
+
+
+def _print_text(text: TableText, everything: bool) -> TableText:
+    """Prints a table as tab-separated columns when piped, else drawn; gives what was printed."""
+    if not sys.stdout.isatty():
+        print_line(f"# {text.title}")
+        print_line("\t".join(text.columns))
+        for row in text.rows:
+            print_line("\t".join(row))
+        for note in text.notes:
+            print_line(f"# {note}")
+        print_line()
+        return text
+    return _drawn(text, everything)
+
+
+def _drawn(text: TableText, everything: bool) -> TableText:
+    from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    drawn = RichTable(title=Text(table.title, style="bold"), title_justify="left", caption_justify="left")
-    drawn.caption = Text(table.note) if table.note else None
-    for index, column in enumerate(table.columns):
-        numeric = all(isinstance(row[index], int | float | None) for row in table.rows if index < len(row))
-        drawn.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*(Text(cell_text(cell)) for cell in row))
-    Console().print(drawn)
+    console = Console()
+    text = text if everything else fitted(text, console.width)
+    drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)
+    for column, right in zip(text.columns, text.right, strict=True):
+        drawn.add_column(Text(column), justify="right" if right else "left", no_wrap=not everything, overflow="fold")
+    for row in text.rows:
+        drawn.add_row(*map(Text, row))
+    console.print(Text(text.title, style="bold underline"))
+    console.print(drawn)
+    for note in text.notes:
+        console.print(Padding(Text(note, style="dim"), (0, 0, 0, 2)))
+    console.print()
+    return text
 
 
-def harmless(text: str) -> str:
-    """The text with control characters made visible, except line ends and tabs."""
-    return text.translate(_CONTROL)
-
-
-def cell_text(cell: Cell) -> str:
-    """A cell as text: numbers short, nothing as a dash."""
-    if cell is None:
-        return "–"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, float):
-        return f"{cell:.3f}".rstrip("0").rstrip(".") if abs(cell) < 1000 else f"{cell:,.0f}"
-    return harmless(str(cell))
-
-
-def measure_rows(measures: Iterable[Measure]) -> Iterable[tuple[Cell, ...]]:
-    """Measures as rows: name, group, value, interval, items, unreadable, errors, note."""
-    known = list(measures)
-    for measure, errors in zip(known, known_errors(known), strict=True):
-        group = " · ".join(f"{key} {value}" for key, value in measure.group.items()) or "all"
-        yield (
-            measure.name,
-            group,
-            measure.value,
-            _bounds(measure.interval),
-            measure.items,
-            measure.unreadable,
-            errors,
-            measure.note,
-        )
-
-
-def _bounds(interval: Interval | None) -> str:
-    if interval is None:
-        return "–"
-    if interval.low is None or interval.high is None:
-        return f"too few ({interval.clusters})"
-    if interval.method == NO_VARIATION:
-        return SAME_ON_EVERY_ITEM
-    return f"[{cell_text(interval.low)}, {cell_text(interval.high)}]"
-
-
-MEASURE_COLUMNS = ("measure", "of", "value", "95 % interval", "items", "unreadable", "errors", "note")
+def _what_is_hidden(texts: Sequence[TableText], tables: int) -> str:
+    rows = sum(text.hidden_rows for text in texts)
+    columns = list(dict.fromkeys(name for text in texts for name in text.hidden_columns))
+    parts = [f"{rows:,} row{'s' if rows != 1 else ''}"] if rows else []
+    parts += [f"{tables} table{'s' if tables != 1 else ''}"] if tables else []
+    names = ", ".join(columns[:4]) + (f" and {len(columns) - 4} more" if len(columns) > 4 else "")
+    parts += [f"the column{'s' if len(columns) > 1 else ''} {names}"] if columns else []
+    return "; ".join(parts)

@@ -7,8 +7,9 @@ import click
 
 from sociometer.cli.chosen import EVERY, chosen_runs, runs_argument
 from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_result
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_result
+from sociometer.cli.progress import working
 from sociometer.comparable import given_runs
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Table
@@ -25,6 +26,8 @@ def _plot(
     dark: bool,
     width: int,
     store: Path | None,
+    everything: bool,
+    csv: Path | None,
     as_json: bool,
 ) -> int:
     mode: Literal["light", "dark"] = "dark" if dark else "light"
@@ -32,10 +35,12 @@ def _plot(
         if name is not None and out is None and _is_run(engine, name):
             runs, name = (name, *runs), None
         given, instruments = given_runs(chosen_runs(engine, runs))
-        figures = gather(given, instruments, evidence=0).figures()
+        with working(f"figures of {len(given)} runs"):
+            figures = gather(given, instruments, evidence=0).figures()
     if name is None:
         rows = tuple((full, figure.title, _kind(figure)) for full, figure in figures.items())
-        return print_result(Result(tables=(Table("figures", "Figures", ("name", "title", "kind"), rows),)), as_json)
+        listed = Table("figures", "Figures", ("name", "title", "kind"), rows)
+        return print_result(Result(tables=(listed,)), as_json, Display(everything, csv))
     figure = find_figure(figures, name)
     if out is None:
         endings = ".csv" if figure.table is not None else ".svg, .pdf or .png"
@@ -68,7 +73,7 @@ command = click.Command(
         click.Option(["--dark"], is_flag=True, help="Colours for a dark background."),
         click.Option(["--width"], type=int, default=WIDTH, show_default=True, help="Width in points."),
         store_option(),
-        json_option(),
+        *display_options(),
     ],
     help="Draw the figure NAME of the runs given (default: the fullest of all); without NAME, list their figures.",
 )

@@ -10,19 +10,18 @@ from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_l
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.cli.chosen import chosen_runs
 from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json, print_line
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
-from sociometer.instruments import load
 from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.stored_run import StoredRun
 
 _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable")
 
 
-def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> None:
+def _profile(subject: str, as_one: bool, store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> None:
     with open_stored(store_path(store)) as engine:
         subjects = {record.subject for record in engine.store.runs.all() if record.subject}
         if subject not in subjects:
@@ -35,10 +34,10 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
         return
     rows = tuple(
         (
-            line.title,
+            line.instrument,
             line.task,
             line.measure_title,
-            number(line.value, line.unit),
+            number(line.value, line.unit, interval=line.interval),
             interval_text(line.interval, line.unit),
             number(line.chance, line.unit),
             number(line.human, line.unit),
@@ -55,15 +54,33 @@ def _profile(subject: str, as_one: bool, store: Path | None, as_json: bool) -> N
         )
         for line in lines
     )
-    print_table(Table("profile", f"Profile of {subject}", (*_COLUMNS, "errors", "note"), rows))
+    table = Table("profile", f"Profile of {subject}", (*_COLUMNS, "errors", "note"), rows, details=("task",))
+    Display(everything, csv).show([table], finding=_finding(subject, lines))
     if one is not None:
         _print_overall(one, subject)
+
+
+def _finding(subject: str, lines: Sequence[ProfileLine]) -> str:
+    """On how many measures the subject is above chance, for certain."""
+    known = [line for line in lines if line.chance is not None and line.interval is not None and line.value is not None]
+    able = [line for line in known if line.interval is not None and not line.interval.too_few]
+    above = [line for line in able if line.interval is not None and _above(line)]
+    if not able:
+        return f"{subject}: {len(lines)} measures, none with enough items to tell it from chance."
+    return f"{subject} is better than chance on {len(above)} of {len(able)} measures with enough items to tell."
+
+
+def _above(line: ProfileLine) -> bool:
+    """Whether the whole interval is on the better side of chance."""
+    if line.interval is None or line.chance is None or line.interval.low is None or line.interval.high is None:
+        return False
+    return line.interval.high < line.chance if line.better == "lower" else line.interval.low > line.chance
 
 
 def _lines(runs: Sequence[StoredRun]) -> tuple[ProfileLine, ...]:
     summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
     elsewhere = {stored.id for stored in runs if whose_items(stored.record) != BUNDLED}
-    return profile_lines(summaries, {stored.id: load(stored.instrument).card for stored in runs}, elsewhere)
+    return profile_lines(summaries, {stored.id: stored.definition.card for stored in runs}, elsewhere)
 
 
 def _everyone(engine: Engine) -> dict[str, dict[str, float]]:
@@ -102,7 +119,7 @@ command = click.Command(
             ["--overall", "as_one"], is_flag=True, help="Also one number, with the test of whether it means much."
         ),
         store_option(),
-        json_option(),
+        *display_options(),
     ],
     help="SUBJECT's fullest run on every instrument, side by side.",
 )

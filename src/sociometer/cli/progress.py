@@ -1,27 +1,33 @@
-"""Shows a run in progress: done, in flight, errors by kind, tokens, cost, rate, time left."""
+"""Shows long work in progress: a bar for each run and one for all of them, on a terminal; plain lines when piped."""
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
     # `runs` needs only the words for a cost; the engine behind these types takes longer to load than `runs` to answer.
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
+
+    from rich.progress import Progress as Bars
 
     from sociometer.engine.progress import Progress
     from sociometer.engine.runner import Ending
 
+Item = TypeVar("Item")
 _REFRESH_SECONDS = 0.25
 _PLAIN_SECONDS = 10.0
+_RUNS_TOLD = 8
+"""Of more runs than this only those with trouble leave a line."""
 
 
 class ProgressDisplay:
-    """A live line on a terminal, a plain line now and then when piped, nothing when quiet; always on standard error."""
+    """Bars on a terminal, a plain line now and then when piped, nothing when quiet; always on standard error."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -29,6 +35,9 @@ class ProgressDisplay:
         self._progress: Progress | None = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._bars: Bars | None = None
+        self._runs = 0
+        self._ended = 0
 
     def __enter__(self) -> ProgressDisplay:
         return self
@@ -37,15 +46,25 @@ class ProgressDisplay:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._join()
+        self._close()
+
+    def expect(self, runs: int) -> None:
+        """Says how many runs are to come, for the bar of all of them."""
+        self._runs = runs
 
     def started(self, run: str, progress: Progress) -> None:
         """Begins to show a run."""
         if self._quiet:
             return
-        sys.stderr.write(f"{run}  {progress.label}\n")
         self._progress = progress
         if progress.people:
+            self._close()
+        if not self._live or progress.people:
+            sys.stderr.write(f"{run}  {progress.label}\n")
+        if progress.people:
             return
+        if self._live:
+            self._open(progress.label)
         self._stop.clear()
         self._thread = threading.Thread(target=self._watch, args=(progress,), name="progress", daemon=True)
         self._thread.start()
@@ -53,17 +72,50 @@ class ProgressDisplay:
     def ended(self, run: str, ending: Ending) -> None:
         """Shows the last line of a run."""
         self._join()
+        if self._bars is not None and self._progress is not None:
+            self._draw(self._bars, self._progress)
+        self._ended += 1
         if self._quiet or self._progress is None:
             if ending.status is RunStatus.FAILED:
                 sys.stderr.write(f"failed: {ending.reason}\n")
             return
         if not ending.kept:
             return
-        self._write(line(self._progress), last=True)
-        for said in (*self._progress.warnings, how_it_ended(run, self._progress, ending)):
-            if said:
-                sys.stderr.write(said + "\n")
-        sys.stderr.flush()
+        said = "\n".join(filter(None, (*self._progress.warnings, how_it_ended(run, self._progress, ending))))
+        if self._bars is None:
+            sys.stderr.write(line(self._progress) + "\n" + (said + "\n" if said else ""))
+            sys.stderr.flush()
+            return
+        if self._runs <= _RUNS_TOLD or said:
+            self._tell(f"{run}  {self._progress.label}  {line(self._progress)}")
+        if said:
+            self._tell(said)
+        if self._ended >= self._runs:
+            self._close()
+
+    def _open(self, label: str) -> None:
+        """Draws the bar of this run in place of that of the last one, above the bar of all runs."""
+        from rich.text import Text
+
+        name = Text(label).plain
+        if self._bars is None:
+            self._bars = _bars()
+            self._bars.start()
+            self._bars.add_task(name, total=None, info="")
+            self._bars.add_task("all runs", total=self._runs or None, info="", visible=self._runs > 1)
+        self._bars.update(self._bars.task_ids[0], description=name, completed=0)
+
+    def _tell(self, text: str) -> None:
+        """A line that stays, above the bars."""
+        from rich.text import Text
+
+        if self._bars is not None:
+            self._bars.console.print(Text(text), soft_wrap=True)
+
+    def _close(self) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+            self._bars = None
 
     def _join(self) -> None:
         self._stop.set()
@@ -73,53 +125,118 @@ class ProgressDisplay:
 
     def _watch(self, progress: Progress) -> None:
         while not self._stop.wait(_REFRESH_SECONDS if self._live else _PLAIN_SECONDS):
-            self._write(line(progress))
+            if self._bars is None:
+                sys.stderr.write(line(progress) + "\n")
+                sys.stderr.flush()
+            else:
+                self._draw(self._bars, progress)
 
-    def _write(self, text: str, last: bool = False) -> None:
-        if self._live:
-            # A line wider than the terminal would wrap and could not be drawn over.
-            shown = text if last else text[: shutil.get_terminal_size().columns - 1]
-            sys.stderr.write(f"\r\x1b[2K{shown}" + ("\n" if last else ""))
-        else:
-            sys.stderr.write(text + "\n")
-        sys.stderr.flush()
+    def _draw(self, bars: Bars, progress: Progress) -> None:
+        finished = progress.done + sum(progress.failed.values())
+        current, every = bars.task_ids[:2]
+        bars.update(current, completed=finished, total=progress.total, info=" · ".join(_facts(progress)))
+        share = finished / progress.total if progress.total else 0.0
+        told = f"{self._ended} of {self._runs} runs done" if self._runs else ""
+        bars.update(every, completed=self._ended + share, info=told)
+        bars.refresh()
+
+
+def _bars() -> Bars:
+    """Bars on standard error that redraw only when told to."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+    from rich.progress import Progress as RichProgress
+    from rich.table import Column
+
+    info = TextColumn("{task.fields[info]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+    name = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
+    columns: tuple[Any, ...] = (name, BarColumn(bar_width=20), TaskProgressColumn(), info)
+    return RichProgress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
+
+
+def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[Item]:
+    """The items one after another, with a bar on a terminal."""
+    if quiet or not sys.stderr.isatty() or len(items) < 2:
+        yield from items
+        return
+    bars = _bars()
+    with bars:
+        task = bars.add_task(label, total=len(items), info="")
+        for place, item in enumerate(items):
+            bars.update(task, completed=place, info=f"{place} of {len(items)}")
+            bars.refresh()
+            yield item
+
+
+@contextmanager
+def downloads() -> Iterator[Callable[[str, int, int | None], None]]:
+    """A function that shows how many bytes of a file are here, as one bar for each file on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda name, done, total: None
+        return
+    bars = _bars()
+    tasks: dict[str, Any] = {}
+
+    def told(name: str, done: int, total: int | None) -> None:
+        if name not in tasks:
+            tasks[name] = bars.add_task(name, total=total, info="")
+        bars.update(tasks[name], completed=done, total=total, info=f"{done / 1e6:,.1f} MB")
+        bars.refresh()
+
+    with bars:
+        yield told
+
+
+@contextmanager
+def working(label: str, quiet: bool = False) -> Iterator[None]:
+    """A sign of work in progress whose length is not known, on a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{label} …"):
+        yield
 
 
 def line(progress: Progress) -> str:
     """The present state in one line."""
     finished = progress.done + sum(progress.failed.values())
-    parts = [f"{finished}/{progress.total} done"]
+    return " · ".join([f"{finished}/{progress.total} done", *_facts(progress)])
+
+
+def _facts(progress: Progress) -> Iterable[str]:
+    """What is in flight, what failed, what was spent, how fast it goes and how long it takes."""
     if progress.in_flight:
-        parts.append(f"{progress.in_flight} in flight")
+        yield f"{progress.in_flight} in flight"
     if progress.failed:
-        parts.append("errors: " + ", ".join(f"{count} {kind}" for kind, count in sorted(progress.failed.items())))
+        yield "errors: " + ", ".join(f"{count} {kind}" for kind, count in sorted(progress.failed.items()))
     if progress.retries:
-        parts.append(f"{progress.retries} retries")
+        yield f"{progress.retries} retries"
     if progress.waiting_seconds > 2 and progress.status is RunStatus.PLAYING:
-        parts.append(f"waiting {_duration(progress.waiting_seconds)}, as the server asked")
+        yield f"waiting {_duration(progress.waiting_seconds)}, as the server asked"
     if progress.from_journal:
-        parts.append(f"{progress.from_journal} replies from the journal")
+        yield f"{progress.from_journal} replies from the journal"
     spent = progress.budget.spent
     if spent.requests:
         tokens = f"{spent.input_tokens + spent.output_tokens:,} tokens"
-        parts.append(tokens + (f" ({spent.unmetered} replies unmetered)" if spent.unmetered else ""))
-        parts.append(cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost))
-    parts.append(f"{progress.rate:.1f}/s")
+        yield tokens + (f" ({spent.unmetered} replies unmetered)" if spent.unmetered else "")
+        yield cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost)
+    yield f"{progress.rate:.1f}/s"
     left = progress.seconds_left
     if left is not None and progress.status is RunStatus.PLAYING:
-        parts.append(f"{_duration(left)} left")
+        yield f"{_duration(left)} left"
     else:
-        parts.append(_duration(progress.elapsed_seconds))
-    return " · ".join(parts)
+        yield _duration(progress.elapsed_seconds)
 
 
 def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
     """What to do next after a run that did not simply finish; empty where there is nothing to do."""
     if ending.status is RunStatus.STOPPED:
         more = f" {ending.cause} MORE" if ending.cause is not None and ending.cause.is_cap else ""
-        return f"stopped: {ending.reason.rstrip('.')}. Nothing is lost; play on with: sociometer resume {run}{more}"
+        return f"stopped: {ending.reason.rstrip('.')}. Nothing is lost; continue with: sociometer resume {run}{more}"
     if ending.status is RunStatus.FAILED:
-        return f"failed: {ending.reason}\nMend it, then play on with: sociometer resume {run}"
+        return f"failed: {ending.reason}\nFix this, then continue with: sociometer resume {run}"
     if progress.failed:
         kind, count = progress.failed.most_common(1)[0]
         told = f" ({progress.last_failure[kind]})" if kind in progress.last_failure else ""

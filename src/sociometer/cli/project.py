@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 from msgspec import structs
 
-from sociometer.cli.output import harmless
+from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label
 from sociometer.core.errors import DataError, UsageError, unknown

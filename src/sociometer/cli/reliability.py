@@ -1,49 +1,122 @@
 """`sociometer reliability`: how far an instrument's numbers can be trusted, from the runs made with it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from sociometer.analysis.formatting import interval_text
+from sociometer.analysis.formatting import estimate, interval_text, number
 from sociometer.analysis.task_reliability import TaskReliability, task_reliability
-from sociometer.cli.chosen import chosen_runs, runs_argument
+from sociometer.cli.chosen import include_short_option, named_or_chosen, runs_argument
 from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import working
 from sociometer.comparable import candidates
 from sociometer.core.measure import Table
-from sociometer.instruments import card_of
 
-SHOWN = 20
+_TASKS_IN_FULL = 3
 
 
 def _reliability(
-    instrument: str, runs: tuple[str, ...], task: str, measure: str, store: Path | None, as_json: bool
+    instrument: str | None,
+    runs: tuple[str, ...],
+    task: str,
+    measure: str,
+    include_short: bool,
+    store: Path | None,
+    everything: bool,
+    csv: Path | None,
+    as_json: bool,
 ) -> None:
-    card = card_of(instrument)
+    found = []
+    words = (*([instrument] if instrument else []), *runs)
     with open_stored(store_path(store)) as engine:
-        known = candidates(chosen_runs(engine, runs, instrument=instrument, one_kind=True), task)
-        tasks = [
-            name
-            for name in dict.fromkeys(candidate.task for candidate in known)
-            if any(entry.value for entry in card.measures_of(name))
-        ]
-        found = [task_reliability([c for c in known if c.task == name], measure) for name in tasks]
+        for test, mine in named_or_chosen(engine, words, one_kind=True).items():
+            known = candidates(mine, task)
+            tasks = [
+                name
+                for name in dict.fromkeys(candidate.task for candidate in known)
+                if any(entry.value for entry in mine[0].definition.card.measures_of(name))
+            ]
+            with working(f"reliability of {test}"):
+                found += [
+                    task_reliability([c for c in known if c.task == name], measure, include_short) for name in tasks
+                ]
     if as_json:
         print_json(found)
         return
+    tables = [table for entry in found for table in _tables(entry)]
+    several = len(found) > _TASKS_IN_FULL
+    Display(everything, csv).show(
+        [_overview(found)] if several else tables,
+        finding="\n".join(_sentence(entry) for entry in found[: _TASKS_IN_FULL * 2]),
+        more=tables if several else (),
+        files=[_raw_items(found), *(_coefficients(entry) for entry in found)],
+    )
+
+
+def _sentence(found: TaskReliability) -> str:
+    """What the coefficients say of the test as these subjects took it."""
+    where = f"{found.instrument}/{found.task}, {found.measure}"
+    alpha = next((c for c in found.coefficients if c.coefficient == "alpha"), None)
+    if alpha is None or alpha.value is None:
+        why = alpha.note if alpha else "the runs share fewer than two scored items"
+        return f"{where}: reliability cannot be computed: {why}."
+    shown = estimate(alpha.value, "number", alpha.interval)
+    return f"{where}: Cronbach's alpha {shown} over {alpha.subjects} subjects and {alpha.items} items."
+
+
+def _overview(found: list[TaskReliability]) -> Table:
+    """The coefficients of several tasks in one table."""
+    rows = []
     for entry in found:
-        _print(entry)
+        values = {c.coefficient: number(c.value, "number", interval=c.interval) for c in entry.coefficients}
+        shared = entry.coefficients[0].items if entry.coefficients else len(entry.items)
+        rows.append(
+            (
+                f"{entry.instrument}/{entry.task}",
+                entry.measure,
+                *(values.get(name) for name in ("alpha", "omega", "split-half")),
+                len(entry.subjects),
+                shared,
+                len(entry.look_at),
+            )
+        )
+    columns = ("task", "measure", "alpha", "omega", "split-half", "subjects", "items", "items to look at")
+    return Table("reliability", "Reliability", columns, tuple(rows))
 
 
-def _print(found: TaskReliability) -> None:
+def _coefficients(found: TaskReliability) -> Table:
     where = f"{found.instrument}/{found.task}, {found.measure}"
     rows = tuple(
-        (c.coefficient, c.value, interval_text(c.interval, "number"), c.subjects, c.items, c.note)
+        (
+            c.coefficient,
+            number(c.value, "number", interval=c.interval),
+            interval_text(c.interval, "number"),
+            c.subjects,
+            c.items,
+            c.note,
+        )
         for c in found.coefficients
     )
     columns = ("coefficient", "value", "95 % interval", "subjects", "items", "note")
-    print_table(Table("reliability", f"Reliability of {where}", columns, rows, "; ".join(found.notes)))
+    return Table(f"reliability-{found.task}", f"Reliability of {where}", columns, rows, "; ".join(found.notes))
+
+
+def _raw_items(found: list[TaskReliability]) -> Table:
+    columns = ("instrument", "task", "measure", "item", "difficulty", "discrimination", "concerns")
+    rows = tuple(
+        (one.instrument, one.task, one.measure, i.item, i.difficulty, i.discrimination, "; ".join(i.concerns))
+        for one in found
+        for i in one.items
+    )
+    return Table("items", "Items", columns, rows)
+
+
+def _tables(found: TaskReliability) -> Iterator[Table]:
+    yield _coefficients(found)
+    where = f"{found.instrument}/{found.task}, {found.measure}"
     if found.repeats:
         again = tuple(
             (who, r.icc, r.equal_pairs, r.within_deviation, r.items, r.repeats) for who, r in found.repeats.items()
@@ -51,29 +124,28 @@ def _print(found: TaskReliability) -> None:
         heads = ("subject", "ICC", "equal pairs", "spread within an item", "items", "repeats")
         same = [who for who, r in found.repeats.items() if r.icc is None]
         note = f"Every play of every item gave the same value, so there is no ICC: {', '.join(same)}." if same else ""
-        print_table(Table("repeatability", f"Repeatability of {where}", heads, again, note))
+        yield Table("repeatability", f"Repeatability of {where}", heads, again, note, units={"equal pairs": "share"})
     if found.look_at:
-        shown = found.look_at[:SHOWN]
-        flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in shown)
+        flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in found.look_at)
         names = ("item", "difficulty", "discrimination", "why")
         note = (
-            f"{len(shown)} of {len(found.look_at)} items to look at, of {len(found.items)} in all; "
-            "--json has difficulty and discrimination of every one."
+            f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
+            "--csv and --json have difficulty and discrimination of every one."
         )
-        print_table(Table("items", f"Items to look at in {where}", names, flagged, note))
-    print_line()
+        yield Table("items", f"Items to look at in {where}", names, flagged, note)
 
 
 command = click.Command(
     "reliability",
     callback=_reliability,
     params=[
-        click.Argument(["instrument"]),
+        click.Argument(["instrument"], required=False, metavar="[INSTRUMENT]"),
         runs_argument(),
         click.Option(["--task"], default="", help="Only this task."),
         click.Option(["--measure"], default="", help="Of this measure instead of the primary one."),
+        include_short_option(),
         store_option(),
-        json_option(),
+        *display_options(),
     ],
-    help="Alpha, omega, split halves and repeatability of INSTRUMENT over the fullest run of each subject, or RUN….",
+    help="Alpha, omega, split halves and repeatability of tests, over the fullest run of each subject or RUN….",
 )

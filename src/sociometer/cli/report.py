@@ -5,10 +5,11 @@ from pathlib import Path
 import click
 
 from sociometer.api import report
-from sociometer.cli.chosen import chosen_runs, runs_argument, terms_options
+from sociometer.cli.chosen import chosen_runs, include_short_option, runs_argument, terms_options, without_short
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
+from sociometer.cli.progress import working
 from sociometer.core.task import Result
 
 
@@ -19,13 +20,18 @@ def _report(
     margin: float | None,
     power: float,
     level: float,
+    include_short: bool,
     store: Path | None,
     as_json: bool,
 ) -> int:
     with open_stored(store_path(store)) as engine:
         chosen = chosen_runs(engine, runs)
-        path = report(chosen, out, evidence=evidence, margin=margin, power=power, level=level)
-    return print_result(Result(wrote=(str(path),)), as_json)
+        left: list[str] = []
+        if not include_short:
+            chosen, left = without_short(engine, chosen)
+        with working(f"writing a page about {len(chosen)} runs"):
+            path = report(chosen, out, evidence=evidence, margin=margin, power=power, level=level)
+    return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), as_json)
 
 
 command = click.Command(
@@ -38,6 +44,7 @@ command = click.Command(
         ),
         click.Option(["--evidence"], type=int, default=4, show_default=True, help="Transcripts of each kind a run."),
         *terms_options(),
+        include_short_option(),
         store_option(),
         json_option(),
     ],

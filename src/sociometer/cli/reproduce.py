@@ -1,19 +1,23 @@
 """`sociometer reproduce`: the published figures, recomputed, with every mismatch shown."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from sociometer.api import reproduce
-from sociometer.cli.options import json_option
-from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.api import Reproduction, reproduce
+from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import track
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import card_of, cards, load
 
 
-def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, as_json: bool) -> int:
+def _reproduce(
+    instruments: tuple[str, ...], data: str, mismatches: bool, everything: bool, csv: Path | None, as_json: bool
+) -> int:
     names = [card_of(name).name for name in instruments] or list(cards())
-    found = [reproduce(name, data=data) for name in names if load(name).reproduce is not None]
+    able = [name for name in names if load(name).reproduce is not None]
+    found = [reproduce(name, data=data) for name in track(able, "recomputing")]
     good = all(one.good for one in found)
     if as_json:
         figures, missing = (
@@ -22,12 +26,26 @@ def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, as_jso
         )
         print_json({"reproduced": good, "figures": figures, "not_found": missing})
     else:
-        for one in found:
-            print_table(one.table(mismatches))
-            if one.missing:
-                print_line(_what_is_missing(one.instrument, one.missing))
-                print_line()
+        Display(everything, csv).show(
+            [one.table(mismatches or not everything) for one in found],
+            finding="\n".join(_finding(one) for one in found),
+            notes=[
+                *(_what_is_missing(one.instrument, one.missing) for one in found if one.missing),
+                *([] if everything or mismatches else ["Figures that match: add --all, --csv FILE or --json."]),
+            ],
+            files=[one.table(mismatches) for one in found],
+        )
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
+
+
+def _finding(found: Reproduction) -> str:
+    """How many published figures are recomputed, and how many differ."""
+    differ = [figure for figure in found.figures if not figure.match]
+    unknown = [figure for figure in differ if not figure.reason]
+    said = f"{found.instrument}: {len(found.figures) - len(differ)} of {len(found.figures)} published figures match"
+    if not differ:
+        return f"{said}."
+    return f"{said}; {len(differ)} differ, {len(unknown) or 'none'} of them without a known reason."
 
 
 def _what_is_missing(name: str, files: Sequence[str]) -> str:
@@ -47,8 +65,8 @@ command = click.Command(
     params=[
         click.Argument(["instruments"], nargs=-1, metavar="[INSTRUMENT…]"),
         click.Option(["--data"], default="", help="Folder with the official files."),
-        click.Option(["--mismatches"], is_flag=True, help="Show only figures that do not match."),
-        json_option(),
+        click.Option(["--mismatches"], is_flag=True, help="Only figures that do not match, also in --csv."),
+        *display_options(),
     ],
     help="Recompute the published figures; exit code 1 when one differs without a known reason.",
 )

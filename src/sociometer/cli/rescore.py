@@ -5,28 +5,30 @@ from pathlib import Path
 import click
 
 from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_table
-from sociometer.cli.summaries import run_json, summary_table
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import track
+from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
 
 
-def _rescore(runs: tuple[str, ...], store: Path | None, as_json: bool) -> None:
+def _rescore(runs: tuple[str, ...], store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> None:
     with open_stored(store_path(store)) as engine:
         stored = [engine.stored(run) for run in runs]
-        for run in stored:
-            for task in run.tasks:
-                run.rescore(task)
+        for one, task in track([(run, task) for run in stored for task in run.tasks], "rescoring"):
+            one.rescore(task)
         if as_json:
             print_json([run_json(run) for run in stored])
             return
-        for run in stored:
-            for task in run.tasks:
-                print_table(summary_table(run, task))
+        Display(everything, csv).show(
+            [summary_table(run) for run in stored],
+            finding="\n".join(finding(run) for run in stored),
+            files=[raw_table(stored)],
+        )
 
 
 command = click.Command(
     "rescore",
     callback=_rescore,
-    params=[click.Argument(["runs"], nargs=-1, required=True), store_option(), json_option()],
+    params=[click.Argument(["runs"], nargs=-1, required=True), store_option(), *display_options()],
     help="Score RUNS anew, offline: no model is asked and no data file is read.",
 )

@@ -6,15 +6,24 @@ from typing import Any
 import click
 
 from sociometer.cli.opening import open_stored
-from sociometer.cli.options import cap_options, caps, insecure_http_option, json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.options import cap_options, caps, insecure_http_option, store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import ProgressDisplay
-from sociometer.cli.run import exit_code
-from sociometer.cli.summaries import headline_table, played_json
+from sociometer.cli.run import exit_code, show_played
+from sociometer.cli.summaries import played_json
 from sociometer.engine.roles import SUBJECT
 
 
-def _resume(run: str, in_flight: int | None, quiet: bool, store: Path | None, as_json: bool, **values: Any) -> int:
+def _resume(
+    run: str,
+    in_flight: int | None,
+    quiet: bool,
+    store: Path | None,
+    everything: bool,
+    csv: Path | None,
+    as_json: bool,
+    **values: Any,
+) -> int:
     key_variables = _by_role(values["key_variable"])
     with ProgressDisplay(quiet) as progress, open_stored(store_path(store), progress) as engine:
         played = engine.resume(
@@ -23,7 +32,7 @@ def _resume(run: str, in_flight: int | None, quiet: bool, store: Path | None, as
         if as_json:
             print_json(played_json(played))
         else:
-            print_table(headline_table(played.run))
+            show_played([played.run], Display(everything, csv))
         return exit_code([played])
 
 
@@ -49,7 +58,7 @@ command = click.Command(
         insecure_http_option(),
         click.Option(["--quiet"], is_flag=True, help="Show no progress."),
         store_option(),
-        json_option(),
+        *display_options(),
     ],
     help="Play on RUN from the journal: only what was not yet answered is sent, failed items are tried again.",
 )

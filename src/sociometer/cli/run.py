@@ -1,5 +1,6 @@
 """`sociometer run`: plays instruments on models."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -7,16 +8,16 @@ import click
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
-    json_option,
     run_config,
     run_options,
     setting_options,
     store_option,
     store_path,
 )
-from sociometer.cli.output import harmless, print_json, print_table
+from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.project import project_option, with_defaults
+from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
@@ -26,7 +27,9 @@ from sociometer.instruments import card_of, cards
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
+    from sociometer.analysis.comparison import Comparison
     from sociometer.engine.engine import Engine, PlayedRun
+    from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
     "instrument",
@@ -67,7 +70,7 @@ def _fixed_parameters() -> list[click.Parameter]:
         click.Option(["--quiet"], is_flag=True, help="Show no progress."),
         store_option(),
         project_option(),
-        json_option(),
+        *display_options(),
     ]
 
 
@@ -113,20 +116,29 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
     return configs
 
 
-def _play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, as_json: bool, **values: Any) -> int:
-    configs = configs_of(instruments, values)
+def _play(
+    instruments: tuple[str, ...],
+    dry_run: bool,
+    quiet: bool,
+    everything: bool,
+    csv: Path | None,
+    as_json: bool,
+    **values: Any,
+) -> int:
+    configs, display = configs_of(instruments, values), Display(everything, csv)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
-            return _show_plan(engine, configs, as_json)
-        return _play_all(engine, configs, as_json)
+            return _show_plan(engine, configs, as_json, display)
+        progress.expect(len(configs))
+        return _play_all(engine, configs, as_json, display)
 
 
-def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int:
-    from sociometer.cli.summaries import headline_table, played_json
+def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
+    from sociometer.cli.summaries import played_json
 
     played: list[PlayedRun] = []
     silent: list[str] = []
@@ -145,9 +157,41 @@ def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int:
     if as_json:
         print_json([played_json(one) for one in played])
     else:
-        for one in played:
-            print_table(headline_table(one.run))
+        show_played([one.run for one in played], display)
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
+
+
+def show_played(runs: "list[StoredRun]", display: Display) -> None:
+    """What was played: one run with its measures, or all in one table with the verdicts between the subjects."""
+    from sociometer.cli.summaries import finding, joint_table, raw_table, shown_rows, summary_table
+
+    if len(runs) == 1:
+        table = summary_table(runs[0])
+        note = f"Transcripts: sociometer show {runs[0].id} ITEM"
+        display.show(
+            [table], finding=finding(runs[0]), notes=[note], limits=[shown_rows(runs[0])], files=[raw_table(runs)]
+        )
+        return
+    display.show(
+        [joint_table(runs)],
+        finding=_verdicts(runs) or "\n".join(finding(run) for run in runs),
+        more=[summary_table(run) for run in runs],
+        files=[raw_table(runs)],
+    )
+
+
+def _verdicts(runs: "list[StoredRun]") -> str:
+    """The verdicts between subjects on each task that several of them took, each subject against the first."""
+    from sociometer.analysis.compare import compare  # here, since one run alone needs no statistics of comparison
+    from sociometer.cli.comparison_tables import verdict_sentences
+    from sociometer.comparable import candidates
+
+    found: list[Comparison] = []
+    for instrument in dict.fromkeys(run.instrument for run in runs):
+        mine = [run for run in runs if run.instrument == instrument]
+        if len({run.subject for run in mine}) > 1:
+            found += compare(candidates(mine))
+    return verdict_sentences(found) if found else ""
 
 
 def exit_code(played: "list[PlayedRun]") -> int:
@@ -160,7 +204,7 @@ def exit_code(played: "list[PlayedRun]") -> int:
     return int(ExitCode.OK)
 
 
-def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int:
+def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
     from sociometer.engine.estimate import estimate
 
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
@@ -188,8 +232,9 @@ def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool) -> int
             for name, row in rows
         ),
         note="Calls and tokens read are counted on rehearsed items; tokens written are assumed at 120 a reply at most.",
+        details=("repeats", "prices of"),
     )
-    print_table(table)
+    display.show([table])
     return 0
 
 

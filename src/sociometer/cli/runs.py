@@ -1,13 +1,14 @@
 """`sociometer runs`: the runs in the store."""
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 from msgspec import Struct
 
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import SCREEN, Display, display_options, print_json
 from sociometer.cli.progress import cost_in_words
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
@@ -17,7 +18,7 @@ from sociometer.store.store import Store
 from sociometer.store.stored_run import state_of, status_of, without_folders
 
 
-def _show(store: Path | None, as_json: bool) -> None:
+def _show(store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> None:
     path = store_path(store)
     rows = _rows(path) if path.exists() else []
     if as_json:
@@ -30,50 +31,43 @@ def _show(store: Path | None, as_json: bool) -> None:
             ]
         )  # fmt: skip
         return
-    print_table(
-        Table(
-            "runs",
-            f"Runs in {path}",
+    table = Table(
+        "runs",
+        f"Runs in {path}",
+        (
+            "run", "instrument", "subject", "status", "begun", "episodes", "errors", "what", "cost", "requests",
+            "tokens",
+        ),
+        tuple(
             (
-                "run",
-                "instrument",
-                "what",
-                "subject",
-                "status",
-                "begun",
-                "episodes",
-                "errors",
-                "requests",
-                "tokens",
-                "cost",
-            ),
-            tuple(
-                (
-                    row.record.id,
-                    row.record.instrument,
-                    _what(row.record),
-                    row.record.subject,
-                    row.state,
-                    datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
-                    row.done,
-                    row.failed,
-                    row.spent.requests,
-                    row.spent.input_tokens + row.spent.output_tokens,
-                    cost_in_words(row.spent.cost, row.spent.priced, row.spent.unpriced),
-                )
-                for row in rows
-            ),
-            note="" if rows else "No run yet. Start one with: sociometer run INSTRUMENT --model MODEL",
-        )
-    )
+                row.record.id,
+                row.record.instrument,
+                row.record.subject,
+                row.state,
+                datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
+                row.done,
+                row.failed,
+                _what(row.record),
+                cost_in_words(row.spent.cost, row.spent.priced, row.spent.unpriced) if row.spent.requests else None,
+                row.spent.requests,
+                row.spent.input_tokens + row.spent.output_tokens,
+            )
+            for row in (rows if everything or not sys.stdout.isatty() else rows[-SCREEN:])
+        ),
+        note="" if rows else "No run yet. Start one with: sociometer run INSTRUMENT --model MODEL",
+        details=("requests", "tokens"),
+    )  # fmt: skip
+    left = len(rows) - len(table.rows)
+    notes = [f"The newest {SCREEN} of {len(rows)} runs; --all shows the others."] if left else []
+    Display(everything, csv).show([table], notes=notes, limits=[len(rows)])
 
 
 def _what(record: RunRecord) -> str:
     """What sets a run apart from the instrument's own test: other tasks, other settings, a sample, other items."""
     config = record.manifest.config
-    if record.instrument not in cards():
+    if record.instrument not in cards() and record.manifest.card is None:
         return "of an instrument that is not here"
-    card = card_of(record.instrument)
+    card = card_of(record.instrument, record.manifest.card)
     said = [] if set(config.tasks) == set(card.default_tasks()) else list(config.tasks)
     shown = without_folders(card, config.settings)
     for setting in card.setting:
@@ -110,5 +104,5 @@ def _rows(path: Path) -> list[_Row]:
 
 
 command = click.Command(
-    "runs", callback=_show, params=[store_option(), json_option()], help="The runs in the store, oldest first."
+    "runs", callback=_show, params=[store_option(), *display_options()], help="The runs in the store, oldest first."
 )

@@ -8,67 +8,84 @@ from typing import Any
 import click
 import msgspec
 
+from sociometer.analysis.stand_ins import SUBJECT
+from sociometer.cli.chat import print_chat, record_text, score_text, turns
 from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_line, print_table
-from sociometer.cli.summaries import run_json, summary_table
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json, print_line, print_table, print_text
+from sociometer.cli.summaries import finding, raw_table, run_json, shown_rows, summary_table
 from sociometer.cli.unreadable import show_unreadable
 from sociometer.core.conversation import Event, Exchange
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
-from sociometer.instruments import load
 from sociometer.store.stored_run import StoredRun
 
 
 def _show(
-    run: str, item: str | None, task: str | None, repeat: int, unreadable: bool, store: Path | None, as_json: bool
+    run: str,
+    item: str | None,
+    task: str | None,
+    repeat: int,
+    unreadable: bool,
+    store: Path | None,
+    everything: bool,
+    csv: Path | None,
+    as_json: bool,
 ) -> None:
     with open_stored(store_path(store)) as engine:
         stored = engine.stored(run)
         if unreadable:
             show_unreadable(stored, [stored.task(task).name] if task else stored.tasks, as_json=as_json)
         elif item is None:
-            _show_run(stored, task, as_json)
+            _show_run(stored, task, as_json, Display(everything, csv))
         else:
-            _show_item(stored, item, task, repeat, as_json)
+            _show_item(stored, item, task, repeat, as_json, everything)
 
 
-def _show_run(stored: StoredRun, only: str | None, as_json: bool) -> None:
+def _show_run(stored: StoredRun, only: str | None, as_json: bool, display: Display) -> None:
     if only is not None and only not in stored.tasks:
         raise unknown(f"task of {stored.id}", only, stored.tasks)
     if as_json:
         print_json(run_json(stored))
         return
-    for task in (only,) if only else stored.tasks:
-        print_table(summary_table(stored, task))
-        for table in stored.summary(task).tables:
-            print_table(table)
-    for kind, count in stored.failures().items():
-        print_line(f"{count} episodes failed: {kind}")
+    display.show(
+        [summary_table(stored, only or "")],
+        finding=finding(stored),
+        more=[table for task in ((only,) if only else stored.tasks) for table in stored.summary(task).tables],
+        notes=[f"{count} episodes failed: {kind}" for kind, count in stored.failures().items()],
+        limits=[shown_rows(stored)],
+        files=[raw_table([stored])],
+    )
 
 
-def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_json: bool) -> None:
+def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_json: bool, everything: bool) -> None:
     name, episode = _find(stored, item, task, repeat)
     events = stored.transcript(item, name, repeat)
     if as_json:
         print_json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
-    print_line(f"{stored.id} · {name} · {item} · repeat {repeat}")
-    for line in transcript_lines(events):
-        print_line(line)
+    print_line(f"{stored.id} · {stored.subject} · {name} · {item}" + (f" · repeat {repeat}" if repeat else ""))
     print_line()
+    if everything:
+        for line in transcript_lines(events):
+            print_line(line)
+        print_line()
+    else:
+        print_chat(turns(events, stored.subject))
     _print_beside(stored, episode)
     if episode.failure is not None:
-        print_line(f"failed ({episode.failure.kind}): {episode.failure.message}")
+        print_text(f"failed ({episode.failure.kind}): {episode.failure.message}")
     if episode.outcome is not None:
-        print_line("outcome: " + msgspec.json.encode(episode.outcome).decode())
+        print_text(f"outcome: {record_text(episode.outcome)}")
     if episode.score is not None:
-        print_line("score: " + msgspec.json.encode(episode.score).decode())
+        print_text(f"score: {score_text(episode.score)}")
+    if not everything and any(isinstance(event, Exchange) and event.role != SUBJECT for event in events):
+        print_text("Not shown: prompts to other roles. Add --all for every message, --json for everything.")
 
 
 def _print_beside(stored: StoredRun, episode: Episode[Any, Any]) -> None:
     """The replay that the instrument draws beside a transcript, where it is a table."""
-    beside = load(stored.instrument).beside
+    beside = stored.definition.beside
     figure = beside(episode.item, episode.outcome) if beside and episode.outcome is not None else None
     if figure is not None and figure.table is not None:
         print_table(figure.table)
@@ -87,7 +104,7 @@ def _find(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[
         near = get_close_matches(item, known, n=1)
         guess = f"did you mean '{near[0]}'?" if near else f"the first of its {len(known)} items is '{known[0]}'."
         raise UsageError(f"unknown item of {stored.id} '{item}'; {guess}")
-    raise unknown(f"item of {stored.id}", item, known, f"PlayedRun: {', '.join(known)}.")
+    raise unknown(f"item of {stored.id}", item, known)
 
 
 def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
@@ -131,7 +148,7 @@ command = click.Command(
             ["--unreadable"], is_flag=True, help="List the replies that could not be read or were asked again."
         ),
         store_option(),
-        json_option(),
+        *display_options(),
     ],
     help="RUN's numbers, or ITEM of it turn by turn. RUN may be an id, its beginning, or 'last'.",
 )

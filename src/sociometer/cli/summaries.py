@@ -1,59 +1,224 @@
-"""A run's summary as a table and as JSON."""
+"""Summaries of runs as sentences, tables and JSON."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct, structs
+
+from sociometer.analysis.chance import chance_of
+from sociometer.analysis.error_counts import known_errors
+from sociometer.analysis.formatting import estimate, in_sentence, interval_text, number
 from sociometer.analysis.stand_ins import TINY, subject_stand_in
-from sociometer.cli.output import MEASURE_COLUMNS, measure_rows
-from sociometer.core.measure import Table
+from sociometer.cli.output import SCREEN
+from sociometer.core.card import MeasureCard
+from sociometer.core.measure import Cell, Measure, Table
 from sociometer.engine.engine import PlayedRun
+from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
+_MOST_SUBJECTS_ABREAST = 4
+_COLUMNS = ("task", "measure", "of", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
 
-def headline_table(run: StoredRun) -> Table:
-    """The overall measures of all tasks of a run; `show` has the rest."""
-    rows = [
-        (task, *row[:1], *row[2:])
-        for task in run.tasks
-        for row in measure_rows(measure for measure in run.summary(task).measures if not measure.group)
+
+class Line(Struct, frozen=True):
+    """One measure of one run, with what its card says about it."""
+
+    run: StoredRun
+    task: str
+    measure: Measure
+    card: MeasureCard
+    errors: int | None
+    chance: float | None = None
+
+    @property
+    def estimate(self) -> str:
+        """The value with its interval."""
+        return estimate(self.measure.value, self.card.unit, self.measure.interval)
+
+    @property
+    def group(self) -> str:
+        """Of whom or what the measure is."""
+        return ", ".join(self.measure.group.values()).replace("_", " ") or "all"
+
+    @property
+    def facet(self) -> tuple[str, ...]:
+        """The facets that the measure is grouped by."""
+        return tuple(self.measure.group)
+
+
+def lines_of(run: StoredRun, only: str = "") -> list[Line]:
+    """Every measure of a run in the order of importance: primary ones, others, then the groups of both."""
+    lines = []
+    for task in (only,) if only else run.tasks:
+        known = {card.name: card for card in run.definition.card.measures_of(task)}
+        summary, elsewhere = run.summary(task), whose_items(run.record) != BUNDLED
+        for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True):
+            card = known.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
+            chance = chance_of(card, run.definition.card, summary, on_official=elsewhere)
+            lines.append(Line(run, task, measure, card, errors, None if measure.group else chance))
+    facets = list(dict.fromkeys(line.facet for line in lines))
+    return sorted(lines, key=lambda line: (bool(line.facet), not line.card.primary, facets.index(line.facet)))
+
+
+def finding(run: StoredRun) -> str:
+    """The primary measures of a run in a sentence."""
+    primary = [
+        line for line in lines_of(run) if line.card.primary and not line.facet and line.measure.value is not None
     ]
-    return Table(
-        name=run.id,
+    if not primary:
+        return f"{run.subject} on {run.instrument}: no result."
+    parts = [f"{in_sentence(line.card.title)} {line.estimate}" for line in primary[:3]]
+    more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
+    chance = primary[0].chance
+    beside = f", chance {number(chance, primary[0].card.unit)}" if chance is not None and len(primary) == 1 else ""
+    items = primary[0].measure.items
+    return f"{run.subject} on {run.instrument}: {', '.join(parts)}{more}{beside}; {items} item{'s' * (items != 1)}."
+
+
+def shown_rows(run: StoredRun) -> int:
+    """How many rows of the summary are shown first: the measures overall, and one way of grouping the primary one."""
+    lines = lines_of(run)
+    overall = sum(not line.facet for line in lines)
+    facet = next((line.facet for line in lines if line.facet), ())
+    first = sum(line.facet == facet and line.card.primary for line in lines if line.facet)
+    return min(overall + first, SCREEN)
+
+
+def summary_table(run: StoredRun, task: str = "") -> Table:
+    """The measures of a run, or of one of its tasks, in the order of importance."""
+    lines = lines_of(run, task)
+    notes = [*caveats(run), *(note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes)]
+    table = Table(
+        name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {run.subject}  ({run.id})",
-        columns=("task", MEASURE_COLUMNS[0], *MEASURE_COLUMNS[2:]),
-        rows=tuple(rows),
-        note=" ".join([*_caveats(run), f"By group, with tables and notes: sociometer show {run.id}"]),
+        columns=_COLUMNS,
+        rows=tuple(_row(line) for line in lines),
+        note=" ".join(dict.fromkeys(notes)),
+    )
+    return table if len({line.task for line in lines}) > 1 else _without_first(table)
+
+
+def _without_first(table: Table) -> Table:
+    """The table without its first column, which says the same in every row."""
+    return structs.replace(table, columns=table.columns[1:], rows=tuple(row[1:] for row in table.rows))
+
+
+def _row(line: Line) -> tuple[Cell, ...]:
+    measure, unit = line.measure, line.card.unit
+    chance = number(line.chance, unit) if line.chance is not None else None
+    few = f"too few ({measure.interval.clusters})" if measure.interval else ""
+    return (
+        line.task,
+        line.card.title,
+        line.group,
+        number(measure.value, unit, interval=measure.interval),
+        interval_text(measure.interval, unit, too_few=few) or None,
+        chance,
+        measure.items,
+        measure.unreadable,
+        line.errors,
+        measure.note,
     )
 
 
-def _caveats(run: StoredRun) -> list[str]:
-    caveats = []
+def raw_table(runs: Sequence[StoredRun]) -> Table:
+    """Every measure of every task of the runs as plain numbers, for a file."""
+    rows = [
+        (
+            run.id, run.instrument, run.subject, line.task, line.measure.name, line.card.unit,
+            "; ".join(f"{facet}={level}" for facet, level in line.measure.group.items()), line.measure.value,
+            line.measure.interval.low if line.measure.interval else None,
+            line.measure.interval.high if line.measure.interval else None,
+            line.measure.items, line.measure.unreadable, line.errors, line.measure.note,
+        )
+        for run in runs
+        for line in lines_of(run)
+    ]  # fmt: skip
+    columns = (
+        "run", "instrument", "subject", "task", "measure", "unit", "group", "value", "low", "high", "items",
+        "unreadable", "errors", "note",
+    )  # fmt: skip
+    return Table("measures", "Measures", columns, tuple(rows))
+
+
+def joint_table(runs: Sequence[StoredRun]) -> Table:
+    """The primary measures of several runs in one table: subjects next to each other, or below if they are many."""
+    lines = [line for run in runs for line in lines_of(run) if line.card.primary and not line.facet]
+    subjects = list(dict.fromkeys(run.subject for run in runs))
+    failed = {(run.id, task): why for run in runs for task in run.tasks if (why := _why_failed(run, task))}
+    cells = {(line.run.instrument, line.task, line.card.name, line.run.subject): line for line in lines}
+    goals = {(line.run.instrument, line.task, line.card.name): line for line in lines}
+    if len(subjects) <= _MOST_SUBJECTS_ABREAST:
+        columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
+        rows = [
+            (goal[0], first.card.title, _chance(first),
+             *(_estimate(cells.get((*goal, who)), failed) for who in subjects),
+             *_counts([cells[*goal, who] for who in subjects if (*goal, who) in cells]))
+            for goal, first in goals.items()
+        ]  # fmt: skip
+    else:
+        columns = ("instrument", "measure", "subject", "value", "chance", "items", "unreadable", "errors", "run")
+        rows = [
+            (goal[0], first.card.title, who, _estimate(found, failed), _chance(first), *_counts([found]), found.run.id)
+            for goal, first in goals.items()
+            for who in subjects
+            if (found := cells.get((*goal, who))) is not None
+        ]
+    ids = ", ".join(run.id for run in runs[:6]) + (" …" if len(runs) > 6 else "")
+    said = dict.fromkeys(note for run in runs for note in caveats(run))
+    said |= dict.fromkeys(
+        f"{run.subject} on {task}: {failed[run.id, task]}."
+        for run in runs
+        for task in run.tasks
+        if (run.id, task) in failed
+    )
+    if any(line.measure.interval is not None and line.measure.interval.too_few for line in lines):
+        said["(too few): fewer items than an interval needs."] = None
+    note = " ".join([*said, f"One run by group, with its notes: sociometer show RUN ({ids})."])
+    title = " · ".join(dict.fromkeys(run.instrument for run in runs))
+    who = subjects[0] if len(subjects) == 1 else f"{len(subjects)} subjects"
+    table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
+    return table if len({run.instrument for run in runs}) > 1 else _without_first(table)
+
+
+def _why_failed(run: StoredRun, task: str) -> str:
+    """Why a run has no number that counts, as its instrument judges it; empty if it has one."""
+    return run.task(task).headline(run.view(task)).failed
+
+
+def _estimate(line: Line | None, failed: Mapping[tuple[str, str], str]) -> str | None:
+    if line is None:
+        return None
+    return "FAILED" if (line.run.id, line.task) in failed else line.estimate
+
+
+def _chance(line: Line) -> str | None:
+    return None if line.chance is None else number(line.chance, line.card.unit)
+
+
+def _counts(lines: Sequence[Line]) -> tuple[Cell, ...]:
+    items = {line.measure.items for line in lines}
+    count: Cell = items.pop() if len(items) == 1 else f"{min(items)} to {max(items)}"
+    return count, sum(line.measure.unreadable for line in lines), sum(line.errors or 0 for line in lines)
+
+
+def caveats(run: StoredRun) -> list[str]:
+    """What must be said next to the numbers of a run."""
+    found = []
     if run.status is not RunStatus.FINISHED:
-        caveats.append(f"This run is {run.state}: the numbers cover only what was played.")
+        found.append(f"{run.id} is {run.state}: its numbers cover only what was played.")
     beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
     if beside:
-        caveats.append(f"Stand-ins, not the real thing: {', '.join(beside)}.")
+        found.append(f"Stand-ins, not real models: {', '.join(beside)}.")
     if len(beside) < len(run.stand_ins):
         what = subject_stand_in(run.stand_ins)
-        caveats.append(
-            f"{run.subject} is there so that everything runs anywhere, not for its wits: expect chance."
+        found.append(
+            f"{run.subject} is a very small demonstration model; expect scores near chance."
             if what == TINY
             else f"{run.subject} is a {what}, not a model."
         )
-    return caveats
-
-
-def summary_table(run: StoredRun, task: str) -> Table:
-    """The measures of one task of a run."""
-    summary = run.summary(task)
-    notes = [*_caveats(run), *summary.notes]
-    return Table(
-        name=f"{run.id}/{task}",
-        title=f"{run.instrument} · {task} · {run.subject}  ({run.id})",
-        columns=MEASURE_COLUMNS,
-        rows=tuple(measure_rows(summary.measures)),
-        note=" ".join(notes),
-    )
+    return found
 
 
 def run_json(run: StoredRun) -> dict[str, Any]:

@@ -8,24 +8,27 @@ from typing import Any
 import click
 import msgspec
 
+from sociometer.cli.formats import FORMATS, format_command
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
-    json_option,
     run_config,
     run_options,
     setting_options,
     store_option,
     store_path,
 )
-from sociometer.cli.output import print_result
+from sociometer.cli.output import Display, display_options, print_result
 from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.project import project_option, with_defaults
-from sociometer.core.card import Card, CommandCard
+from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
 from sociometer.instruments import cards, load, load_command
+
+IMPORT = "import"
+"""The verb that takes an instrument or the format of another tool's logs."""
 
 
 @cache
@@ -38,10 +41,18 @@ def verbs() -> dict[str, dict[str, CommandCard]]:
     return offered
 
 
+def takers(verb: str) -> list[str]:
+    """What may follow a verb: the instruments that offer it; for `import` also the formats of other tools' logs."""
+    return [*sorted(verbs()[verb]), *(FORMATS if verb == IMPORT else ())]
+
+
 def verb_command(verb: str) -> click.Command:
     """The command that finds the instrument and hands the rest of the line to it."""
 
     def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
+        if verb == IMPORT and words and words[0] in FORMATS:
+            with format_command(words[0]).make_context(f"sociometer {verb} {words[0]}", list(words[1:])) as context:
+                return context.command.invoke(context)
         name, rest = _find_instrument(verb, list(words))
         inner = instrument_command(cards()[name], verbs()[verb][name])
         with inner.make_context(f"sociometer {verb} {name}", rest) as context:
@@ -59,19 +70,22 @@ def verb_command(verb: str) -> click.Command:
 def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
     """The instrument that was named first or by --instrument, or the only one that offers the verb."""
     offering = verbs()[verb]
+    formats = FORMATS if verb == IMPORT else {}
+    what, takes = "instrument or format" if formats else "instrument", ", ".join(takers(verb))
     if words and words[0] in cards():
         name, rest = words[0], words[1:]
     elif "--instrument" in words[:-1]:
         place = words.index("--instrument")
         name, rest = words[place + 1], words[:place] + words[place + 2 :]
-    elif len(offering) == 1:
+    elif len(offering) == 1 and not formats:
         name, rest = next(iter(offering)), words
     elif words and not words[0].startswith("-"):
-        raise unknown("instrument", words[0], offering, f"'{verb}' is offered by: {', '.join(sorted(offering))}.")
+        raise unknown(what, words[0], {**offering, **formats}, f"'{verb}' takes: {takes}.")
     elif "--help" in words or "-h" in words:
-        raise click.UsageError(f"name an instrument first: sociometer {verb} {{{'|'.join(sorted(offering))}}} --help")
+        names = takes.replace(", ", "|")
+        raise click.UsageError(f"name an {what} first: sociometer {verb} {{{names}}} --help")
     else:
-        raise UsageError(f"'{verb}' needs an instrument: {', '.join(sorted(offering))}.")
+        raise UsageError(f"'{verb}' needs an {what}: {takes}.")
     if name not in offering:
         if name not in cards():
             raise unknown("instrument", name, offering)
@@ -83,19 +97,60 @@ def instrument_command(card: Card, command: CommandCard) -> click.Command:
     """The command of one instrument, with its own options and those of `run` where it plays."""
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
-    shared = run_options()
-    if not command.plays:
-        shared = [option for option in shared if option.name in ("official", "data", "prompts", "seed")]
-    shared += [_figures_option(), store_option(), project_option(), json_option()]
-    shared += [click.Option(["--quiet"], is_flag=True, help="Show no progress.")]
+    shared = [*_heeded(command), store_option(), project_option(), *display_options()]
+    shared.append(click.Option(["--quiet"], is_flag=True, help="Show no progress.", hidden=not command.plays))
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
 
-    def call(as_json: bool, quiet: bool, figures: Path | None = None, **values: Any) -> int:
-        return _call(card, command, settings, as_json, quiet, figures, values)
+    def call(
+        as_json: bool,
+        everything: bool,
+        csv: Path | None,
+        quiet: bool = False,
+        figures: Path | None = None,
+        **values: Any,
+    ) -> int:
+        return _call(card, command, settings, as_json, quiet, Display(everything, csv), figures, values)
 
-    return click.Command(command.verb, callback=with_defaults(call, card.name), params=params, help=command.help)
+    completed = with_defaults(call, card.name)
+
+    def complete(**values: Any) -> Any:
+        # Defaults of a project apply to commands that play, which have every option of `run`, listed or not.
+        return completed(**{**(_run_defaults() if command.plays else {}), **values})
+
+    return click.Command(command.verb, callback=complete, params=params, help=command.help)
+
+
+def _run_defaults() -> dict[str, Any]:
+    """The options of `run`, each at its default."""
+    return click.Command("run", params=run_options()).make_context("run", []).params
+
+
+_GROUPS: dict[SharedOptions, tuple[str, ...]] = {
+    "subject": (
+        "models", "base_url", "revision", "key_variable", "temperature", "top_p", "server_sampling", "reply_tokens",
+        "sampling_seed", "stop", "reasoning_effort", "logprobs",
+    ),
+    "items": ("limit", "items"),
+    "files": ("official", "data"),
+    "prompts": ("prompts",),
+    "seed": ("seed",),
+    "repeats": ("repeats",),
+}  # fmt: skip
+_OF_RUN_ALONE = ("tasks", "name", "label")
+
+
+def _heeded(command: CommandCard) -> list[click.Parameter]:
+    """The shared options that have an effect on a command."""
+    takes = (*_GROUPS, "figures") if command.takes is None else command.takes
+    grouped = {option: group for group, options in _GROUPS.items() for option in options}
+    found: list[click.Parameter] = []
+    for option in run_options():
+        group = grouped.get(str(option.name))
+        if option.name not in _OF_RUN_ALONE and (group in takes if group else command.plays):
+            found.append(option)
+    return [*found, *([_figures_option()] if "figures" in takes else [])]
 
 
 def _figures_option() -> click.Option:
@@ -121,12 +176,12 @@ def _call(
     settings: tuple[Setting, ...],
     as_json: bool,
     quiet: bool,
+    display: Display,
     figures: Path | None,
     values: dict[str, Any],
 ) -> int:
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
-    defaults = click.Command("run", params=run_options()).make_context("run", []).params
-    given = {**defaults, **values}
+    given = {**_run_defaults(), **values}
     options = Settings.chosen(command.option, chosen_settings(command.option, values))
     config = run_config(card, "", given, chosen_settings(settings, values))
     config = msgspec.structs.replace(
@@ -136,8 +191,10 @@ def _call(
 
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
-        context = CommandContext(engine, load(card.name), config, tuple(dict.fromkeys(given["models"])))
-        code = print_result(_with_figures(entry(context, options), figures), as_json)
+        context = CommandContext(
+            engine, load(card.name), config, tuple(dict.fromkeys(given["models"])), progress.expect
+        )
+        code = print_result(_with_figures(entry(context, options), figures), as_json, display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
             sys.stderr.write(f"some items have no answer ({failed}); the same command again tries them.\n")

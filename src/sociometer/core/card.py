@@ -60,6 +60,10 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
 
 
+SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats", "figures"]
+"""Options that many commands share: of the subject, of the choice of items, of official files, …"""
+
+
 class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
     """A command that only this instrument offers: `sociometer VERB INSTRUMENT …`."""
 
@@ -70,6 +74,8 @@ class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it takes the options of `run` (models, roles, limits, caps)."""
     settings: tuple[str, ...] | None = None
     """The instrument's settings that it heeds; None means all of them."""
+    takes: tuple[SharedOptions, ...] | None = None
+    """The groups of shared options that have an effect on it; None means all of them."""
     option: tuple[Setting, ...] = ()
 
 

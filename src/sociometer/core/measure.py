@@ -45,13 +45,17 @@ class Measure(Struct, frozen=True, omit_defaults=True):
 
 
 class Table(Struct, frozen=True, omit_defaults=True):
-    """A ready table."""
+    """A ready table; adjacent columns `from` and `to` are the bounds of an interval."""
 
     name: str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    units: dict[str, str] = {}
+    """The unit of columns with numbers: `share`, `share-points` (a difference of shares), `points`, `number`, `p`."""
+    details: tuple[str, ...] = ()
+    """The columns that the terminal shows only with `--all`."""
 
     def _repr_html_(self) -> str:
         """How a notebook shows the table."""

@@ -194,9 +194,10 @@ class Instrument:
 
 
 class Result(Struct, frozen=True, omit_defaults=True):
-    """What a command shows: tables on the terminal, everything with `--json`.
+    """What a command shows: first the finding, then tables on the terminal, everything with `--json`.
 
-    `failed` makes the exit code 1 (a gate that did not hold, a lint that found something).
+    `more` are tables that the terminal shows only with `--all`. `failed` makes the exit code 1 (a gate that did not
+    hold, a lint that found something).
     """
 
     tables: tuple[Table, ...] = ()
@@ -205,6 +206,8 @@ class Result(Struct, frozen=True, omit_defaults=True):
     wrote: tuple[str, ...] = ()
     data: dict[str, Any] = {}
     failed: bool = False
+    finding: str = ""
+    more: tuple[Table, ...] = ()
 
 
 class FinishedEpisode(Struct, frozen=True):

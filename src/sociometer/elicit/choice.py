@@ -21,10 +21,12 @@ from sociometer.elicit.verdicts import read_boxes, read_list, read_ranking, read
 __all__ = ["ChoiceReading", "read_choice", "render_options"]
 
 _REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline|would rather not)|as an ai\b|"
+    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|"
+    r"i(?: (?:can(?:no|')?t|won't|refuse|decline|would rather not)|'d rather not| don't (?:want|feel comfortable))|"
+    r"as an ai\b|"
     r"(?:can|could) not (?:answer|choose|determine)|no(?:ne| correct) (?:of|answer)|impossible to (?:tell|say|choose))|"
     r"无法(?:回答|选择|确定|判断|作答|替)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝|不想回答|不愿回答|都不(?:对|"
-    r"是|选|合适)|"
+    r"是|选|合适)|不(?:太|大|会|是很)?(?:想|愿意?|方便|打算)(?:替|帮|为|选|挑|参与|协助)|"
     r"作为(?:一个)?(?:AI|人工智能)",
     re.IGNORECASE,
 )

@@ -34,6 +34,11 @@ _MARKED_ANSWER = re.compile(
     rf"(?P<marks>{GROUP})",
     re.IGNORECASE,
 )
+_HEADED = re.compile(
+    r"^[^\w\n\ue100-\ue160]*(?:(?:my |the )?(?:final )?(?:answer|verdict|conclusion|choice|decision)|"
+    rf"结论|答案|最终选择)[^\w\n\ue100-\ue160]*\n+[^\w\ue100-\ue160]*(?P<marks>{GROUP})(?=[^\w\n(\ue100-\ue160]*(?:\n|$|\())",
+    re.IGNORECASE | re.MULTILINE,
+)
 _ALONE = re.compile(rf"^[\s\W_]*?({GROUP})[^\w\ue100-\ue160]*(?:it is|then|选项|for me)?\W*$")
 _OPENING = re.compile(
     rf"^[^\w\ue100-\ue160]*({GROUP})(?!\s*:\s*{ANY}\W*$)"
@@ -126,7 +131,8 @@ class Evidence:
         return [found[start] for start in sorted(found)]
 
     def marked_answers(self) -> Iterator[Claim]:
-        for match in _MARKED_ANSWER.finditer(self.marked):
+        found = [*_MARKED_ANSWER.finditer(self.marked), *_HEADED.finditer(self.marked)]
+        for match in sorted(found, key=lambda match: match.start("marks")):
             yield Claim(indexes_of(match["marks"]), MARKED, match.start("marks"))
 
     def at_the_ends(self) -> Iterator[Claim]:

@@ -41,6 +41,9 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 _LABEL_TEXT = re.compile(r"(?P<label>[\ue100-\ue11f])[.:)\]\"' ,、—–-]{1,6}(?P<text>[^\n\ue100-\ue160]{4,160})")
+_PREDICATE = re.compile(
+    r"\s+(?:is|was|are|were|has|had|gets?|got|does|did|will|would|wins?|won|goes|went|[a-z]+(?:s|ed))\b"
+)
 _CONTRACTED = ((" have ", " ve "), (" is ", " s "), (" are ", " re "), (" will ", " ll "), (" would ", " d "))
 _ONLY_AT_HEAD = {"yes", "no", "both", "neither", "nothing", "none", "nobody", "maybe", "true", "false", "now", "never"}
 
@@ -146,6 +149,9 @@ class Marker:
             re.compile(rf"(?<!\w)[\"'(\[]+{either(both)}[\"')\]]+(?!\w)|(?!)"),
             re.compile(rf"(?<![\w'’(])[\"']?{either(both)}\)"),
         ]
+        capitals = [core for core in cores if core.isascii() and core.isupper() and len(core) == 1]
+        if capitals:
+            passes.append(re.compile(rf"\A[ \t\"'*#>-]*{either(capitals)}(?=[.:]\s)"))
         heads = [form for form in both if form.islower() and not self._is_ambiguous(form)]
         if heads:
             passes.append(re.compile(rf"(?m)(?P<lead>^[ \t>#*-]*){either(heads)}(?=[.:)]\s)"))
@@ -265,6 +271,8 @@ def _join(text: str, *, digits: bool) -> str:
     def one(match: re.Match[str]) -> str:
         label, words = match["label"], match["words"]
         if index_of(label) == index_of(words):
+            if _PREDICATE.match(match.string, match.end()) and "." in match[0]:
+                return f"{label}. {words}"  # the words begin a sentence of their own: "It is B. Beatriz was clapped."
             return f"{label}." if match.start() == 0 else label
         if digits and match["line"] is not None and not match["line"].strip():
             return f"{match['line']}{index_of(label) + 1}. {words}"

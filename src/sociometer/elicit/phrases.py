@@ -51,10 +51,12 @@ _CHOICE = (
 )
 BEST = (
     r"(?:best|correct|right|better|(?:saf|wis|kind|gentl|nic|fair|smart)(?:er|est)|strongest|winner|top|"
-    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|more [a-z-]+|only|(?:[a-z-]+ )?one|"
+    r"clearest|closest|ideal|preferable|most [a-z-]+(?: [a-z-]+)?|more [a-z-]+|"
+    r"only(?! (?:an?|about|part|half|partly|the (?:cause|reason|symptom))\b)|(?:[a-z-]+ )?one|"
     r"superior|"
     r"(?:final |my )?answer|way to go|strong(?:er|est)|favou?rite|pick|choice|recommended|sensible|solution|"
-    r"what (?:i|we)(?:'d| would|'ll)? (?:choose|pick|recommend|go|say|do)|(?:simplest|smartest|healthiest|warmest) \w+)"
+    r"what (?:i|we)(?:'d| would|'ll)? (?:choose|pick|recommend|go|say|do|find|see|expect)|"
+    r"(?:simplest|smartest|healthiest|warmest) \w+)"
 )
 WORST = r"(?:worst|weakest|poorest|least [a-z-]+)"
 """What a question may ask for instead of the best."""
@@ -66,6 +68,7 @@ _BE = (
 _VERB = (
     r"(?:choose|chose|chosen|choosing|select|selected|selecting|pick|picked|picking|go with|going with|went with|"
     r"go for|going for|opt for|opting for|settled? on|settling on|settle for|decided? on|decided? for|say|answer|"
+    r"advise|"
     r"vote for|vote|take|taking|stick with|sticking with|stay with|prefer|recommend(?: going with)?|suggest|favou?r|"
     r"lean(?:ing)?(?: towards?| to)?|side with|come down on the side of|conclude|think|believe|guess|argue for|"
     r"end up with|land on|landing on|mark|accept|go|endorse|back|give you|meant?|inclined to (?:pick|choose|say)|do|"
@@ -98,6 +101,9 @@ _ENGLISH_BEFORE = (
     rf"aligns? (?:[a-z]+ ){{0,2}}with|"
     rf"described (?:[a-z]+ )?by|captured (?:[a-z]+ )?by|leads? (?:me |us )?to|brings? (?:me |us )?to|supports|"
     rf"is exactly what|consistent with|reflected in|in line with|by elimination,?)\s+|"
+    rf"\b(?:the|my) (?:utterance|comment|option|reply|line|sentence|statement|letter)(?: here)? (?:is|must be)\s+|"
+    rf"\b{_CHOICE}{_BE} (?:therefore|thus|clearly|so|then|simply) (?:the |in the )?(?:[\ue140-\ue15f],? )?|"
+    rf"\bwhat(?:'s left| remains| is left),? [^.;:\n]{{0,30}}\bis\s+|"
     rf"\b(?:answer|option|one|reply|response|comment|sentence|utterance|line|choice|statement|person)s? "
     rf"(?:that|which|who|where|in which) [^.;:\n]{{1,100}} (?:is|would be|must be|has to be)\s+|"
     rf"\b(?:i|i'd|i'll|we|i'm going to)(?: (?:would|will|should|just|simply|have to|must|therefore|choose to|"
@@ -135,7 +141,7 @@ _HAN_BEFORE = (
 )
 CLAIM_BEFORE = re.compile(rf"(?:{_ENGLISH_BEFORE}|(?:{_HAN_BEFORE})\s*)[\"'(]*{_ADVERBS}[\"'(]*$", re.IGNORECASE)
 DECLARED_BEFORE = re.compile(
-    rf"(?:\b(?:answer|choice|pick|vote|selection)\b(?: here)?{_BE}|"
+    rf"(?:\b(?:answer|choice|pick|vote|selection|letter)\b(?: here)?{_BE}|"
     rf"\b(?:i|i'd|i'll|i'm|i've)\b(?:'d|'ll|'m|'ve)?\s+(?:[a-z']+\s+){{0,3}}?(?:choose|chose|pick|picked|select|"
     rf"selected|"
     rf"go|going|went|opt|settle|settled|decided?|vote|stick|sticking|take|choosing|picking)(?: with| for| on)?|"

@@ -46,17 +46,28 @@ def _without_reasoning(text: str) -> str:
     return text[: opened.start()] if opened else text
 
 
+def _first_answer(lines: Sequence[str], heads: Sequence[tuple[str, ...]], known: Sequence[str]) -> int | None:
+    """The line of the first answer: a marked one, a label alone, or one option alone in the first line."""
+    first = lines[0].strip()
+    if len(lines) > 2 and not lines[1].strip():
+        for head, option in zip(heads, known, strict=True):
+            if first.startswith(head) and first[2:].strip()[:20] == option:
+                return 0
+    return next((at for at, line in enumerate(lines) if _ANSWERED.search(line)), None)
+
+
 def _before_other_options(text: str, options: Sequence[str], labels: Sequence[str]) -> str:
     """Cut the reply where, after an answer, it lists other options and answers those too."""
     lines = text.split("\n")
-    answered = next((at for at, line in enumerate(lines) if _ANSWERED.search(line)), None)
-    if answered is None:
-        return text
     heads = [tuple(f"{plain(label).strip('()[]. ')}{stop}" for stop in ".):") for label in labels]
     known = [plain(option)[:20] for option in options]
+    answered = _first_answer(lines, heads, known)
+    if answered is None:
+        return text
     for at in range(answered + 1, len(lines) - 1):
         listed = all(lines[at + step].startswith(heads[step]) for step in (0, 1))
-        if not listed or any(line[2:].strip()[:20] in known for line in lines[at : at + 2]):
+        asked = any(line.rstrip().endswith(("?", "？")) for line in lines[answered + 1 : at])
+        if not listed or (not asked and any(line[2:].strip()[:20] in known for line in lines[at : at + 2])):
             continue
         again = any(_ANSWERED.search(line) for line in lines[at + 2 :])
         if again and not _TAKEN_BACK.search("\n".join(lines[answered:])):

@@ -1,7 +1,7 @@
 """What an instrument's own commands are handed: the user's choices, the engine and the store."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +25,18 @@ class CommandContext:
     """One instrument, the user's choices, and the engine."""
 
     def __init__(
-        self, engine: Engine, instrument: Instrument, config: RunConfig, subjects: tuple[str, ...] = ()
+        self,
+        engine: Engine,
+        instrument: Instrument,
+        config: RunConfig,
+        subjects: tuple[str, ...] = (),
+        expect: Callable[[int], None] = lambda runs: None,
     ) -> None:
-        """`subjects` are the models given by `--model`; `config` holds everything else that the user chose."""
+        """`subjects` are the models given by `--model`; `config` holds everything else that the user chose.
+
+        `expect` tells whoever shows progress how many times `play` will be called.
+        """
+        self.expect = expect
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed

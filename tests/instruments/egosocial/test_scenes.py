@@ -119,7 +119,7 @@ def test_the_paired_contrast_is_worked_out_by_hand():
     assert gain.value == pytest.approx(0.5)
     assert gain.interval.low < 0.5 < gain.interval.high
     # five discordant stories, all in one direction: 2 / 2^5
-    assert gain.note.endswith("p = 0.0625")
+    assert gain.note.endswith("p = .062")
     (table,) = [table for table in summary.tables if table.name == "gain"]
     row = dict(zip(table.columns, table.rows[0], strict=True))
     assert row["p (McNemar)"] == pytest.approx(0.0625)

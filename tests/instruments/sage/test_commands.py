@@ -167,9 +167,9 @@ def test_rejudging_and_stability_before_another_simulator(cli, imported):
     shown = tables(found)
     assert shown["rejudge"][0]["items"] == 12
     assert next(each for each in shown["stability"] if each["measure"] == "stability")["value"] == 1
-    [told] = [note for note in found["notes"] if note.startswith("rejudge of some-model: run ")]
-    assert told.endswith(", simulator sage/appraisal")
-    run = told.removeprefix("rejudge of some-model: run ").split(",")[0]
+    [told] = [row for row in shown["runs"] if row["analysis"] == "rejudge"]
+    assert (told["subject"], told["simulator"]) == ("some-model", "sage/appraisal")
+    run = told["run"]
     assert tables(cli("simulators", "sage", first, run, "--json"))["leniency"][0]["simulator"] == "sage/appraisal"
 
 

@@ -41,10 +41,9 @@ def test_conditions_with_other_items_are_compared_on_the_shared_ones_and_still_c
 
 
 def test_the_table_has_every_ability():
-    table = probing.change_table(
-        [made([1.0] * 4, [0.0] * 4, abilities=["empathy", "empathy", "concern", "concern"])], ["boredom"]
-    )
-    assert {row[2] for row in table.rows} == {"all", "empathy", "concern"}
+    probes = [made([1.0] * 4, [0.0] * 4, abilities=["empathy", "empathy", "concern", "concern"])]
+    assert {row[2] for row in probing.change_table(probes, ["boredom"]).rows} == {"all"}
+    assert {row[2] for row in probing.ability_table(probes, ["boredom"]).rows} == {"empathy", "concern"}
 
 
 def test_families_come_from_the_name_unless_given():

@@ -224,7 +224,7 @@ def test_a_sheet_of_doubts_comes_back_as_readings(tmp_path, monkeypatch, capsys)
         writer.writerows(lines)
     capsys.readouterr()
     assert run_command([*words, "--readings", str(sheet)]) == 0
-    assert "100.0% are converted" in capsys.readouterr().out
+    assert "100 % are converted" in capsys.readouterr().out
 
 
 def test_readings_that_fit_nothing_are_said_and_an_empty_cell_is_open(tmp_path, monkeypatch, capsys):

@@ -74,7 +74,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
             wrote.append(
                 context.write(Path(options.text("out")), write_sheet(table.columns, table.rows, guard_formulas=True))
             )
-    return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults))
+    finding = f"{sum(map(len, scenes.values()))} scenes, {len(faults) or 'no'} faults."
+    return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)
 
 
 def _faults(scenes: list[Scene]) -> Iterable[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.core.measure import Measure, Summary, Table
@@ -188,7 +189,7 @@ def _pairs(run: Run, first: str, second: str) -> list[tuple[Observation, Observa
 
 
 def _tested(found: PairedDifference) -> str:
-    return f"paired sign-flip test by cluster: p = {found.p_value:.4f}"
+    return f"paired sign-flip test by cluster: {p_phrase(found.p_value)}"
 
 
 def _line(facet: str, level: str, found: PairedDifference) -> tuple[str | float | int | None, ...]:

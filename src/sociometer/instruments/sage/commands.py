@@ -1,10 +1,13 @@
 """What only this instrument offers on the command line."""
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from sociometer.analysis.formatting import estimate
+from sociometer.core.card import Card
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Interval, Summary, Table
@@ -50,7 +53,8 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
         figures = [_value(summary, each) for each in ("sentient", "success", "failure")]
         rows.append((run.id, subject, simulator, len(episodes), *figures))
     columns = ("run", "subject", "simulator", "dialogues", "score", "success", "failure")
-    return Result(tables=(Table("imported", "Imported dialogues", columns, tuple(rows)),))
+    units = {"score": "points", "success": "share", "failure": "share"}
+    return Result(tables=(Table("imported", "Imported dialogues", columns, tuple(rows), units=units),))
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
@@ -61,7 +65,11 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     runs = [context.run(reference) for reference in options.texts("runs")]
     names = _told_apart(runs)
     tables: list[Table] = []
-    notes = [f"{name}: {note}" for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
+    more: list[Table] = []
+    findings: list[str] = []
+    made: list[tuple[Cell, ...]] = []
+    said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
+    context.expect(len(wanted) * len(runs))
     for what in wanted:
         played: list[StoredRun] = []
         for run in runs:
@@ -71,15 +79,19 @@ def analyse(context: CommandContext, options: Settings) -> Result:
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
             with seated_for(what):
                 played.append(context.play(what, subject=run.subject, items=items))
-        tables.append(_measures_table(what, played, names))
+        tables.append(_overview_table(what, played, names, context.instrument.card))
+        findings.append(_range(what, played, names, context.instrument.card))
+        more.append(_measures_table(what, played, names))
         for name, run in zip(names, played, strict=True):
-            notes.append(f"{what} of {name}: run {run.id}{_asked_of(what, run)}")
-            notes.extend(f"{name}: {note}" for note in run.summary(what).notes)
+            made.append((what, name, run.id, _asked_of(what, run)))
+            said += [(name, note) for note in run.summary(what).notes]
             failures = run.view(what).failures()
-            notes.extend(f"{what}, {name}: {count} without an outcome ({kind})" for kind, count in failures.items())
+            said += [(name, f"{what}: {count} without an outcome ({kind})") for kind, count in failures.items()]
         if what == "relationship":
-            tables.append(_levels_table(played))
-    return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
+            more.append(_levels_table(played))
+    more.append(Table("runs", "Runs of the analyses", ("analysis", "subject", "run", "simulator"), tuple(made)))
+    finding = "\n".join(filter(None, findings))
+    return Result(tables=tuple(tables), notes=_told_once(said, len(names)), finding=finding, more=tuple(more))
 
 
 def what_if(context: CommandContext, options: Settings) -> Result:
@@ -144,8 +156,10 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     gap_columns = ("simulator", "dialogues", "mean", "kinder by", "from", "to", "slope")
     gaps = Table("leniency", f"Leniency against {base}", gap_columns, tuple(kinder))
     columns = ("simulator", "subject", "score", "calibrated")
-    brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores))
-    return Result(tables=(ranks, gaps, brought))
+    points = dict.fromkeys(("score", "calibrated", "mean", "kinder by", "from", "to"), "points")
+    brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores), units=points)
+    gaps = msgspec.structs.replace(gaps, units=points)
+    return Result(tables=(ranks, gaps, brought), finding=_kinder(kinder, base))
 
 
 def contrast(context: CommandContext, options: Settings) -> Result:
@@ -155,7 +169,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
     _refuse_one_subject_twice(runs)
     finals = {run.subject: _finals(run) for run in runs}
     tables = [leaderboard_table([_summarised(run) for run in runs])]
-    notes = [f"{run.subject}: {note}" for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
+    said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
     if options.texts("pair"):
         tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
@@ -168,7 +182,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         )
         columns = ("subject", "place here", "place there", "gained", "rank stated there")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
-    return Result(tables=tuple(tables), notes=tuple(dict.fromkeys(notes)))
+    return Result(tables=tuple(tables), notes=_told_once(said, len(runs)), finding=_first_place(tables[0]))
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
@@ -282,6 +296,35 @@ def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
         seen[run.subject] = run.id
 
 
+def _kinder(rows: Sequence[tuple[Cell, ...]], base: str) -> str:
+    """How much more lenient each simulator is than the reference, in a sentence each."""
+    said = []
+    for name, dialogues, _, gap, low, high, _ in rows:
+        if isinstance(gap, float):
+            interval = _interval(low, high)
+            if gap < 0 and interval is not None:
+                interval = interval.scaled(-1)
+            size = estimate(abs(gap), "points", interval)
+            more = "kinder" if gap > 0 else "stricter"
+            said.append(f"{name} is {more} than {base} by {size} points on {dialogues} shared dialogues.")
+    return "\n".join(said) or f"No other simulator shares dialogues with {base}."
+
+
+def _first_place(board: Table) -> str:
+    """Who is first on the leaderboard, and with what score."""
+    ranked = [dict(zip(board.columns, row, strict=True)) for row in board.rows if row[0] is not None]
+    if not ranked:
+        return "Nobody is ranked: no run was played without a stand-in on scenarios that others share."
+    first = ranked[0]
+    score = first["score"]
+    shown = estimate(score if isinstance(score, float) else None, "points", _interval(first["from"], first["to"]))
+    return f"{first['subject']} is first of {len(ranked)}: {shown} points."
+
+
+def _interval(low: Cell, high: Cell) -> Interval | None:
+    return Interval(low, high) if isinstance(low, float) and isinstance(high, float) else None
+
+
 def _by(dialogue: Dialogue, simulator: str) -> Dialogue:
     return msgspec.structs.replace(dialogue, simulator=simulator)
 
@@ -330,8 +373,55 @@ def _stand_ins(run: StoredRun) -> tuple[str, ...]:
 def _asked_of(what: str, run: StoredRun) -> str:
     """Whose judgement an analysis of simulators holds."""
     if what == "rejudge":
-        return f", simulator {_simulator(run)}"
-    return f", simulator {run.view(what).roles['simulator']}" if what == "stability" else ""
+        return _simulator(run)
+    return run.view(what).roles["simulator"] if what == "stability" else ""
+
+
+def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...]:
+    """Each note once, with the subjects that it is about unless it is about all of them."""
+    of: dict[str, list[str]] = {}
+    for name, note in said:
+        of.setdefault(note, []).append(name)
+    return tuple(
+        note
+        if len(set(names)) == subjects
+        else f"{', '.join(dict.fromkeys(names[:3]))}{f' and {len(names) - 3} more' * (len(names) > 3)}: {note}"
+        for note, names in of.items()
+    )
+
+
+def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> Table:
+    """The measures of an analysis overall, one row a subject, the highest first."""
+    goals = card.measures_of(what)
+    rows: list[tuple[Cell, ...]] = []
+    for name, run in sorted(zip(names, runs, strict=True), key=lambda pair: -_first_value(what, pair[1], card)):
+        found = [run.summary(what).measure(goal.name) for goal in goals]
+        items = max((measure.items for measure in found if measure), default=0)
+        values = (
+            estimate(measure.value, goal.unit, measure.interval) if measure else None
+            for goal, measure in zip(goals, found, strict=True)
+        )
+        rows.append((name, *values, items, max((measure.errors for measure in found if measure), default=0)))
+    columns = ("subject", *(goal.title for goal in goals), "items", "errors")
+    return Table(f"{what}-overview", f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
+
+
+def _first_value(what: str, run: StoredRun, card: Card) -> float:
+    """The value of the analysis' first measure; the lowest of all where there is none."""
+    value = _value(run.summary(what), card.measures_of(what)[0].name)
+    return -math.inf if value is None else value
+
+
+def _range(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> str:
+    """The lowest and the highest value of the analysis' first measure, in a sentence."""
+    goal = card.measures_of(what)[0]
+    pairs = zip(names, (run.summary(what).measure(goal.name) for run in runs), strict=True)
+    found = [(measure.value, name, measure) for name, measure in pairs if measure and measure.value is not None]
+    if not found:
+        return f"{goal.title}: no result."
+    ends = [min(found, key=lambda entry: entry[0]), max(found, key=lambda entry: entry[0])]
+    said = [f"{estimate(value, goal.unit, measure.interval)} ({name})" for value, name, measure in ends]
+    return f"{goal.title}: {said[0]}." if len(found) == 1 else f"{goal.title}: from {said[0]} to {said[1]}."
 
 
 def _measures_table(what: str, runs: Sequence[StoredRun], names: Sequence[str]) -> Table:

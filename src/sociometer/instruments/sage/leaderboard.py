@@ -50,7 +50,8 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
     )  # fmt: skip
     note = STAND_IN if any(run.stand_ins for run in runs) else ""
     ranked_first = tuple(sorted(rows, key=lambda row: row[0] is None))
-    return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, note=note)
+    units = {"score": "points", "from": "points", "to": "points", "success": "share", "failure": "share"}
+    return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, note=note, units=units)
 
 
 def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:

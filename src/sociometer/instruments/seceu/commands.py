@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.stand_ins import subject_stand_in
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
@@ -173,7 +174,7 @@ def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
             (
                 "sex difference",
                 f"women {sex.female_mean:.2f} (n = {sex.females}), men {sex.male_mean:.2f} (n = {sex.males}), "
-                f"t({sex.females + sex.males - 2}) = {sex.t:.2f}, p = {sex.p_value:.3f}",
+                f"t({sex.females + sex.males - 2}) = {sex.t:.2f}, {p_phrase(sex.p_value)}",
             )
         )
     return Table("norm", "Norm", ("what", "value"), tuple(rows))

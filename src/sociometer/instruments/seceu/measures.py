@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.measures import Observation, grouped_measures, mean_measure, observations
 from sociometer.core.measure import Interval, Measure
 from sociometer.core.task import RunView
@@ -112,7 +113,7 @@ def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> st
     """Return what the paper says of a pattern similarity, with its p-value."""
     if similarity is None:
         return "no pattern: fewer than ten items, or nearly the same distance everywhere"
-    said = f"p = {p_value:.3f}" if p_value is not None else ""
+    said = p_phrase(p_value) if p_value is not None else ""
     if similarity < norm.different_below:
         said += f"; below {norm.different_below:g}: a qualitatively different mechanism, in the paper's words"
     return said.removeprefix("; ")

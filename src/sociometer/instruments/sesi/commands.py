@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from sociometer.analysis.formatting import number
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
@@ -34,12 +35,13 @@ def lint(context: CommandContext, options: Settings) -> Result:
     doubts = tuple((name, "; ".join(str(doubt) for doubt in why)) for name, why in conversions.doubts.items())
     converted = len(conversions.converted)
     second = (
-        f"{converted / len(found):.1%} are converted: {converted - len(conversions.read)} items by rule alone, "
+        f"{number(converted / len(found), 'share')} are converted: "
+        f"{converted - len(conversions.read)} items by rule alone, "
         f"{len(conversions.read)} with what readers found."
     )
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
-        Table("baselines", "What no understanding earns", ("rule", "accuracy"), rules),
+        Table("baselines", "What no understanding earns", ("rule", "accuracy"), rules, units={"accuracy": "share"}),
         Table("doubts", "Not converted to the second person", ("item", "why"), doubts, second),
     )
     notes = [
@@ -55,7 +57,12 @@ def lint(context: CommandContext, options: Settings) -> Result:
         wrote.append(context.write(Path(options.text("sheet")), sheet))
         if doubts:
             notes.append("write into 'becomes' what stands there ('-': nothing; '?': open); give it as --readings.")
-    return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs))
+    finding = (
+        f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
+        f"{len(repeated) or 'no'} duplicate ids, "
+        f"{len(doubts) or 'none'} not converted to the second person."
+    )
+    return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs), finding=finding)
 
 
 def probe(context: CommandContext, options: Settings) -> Result:
@@ -67,6 +74,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
     families = {model: family for family, models in given.items() for model in models}
     probes, stand_ins = [], []
+    context.expect(len(context.subjects) * (len(wanted) + 1))
     for subject in context.subjects:
         runs = {
             name: context.play("questions", subject=subject, settings={"condition": name}).view("questions")
@@ -74,17 +82,21 @@ def probe(context: CommandContext, options: Settings) -> Result:
         }
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
         stand_ins += caveats.stand_in_notes([runs[CONTROL]])
-    tables = [
-        probing.change_table(probes, wanted),
+    tables = [probing.change_table(probes, wanted), probing.contrast_table(probes)]
+    more = [
+        probing.ability_table(probes, wanted),
         probing.most_moved(probes, wanted),
-        probing.contrast_table(probes),
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
     notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars are of uncorrected p.")
     notes += stand_ins
     return Result(
-        tuple(t for t in tables if t is not None and t.rows), tuple(notes), (probing.change_figure(probes, wanted),)
+        tuple(table for table in tables if table.rows),
+        tuple(dict.fromkeys(notes)),
+        (probing.change_figure(probes, wanted),),
+        finding=probing.finding(probes, wanted),
+        more=tuple(table for table in more if table is not None and table.rows),
     )
 
 

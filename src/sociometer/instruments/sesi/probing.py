@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sociometer.analysis.charts.changes import ChangeBar, change_bars
 from sociometer.analysis.contrast import Change, changes, stars
+from sociometer.analysis.formatting import signed_amount
 from sociometer.analysis.measures import Observation, observations
 from sociometer.analysis.multiplicity import holm
 from sociometer.analysis.paired import paired_difference
@@ -92,26 +93,61 @@ def _corrected(found: Sequence[Change]) -> list[Change]:
     return [replace(change, p_holm=one, p_benjamini_hochberg=two) for change, one, two in pairs]
 
 
-COLUMNS = ("subject", "condition", "ability", "control", "accuracy", "change ratio", "from", "to",
-           "p", "stars", "p (Holm)", "p (BH)", "items")  # fmt: skip
+COLUMNS = ("subject", "condition", "ability", "control", "accuracy", "difference", "from", "to", "p (Holm)",
+           "change ratio", "p", "stars", "p (BH)", "items")  # fmt: skip
+UNITS = {"control": "share", "accuracy": "share", "difference": "share-points", "from": "share-points",
+         "to": "share-points", "change ratio": "number", "first": "share", "second": "share",
+         "mean difference": "share-points", "mean size of the change": "share-points"}  # fmt: skip
+DETAILS = ("change ratio", "p", "stars", "p (BH)", "items")
 
 
 def change_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
-    """Every condition of every subject, overall and by ability; `from` and `to` bound the difference."""
-    lines: list[tuple[Cell, ...]] = []
-    for probe in probes:
-        for ability in ("", *ABILITIES):
-            lines += [_line(probe.subject, ability or "all", change) for change in compare(probe, names, ability)]
+    """Every condition of every subject overall, the clearest change first; `from` and `to` bound the difference."""
+    found = [(probe.subject, change) for probe in probes for change in compare(probe, names)]
+    found.sort(key=lambda entry: (entry[1].p_holm, -abs(entry[1].paired.difference)))
+    lines = tuple(_line(subject, "all", change) for subject, change in found)
+    note = "Differences and their intervals in points. p (Holm) is corrected over the conditions of a subject."
+    details = (*DETAILS, "ability", *(("subject",) if len(probes) < 2 else ()))
+    return Table("changes", "Conditions against the control", COLUMNS, lines, note, UNITS, details)
+
+
+def ability_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
+    """Every condition of every subject by ability."""
+    lines = [
+        _line(probe.subject, ability, change)
+        for probe in probes
+        for ability in ABILITIES
+        for change in compare(probe, names, ability)
+    ]
     note = "Ratio: (condition - control) / control. Stars as in Fig. 3, uncorrected; the interval is of the difference."
-    return Table("changes", "Conditions against the control", COLUMNS, tuple(lines), note)
+    return Table("abilities", "Conditions against the control, by ability", COLUMNS, tuple(lines), note, UNITS, DETAILS)
+
+
+def finding(probes: Sequence[Probe], names: Sequence[str]) -> str:
+    """Which conditions change the accuracy of each subject, corrected over all conditions."""
+    sentences = []
+    for probe in probes:
+        changed = [change for change in compare(probe, names) if change.p_holm < 0.05]
+        if not changed:
+            sentences.append(f"{probe.subject}: none of {len(names)} conditions changes the accuracy beyond doubt.")
+            continue
+        changed.sort(key=lambda change: -abs(change.paired.difference))
+        said = [
+            f"{change.condition} by {signed_amount(change.paired.difference, 'share', interval=change.paired.interval)}"
+            for change in changed[:3]
+        ]
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        count = f"{len(changed)} of {len(names)} conditions"
+        sentences.append(f"{probe.subject}: {count} change the accuracy: {', '.join(said)}{more}.")
+    return "\n".join(sentences)
 
 
 def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
     paired = change.paired
     return (
-        subject, change.condition, ability, paired.first, paired.second, change.ratio,
-        paired.interval.low, paired.interval.high, paired.p_value, change.stars,
-        change.p_holm, change.p_benjamini_hochberg, paired.items,
+        subject, change.condition, ability, paired.first, paired.second, paired.difference,
+        paired.interval.low, paired.interval.high, change.p_holm, change.ratio, paired.p_value, change.stars,
+        change.p_benjamini_hochberg, paired.items,
     )  # fmt: skip
 
 
@@ -124,7 +160,7 @@ def most_moved(probes: Sequence[Probe], names: Sequence[str]) -> Table:
             if moved:
                 lines.append((probe.subject, ability, sum(moved) / len(moved), len(moved)))
     columns = ("subject", "ability", "mean size of the change", "conditions")
-    return Table("moved", "Which abilities the conditions move", columns, tuple(lines))
+    return Table("moved", "Which abilities the conditions move", columns, tuple(lines), units=UNITS)
 
 
 def contrast_table(probes: Sequence[Probe]) -> Table:
@@ -163,7 +199,14 @@ def contrast_table(probes: Sequence[Probe]) -> Table:
         "items",
         "paper",
     )
-    return Table("contrasts", "The paper's contrasts", columns, tuple(lines))
+    return Table(
+        "contrasts",
+        "The paper's contrasts",
+        columns,
+        tuple(lines),
+        units=UNITS,
+        details=("p", "stars", "items", "paper"),
+    )
 
 
 def _means(probe: Probe, names: Sequence[str], items: Sequence[str]) -> list[float]:
@@ -183,7 +226,7 @@ def role_table(probes: Sequence[Probe]) -> Table | None:
                     )
         lines += [(probe.subject, kind, prompt, sum(v) / len(v), len(v)) for (kind, prompt), v in groups.items()]
     columns = ("subject", "class of role", "prompt", "mean difference", "roles")
-    return Table("roles", "Roles", columns, tuple(lines)) if lines else None
+    return Table("roles", "Roles", columns, tuple(lines), units=UNITS) if lines else None
 
 
 def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
@@ -220,6 +263,7 @@ def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
         columns,
         tuple(lines),
         "An item counts once a subject; items are the clusters.",
+        UNITS,
     )
 
 

@@ -4,6 +4,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.measures import grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Summary, Table
@@ -88,7 +89,7 @@ def _positions(seen: _Seen) -> Table | None:
         return None
     bias = position_bias(seen.picked, seen.keyed, 4)
     rows = tuple((label, bias.picked[place], bias.keyed[place]) for place, label in enumerate("ABCD"))
-    note = f"Picks spread evenly over the four positions: p = {bias.p_value:.3g} (chi-square)."
+    note = f"Picks spread evenly over the four positions: {p_phrase(bias.p_value)} (chi-square)."
     return Table("positions", "Position bias", ("position", "picked", "right"), rows, note)
 
 

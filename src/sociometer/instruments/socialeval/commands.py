@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sociometer.analysis.formatting import number
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
@@ -64,8 +65,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
         Table("kinds", "Findings by kind", ("kind", "findings", "meaning"), by_kind),
         _values(trees),
     )
-    note = f"{len(trees)} trees, {len(found)} findings"
-    return Result(tables=tables if found else tables[2:], notes=(note,), failed=bool(found))
+    finding = f"{len(trees)} trees, {len(found) or 'no'} findings."
+    return Result(tables=tables if found else tables[2:], failed=bool(found), finding=finding)
 
 
 def _row(finding: Finding) -> tuple[str, str, int | None, str]:
@@ -91,7 +92,8 @@ def _values(trees: list[Tree]) -> Table:
         episodes = sum(bool(node.choices) for node in tree.nodes)
         rows.append((tree.id, episodes, round(solution.random.full, 4), solution.best_full))
     columns = ("tree", "episodes", "random walk (exact)", "best possible")
-    return Table("values", "Every tree solved exactly", columns, tuple(rows))
+    units = {"random walk (exact)": "share", "best possible": "share"}
+    return Table("values", "Every tree solved exactly", columns, tuple(rows), units=units)
 
 
 def draw(context: CommandContext, options: Settings) -> Result:
@@ -102,7 +104,9 @@ def draw(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("out") or f"{tree.id}.html")
     wrote = context.write(out, page(tree, svg))
     solution = solve(tree)
-    notes = [f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}"]
+    notes = [
+        f"random walk {number(solution.random.full, 'share')}, best possible {number(solution.best_full, 'share')}"
+    ]
     if others:
         notes.append(_also_meant(tree, others))
     return Result(notes=tuple(notes), figures=(Figure("tree", tree.id, svg=svg),), wrote=(wrote,))

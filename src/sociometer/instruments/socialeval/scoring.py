@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.measures import Observations, grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
@@ -232,7 +233,7 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
     note = ""
     if bias.p_value < 0.001 and share > 0.5:
         note = f"position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one stands."
-    return Table("position", title, columns, rows, note=f"χ² test of even picks: p = {bias.p_value:.3g}"), note
+    return Table("position", title, columns, rows, note=f"χ² test of even picks: {p_phrase(bias.p_value)}"), note
 
 
 def score_utterance(item: Crossroads, outcome: Utterance) -> Score:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from msgspec import Struct
 
+from sociometer.analysis.formatting import p_phrase
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Table
 from sociometer.instruments.sesi.items import Question
@@ -85,7 +86,7 @@ def length_table(items: Sequence[Question]) -> Table:
             ("wrong", len(wrong), float(np.mean(wrong)), float(np.std(wrong))),
         )
         d = cohens_d([float(n) for n in right], [float(n) for n in wrong])
-        note = f"Cohen's d = {'undefined' if d is None else format(d, '.2f')}; same distribution: p = {p_value:.3g}."
+        note = f"Cohen's d = {'undefined' if d is None else format(d, '.2f')}; same distribution: {p_phrase(p_value)}."
     return Table("lengths", "Words of an answer", ("answers", "n", "mean", "deviation"), rows, note)
 
 

@@ -1,0 +1,91 @@
+"""Progress on a terminal: a bar for the run, one for all runs, nothing left behind; plain lines when piped."""
+
+import io
+import re
+import sys
+import time
+
+import pytest
+
+from sociometer.cli.progress import ProgressDisplay, downloads, track, working
+from sociometer.core.config import Caps
+from sociometer.engine.budget import Budget
+from sociometer.engine.progress import Progress
+from sociometer.engine.runner import Ending
+from sociometer.store.records import RunStatus
+
+
+class Terminal(io.StringIO):
+    """A stream that claims to be a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def on_terminal(monkeypatch):
+    """Makes standard error a terminal; within the test, since pytest replaces it between setup and call."""
+
+    def make():
+        monkeypatch.setenv("COLUMNS", "100")
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        return sys.stderr
+
+    return make
+
+
+def text_of(stream):
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
+
+
+def play(display, runs):
+    for place in range(runs):
+        progress = Progress(f"sesi · model-{place}", Budget(Caps()), 4, done=2)
+        display.started(f"sesi-{place}", progress)
+        time.sleep(0.4)
+        progress.done = 4
+        display.ended(f"sesi-{place}", Ending(RunStatus.FINISHED))
+
+
+def test_bars_of_the_run_and_of_all_runs(on_terminal):
+    terminal = on_terminal()
+    with ProgressDisplay() as display:
+        display.expect(2)
+        play(display, 2)
+    shown = text_of(terminal)
+    assert re.search(r"sesi · model-0 [━╸╺]+ +50%", shown)
+    assert "all runs" in shown
+    assert "1 of 2 runs done" in shown
+    assert "sesi-1  sesi · model-1  4/4 done" in shown
+    assert max(len(line) for line in re.split(r"[\r\n]", shown)) <= 100
+
+
+def test_one_run_has_one_bar(on_terminal):
+    terminal = on_terminal()
+    with ProgressDisplay() as display:
+        display.expect(1)
+        play(display, 1)
+    assert "all runs" not in text_of(terminal)
+
+
+def test_quiet_shows_nothing(on_terminal):
+    terminal = on_terminal()
+    with ProgressDisplay(quiet=True) as display:
+        play(display, 1)
+    assert terminal.getvalue() == ""
+
+
+def test_other_long_work_is_shown_on_a_terminal_only(on_terminal, monkeypatch):
+    terminal = on_terminal()
+    assert list(track(["a", "b", "c"], "checking runs")) == ["a", "b", "c"]
+    with working("writing"), downloads() as told:
+        told("file.json", 500_000, 1_000_000)
+    shown = text_of(terminal)
+    assert "checking runs" in shown and "2 of 3" in shown
+    assert "file.json" in shown and "0.5 MB" in shown
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert list(track(["a", "b"], "checking runs")) == ["a", "b"]
+    with working("writing"), downloads() as told:
+        told("file.json", 1, 2)
+    assert sys.stderr.getvalue() == ""

@@ -1,0 +1,179 @@
+"""What every command is held to on a terminal of 100 columns: nothing wraps, nothing is wider, the rest is named."""
+
+import io
+import json
+import re
+import sys
+
+import pytest
+
+from sociometer.cli import output
+from sociometer.cli.main import run_command
+from sociometer.cli.table_text import GAP, fitted, shown_width
+from sociometer.cli.verbs import verbs
+from sociometer.instruments import cards
+
+WIDTH = 100
+LINES = 60
+"""A screenful with the words around it."""
+LONG = "a-laboratory-with-a-long-name/its-model-with-a-longer-one-2026-11-15-instruct-preview"
+MODELS = ("baseline/random", "baseline/first", "baseline/oracle")
+
+
+class Terminal(io.StringIO):
+    """Standard output that claims to be a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Three subjects with long names on a few items of every instrument, and a short run of a fourth."""
+    path = tmp_path_factory.mktemp("terminal") / "runs.db"
+    for name in cards():
+        for place, model in enumerate(MODELS):
+            label = ("--label", f"{LONG}-{place}")
+            assert (
+                run_command(["run", name, "--model", model, *label, "--limit", "12", "--quiet", "--store", str(path)])
+                == 0
+            )
+        short = ("--model", "baseline/last", "--label", "short", "--limit", "2")
+        assert run_command(["run", name, *short, "--quiet", "--store", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def shown(store, monkeypatch, capsys):
+    """Runs a command on a terminal; gives its lines, and the tables that it drew."""
+
+    def run(*words):
+        drawn = []
+
+        def recorded(text, width):
+            drawn.append(fitted(text, width))
+            return drawn[-1]
+
+        monkeypatch.setattr(output, "fitted", recorded)
+        monkeypatch.setenv("COLUMNS", str(WIDTH))
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setattr(sys, "stdout", Terminal())
+        code = run_command([*words, "--store", str(store)])
+        text = sys.stdout.getvalue()
+        monkeypatch.undo()
+        told = capsys.readouterr().err
+        if "played with a stand-in" in told:
+            pytest.skip("nobody is ranked who was played with a stand-in")
+        if code == 2 and " needs " in told:
+            pytest.skip("the command needs more than this store has")
+        assert code in (0, 1), told
+        return re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines(), drawn
+
+    return run
+
+
+def runs(store, capsys, instrument=""):
+    capsys.readouterr()
+    assert run_command(["runs", "--json", "--store", str(store)]) == 0
+    known = json.loads(capsys.readouterr().out)
+    return [one["run"] for one in known if not instrument or one["instrument"] == instrument]
+
+
+def fits(lines, drawn):
+    """No line is wider than the terminal, and every row of every table is one line of it."""
+    assert max(map(shown_width, lines)) <= WIDTH
+    assert len(lines) <= LINES, f"{len(lines)} lines"
+    for text in drawn:
+        widths = text.widths
+        for row in (text.columns, *text.rows):
+            cells = zip(row, widths, text.right, strict=True)
+            line = (" " * GAP).join(_aligned(cell, width, right) for cell, width, right in cells)
+            assert any(known.rstrip() == line.rstrip() for known in lines), line
+    return True
+
+
+def _aligned(cell, width, right):
+    space = " " * (width - shown_width(cell))
+    return space + cell if right else cell + space
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("runs",), ("leaderboard",), ("leaderboard", "all"), ("reliability",), ("compare", "all"),
+        ("profile", f"{LONG}-0"), ("plot",), ("verify",), ("doctor",),
+    ],
+)  # fmt: skip
+def test_commands_about_all_runs_fit(shown, words):
+    assert fits(*shown(*words))
+
+
+@pytest.mark.parametrize("instrument", sorted(cards()))
+def test_runs_of_every_instrument_fit(shown, store, capsys, instrument):
+    known = runs(store, capsys, instrument)
+    assert fits(*shown("show", known[0]))
+    assert fits(*shown("compare", *known[:2]))
+    assert fits(*shown("compare", *known[:3]))
+    assert fits(*shown("reliability", *known[:3]))
+    assert fits(*shown("rescore", known[0]))
+    assert fits(*shown("leaderboard", instrument))
+    assert fits(*shown("leaderboard", *known[:3]))
+
+
+@pytest.mark.parametrize("instrument", sorted(cards()))
+def test_a_run_of_several_models_ends_with_one_table_and_the_verdicts(shown, instrument):
+    models = [word for model in MODELS for word in ("--model", model)]
+    lines, drawn = shown("run", instrument, *models, "--limit", "12", "--quiet")
+    assert fits(lines, drawn)
+    assert len(drawn) == 1
+    assert sum(model in " ".join(drawn[0].columns) for model in MODELS) == 3
+    said = " ".join(lines).split(drawn[0].title)[0]
+    assert all(model in said for model in MODELS)
+
+
+ALONE = [
+    (verb, name)
+    for verb, offered in verbs().items()
+    for name, command in offered.items()
+    if ("subject" in (command.takes or ()) and "items" in (command.takes or ()))
+    or (not command.plays and not any(option.required for option in command.option))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("verb", "instrument"), ALONE)
+def test_commands_of_instruments_that_need_nothing_more_fit(shown, verb, instrument):
+    plays = ("--model", "baseline/first", "--limit", "6", "--quiet") if verbs()[verb][instrument].plays else ()
+    lines, drawn = shown(verb, instrument, *plays)
+    assert fits(lines, drawn)
+
+
+@pytest.mark.parametrize("instrument", sorted(cards()))
+def test_everything_is_shown_with_all_and_is_more(shown, store, capsys, instrument):
+    first = runs(store, capsys, instrument)[0]
+    brief, _ = shown("show", first)
+    whole, _ = shown("show", first, "--all")
+    assert len(whole) > len(brief)
+    assert any(line.startswith("Not shown: ") for line in brief)
+    assert not any(line.startswith("Not shown: ") for line in whole)
+
+
+@pytest.mark.parametrize("instrument", sorted(cards()))
+def test_a_short_run_is_left_out_and_named_with_the_option_that_includes_it(shown, instrument):
+    lines, _ = shown("leaderboard", instrument)
+    told = " ".join(" ".join(lines).split())
+    assert re.search(r"short has \d+ of the \d+ items", told)
+    assert "--include-short" in told
+    lines, _ = shown("leaderboard", instrument, "--include-short")
+    assert not re.search(r"short has \d+ of the \d+ items", " ".join(" ".join(lines).split()))
+
+
+@pytest.mark.parametrize(
+    ("verb", "instrument"), [(verb, name) for verb, offered in verbs().items() for name in offered]
+)
+def test_help_lists_no_option_twice_and_none_of_run_alone(capsys, verb, instrument):
+    assert run_command([verb, instrument, "--help"]) == 0
+    listed = re.findall(r"^  (--[a-z-]+)", capsys.readouterr().out, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    own = {option.name for option in verbs()[verb][instrument].option}
+    assert not {"--task", "--name", "--label"} & set(listed) - {f"--{name}" for name in own}
