@@ -58,7 +58,9 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert "person: " in out
     assert "model: I hear you. Answer: B" in out
     rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi ", "sage ")) and "\t" in line]
-    assert [row[:3] for row in rows] == [["sesi accuracy", "24", "100 %"], ["sage sentient", "1", "100"]]
+    assert [row[:2] for row in rows] == [["sesi accuracy", "24"], ["sage sentient", "1"]]
+    assert rows[0][2] == "100 %"
+    assert int(rows[1][2]) > int(rows[1][5])
     assert rows[0][4].endswith("] of 12")
     assert "Finding: Owl is " in out
     assert (folder / "report.html").stat().st_size > 10_000
@@ -74,7 +76,7 @@ def test_items_that_changed_are_named_and_left_out(tmp_path, recording, capsys):
     assert run_command([*words, "--json"]) == 0
     out, err = capsys.readouterr()
     assert "sesi: 1 recorded items changed since and are left out: sesi-old-01." in err
-    assert json.loads(out)["table"]["rows"][0][3].endswith("] of 23")
+    assert json.loads(out)["table"]["rows"][0][1] == 23
 
 
 @pytest.mark.parametrize("name", [name for name, card in cards().items() if card.demo_live != 1])
