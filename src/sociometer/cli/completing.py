@@ -149,7 +149,7 @@ class _Bash(_Completing, BashComplete):
 
 
 class _Zsh(_Completing, ZshComplete):
-    """Completion for zsh, which shows an explanation beside each word."""
+    """Completion for Completion for zsh, which shows an explanation beside each word."""
 
     def source(self) -> str:
         """The script that zsh reads."""
@@ -162,7 +162,7 @@ class _Zsh(_Completing, ZshComplete):
 
 
 class _Fish(_Completing, FishComplete):
-    """Completion for fish, with click's own script."""
+    """Completion for Completion for fish, with click's own script."""
 
     def format_completion(self, item: CompletionItem) -> str:
         """The kind and the word, and its explanation without the commas at which the script would cut it."""

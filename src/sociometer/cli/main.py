@@ -11,6 +11,7 @@ import sociometer
 from sociometer.core.errors import ExitCode, SociometerError, unknown
 
 COMMANDS = {
+    "demo": "Play a sample of every instrument in four minutes and write a page.",
     "run": "Run instruments on models.",
     "resume": "Continue a run that was stopped or killed.",
     "runs": "List the runs in the store.",
@@ -19,6 +20,7 @@ COMMANDS = {
     "verify": "Check the store for damaged or inconsistent records.",
     "backup": "Copy the store, even while runs are in progress.",
     "export": "Write a run to JSON lines, CSV or Parquet.",
+    "record": "Record a model's replies to the demo items in one small file.",
     "list": "List the instruments, or describe one.",
     "models": "List the accepted values for --model; `models pull` fetches the embedded model.",
     "doctor": "Check what is set up on this machine and what is missing.",
@@ -27,11 +29,15 @@ COMMANDS = {
     "data": "Fetch official data.",
     "compare": "Compare runs item by item, with a verdict.",
     "report": "Write one HTML page about runs.",
+    "view": "Show runs in the browser: progress, scores, transcripts, side by side.",
+    "study": "Give the same tests to people, in the browser.",
     "plot": "Draw one figure for a paper.",
     "leaderboard": "Rank subjects, with an interval for each rank.",
     "profile": "Show one subject across all instruments.",
     "reliability": "Compute the reliability of the scores.",
     "reproduce": "Recompute the published figures.",
+    "publish": "Write a run as a dataset folder for Hugging Face.",
+    "adapters": "List the other tools that Sociometer works with.",
 }
 
 
@@ -58,13 +64,13 @@ class Commands(click.Group):
         raise unknown("command", cmd_name, self.list_commands(ctx), "Run 'sociometer --help' to see all.")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from sociometer.cli.verbs import verbs
+        from sociometer.cli.verbs import takers, verbs
 
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         if verbs():
             with formatter.section("Commands for single instruments (sociometer VERB INSTRUMENT …)"):
-                formatter.write_dl([(name, ", ".join(sorted(cards))) for name, cards in sorted(verbs().items())])
+                formatter.write_dl([(name, ", ".join(takers(name))) for name in sorted(verbs())])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
