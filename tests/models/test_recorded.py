@@ -71,7 +71,7 @@ def test_a_recording_that_does_not_exist_is_an_error_that_says_what_to_give(tmp_
         resolve("recorded/owl")
     with pytest.raises(DataError, match="No such file"):
         resolve(f"recorded/{tmp_path / 'none.jsonl.gz'}")
-    with pytest.raises(UsageError, match="needs a recording behind it"):
+    with pytest.raises(UsageError, match="needs a recording after the slash"):
         resolve("recorded/")
 
 
