@@ -32,6 +32,8 @@ COMMANDS = {
     "profile": "One subject over all instruments",
     "reliability": "How far the numbers can be trusted",
     "reproduce": "Recompute the published figures",
+    "publish": "A run as a dataset folder for Hugging Face",
+    "adapters": "Other tools that Sociometer works with",
 }
 
 
@@ -58,13 +60,13 @@ class Commands(click.Group):
         raise unknown("command", cmd_name, self.list_commands(ctx), "Run 'sociometer --help' to see all.")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from sociometer.cli.verbs import verbs
+        from sociometer.cli.verbs import takers, verbs
 
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         if verbs():
             with formatter.section("Commands of instruments (sociometer VERB INSTRUMENT …)"):
-                formatter.write_dl([(name, ", ".join(sorted(cards))) for name, cards in sorted(verbs().items())])
+                formatter.write_dl([(name, ", ".join(takers(name))) for name in sorted(verbs())])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
