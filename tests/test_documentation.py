@@ -13,8 +13,7 @@ from sociometer.cli.main import run_command
 
 ROOT = Path(__file__).parent.parent
 READMES = sorted((ROOT / "src/sociometer/instruments").glob("[!_]*/README.md"))
-SITE = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "adapters"]
-PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *SITE, *READMES]  # tests/adapters runs docs/adapters
+PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").rglob("*.md")), *READMES]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 TITLED = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SOURCE = ROOT / "src" / "sociometer"
