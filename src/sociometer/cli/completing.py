@@ -238,7 +238,8 @@ class _Verb(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of one instrument or format."""
-        from sociometer.cli.verbs import format_command, instrument_command
+        from sociometer.cli.formats import format_command
+        from sociometer.cli.verbs import instrument_command
 
         if cmd_name in self._formats():
             return offering(format_command(cmd_name))
