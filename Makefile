@@ -5,12 +5,20 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 LOCK ?= requirements/dev.lock
 DEMO ?= demo
+RECORDING ?= qwen2.5-coder-1.5b
+export NO_MKDOCS_2_WARNING = 1
 export SOCIOMETER_CACHE ?= $(CURDIR)/$(VENV)/models
 
-.PHONY: demo test test-adapters test-pythons check setup bench bench-readers bench-reading dist clean
+.PHONY: demo recording test test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 
 demo: setup
-	$(BIN)/python -m sociometer.cli.demo --folder $(DEMO)
+	$(BIN)/sociometer demo --folder $(DEMO)
+
+# Records the model that `make demo` replays: make recording MODEL=PATH.gguf TITLE=Name. Plays on where it was stopped.
+recording: setup
+	@test -n "$(MODEL)" || { echo "give the model's file: make recording MODEL=PATH.gguf TITLE=NAME LICENCE=NAME"; exit 2; }
+	$(BIN)/sociometer record --model "local/$(MODEL)" --title "$(TITLE)" --licence "$(LICENCE)" \
+	  --out src/sociometer/models/recordings/$(RECORDING).jsonl.gz --store recording/$(RECORDING).db
 
 test: setup check
 	$(BIN)/pytest -q -n 2 --dist worksteal
@@ -29,6 +37,11 @@ check: setup
 	$(BIN)/ruff format --check src tests bench scripts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/mkdocs --quiet build --strict --site-dir site
+
+# The documentation site, in site/; a warning is an error.
+site: setup
+	$(BIN)/mkdocs --quiet build --strict --site-dir site
 
 setup: $(VENV)/.ready
 
@@ -59,4 +72,4 @@ dist: setup
 	$(BIN)/python -m build --no-isolation
 
 clean:
-	rm -rf $(VENV) .venv-adapters .venv-3.* $(DEMO) dist
+	rm -rf $(VENV) .venv-adapters .venv-3.* $(DEMO) dist site
