@@ -61,7 +61,7 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert [row[:2] for row in rows] == [["sesi accuracy", "24"], ["sage sentient", "1"]]
     assert rows[0][2] == "100 %"
     assert int(rows[1][2]) > int(rows[1][5])
-    assert rows[0][4].endswith("] of 12")
+    assert rows[0][4].endswith(" of 3")
     assert "Finding: Owl is " in out
     assert (folder / "report.html").stat().st_size > 10_000
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
