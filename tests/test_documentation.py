@@ -31,6 +31,7 @@ ONE_WORD = {
     "resume",
     "run",
     "show",
+    "view",
 }
 SETTINGS = " ".join(f"--{setting.name}" for card in sm.list_instruments().values() for setting in card.setting)
 ON_THE_PATH = ("core", "engine", "store")
@@ -64,7 +65,9 @@ def test_the_tables_of_contributing_name_files_that_are_there():
 
 
 def having(mark):
-    return [name for name, page in zip(NAMES, PAGES, strict=True) if mark in page.read_text(encoding="utf-8")]
+    # The pages of the adapters have tests beside those of the adapters: their commands are other tools'.
+    pages = [(name, page) for name, page in zip(NAMES, PAGES, strict=True) if not name.startswith("docs/adapters/")]
+    return [name for name, page in pages if mark in page.read_text(encoding="utf-8")]
 
 
 def examples(*arguments):

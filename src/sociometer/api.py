@@ -50,10 +50,11 @@ def run(
     progress: bool = False,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
-    """Run an instrument on a model and return the stored run; repeating the call reuses stored replies.
+    """Plays an instrument on a model and returns the stored run; the same call again sends no request that has a reply.
 
-    The model is a name from `sociometer models`, or a function of the messages. A run that was stopped by a cap is
-    returned too: check its `status`, and `resume` it with a higher cap.
+    The model is a name as `sociometer models` lists them, or a function of the messages. `options` are those of
+    `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit
+    continues it.
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -89,10 +90,10 @@ def resume(
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
-    """Continue a stopped or killed run; the given caps replace those it was started with.
+    """Continues a stopped or killed run and returns it; the limits replace those of its start.
 
-    `key_variable` names the variable with the subject's key, or with the keys of roles, for servers other than the
-    provider's own; it is never read from the store.
+    `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
+    for servers other than the provider's own, because it is never taken from the store.
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -104,7 +105,7 @@ def resume(
 
 
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:
-    """Return the stored run with this id, name or unique start of an id; `last` is the newest run."""
+    """The stored run with this id, beginning of an id, or name; `last` is the newest run."""
     return _engine(store).stored(reference)
 
 
@@ -128,14 +129,14 @@ def list_models() -> tuple[ModelEntry, ...]:
 
 
 class Comparisons(Struct, frozen=True):
-    """Comparisons of runs with the first one, task by task; `lacking` are the subjects without a run of a task."""
+    """Comparisons with the first run, task by task; `lacking` has the runs that lack a task."""
 
     comparisons: tuple[Comparison, ...]
     lacking: tuple[Comparison, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """The result in words, one sentence per comparison."""
+        """The result in words: one sentence for each comparison."""
         return "\n".join(comparison.sentence for comparison in self.comparisons)
 
     def __iter__(self) -> Iterator[Comparison]:
@@ -155,7 +156,7 @@ def compare(
     level: float = 0.95,
     store: str | Path | None = None,
 ) -> Comparisons:
-    """Compare every run with the first, paired by item; `margin` is the smallest difference that matters."""
+    """Compares every run with the first, item by item; `margin` is the smallest difference that matters."""
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
     if len(found) < 2:
         raise UsageError(
@@ -191,7 +192,7 @@ def report(
 
 
 class Reproduction(Struct, frozen=True):
-    """The published and the recomputed figures of an instrument; `missing` are official files that were not found."""
+    """Published figures next to their recomputed values; `missing` names the official files that were not found."""
 
     instrument: str
     figures: tuple[PublishedFigure, ...]

@@ -73,7 +73,7 @@ class TokenLogprob(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True, omit_defaults=True):
-    """The reply of a player: the answer, and separately the reasoning."""
+    """A reply: the answer as `text`, and the reasoning apart from it."""
 
     text: str
     reasoning: str = ""
