@@ -25,6 +25,6 @@ def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
     """Who played a role in place of the real thing, and which subjects are no models to be measured."""
     played = list(views)
     beside = dict.fromkeys(name for view in played for name in other_stand_ins(view.stand_ins))
-    notes = [f"Stand-ins, not the real thing: {', '.join(beside)}."] if beside else []
+    notes = [f"Stand-ins, not real models: {', '.join(beside)}."] if beside else []
     subjects = {view.subject: what for view in played if (what := subject_stand_in(view.stand_ins))}
     return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]

@@ -35,13 +35,12 @@ def lint(context: CommandContext, options: Settings) -> Result:
     doubts = tuple((name, "; ".join(str(doubt) for doubt in why)) for name, why in conversions.doubts.items())
     converted = len(conversions.converted)
     second = (
-        f"{number(converted / len(found), 'share')} are converted: "
-        f"{converted - len(conversions.read)} items by rule alone, "
-        f"{len(conversions.read)} with what readers found."
+        f"{number(converted / len(found), 'share')} are converted: {converted - len(conversions.read)} items "
+        f"by rule alone, {len(conversions.read)} with readers' decisions."
     )
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
-        Table("baselines", "What no understanding earns", ("rule", "accuracy"), rules, units={"accuracy": "share"}),
+        Table("baselines", "Baselines without understanding", ("rule", "accuracy"), rules, units={"accuracy": "share"}),
         Table("doubts", "Not converted to the second person", ("item", "why"), doubts, second),
     )
     notes = [
@@ -49,14 +48,19 @@ def lint(context: CommandContext, options: Settings) -> Result:
         for p in pairs
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
-    notes += [f"readings of {name} are not heeded: no such item, or other words" for name in conversions.misfits]
+    notes += [
+        f"readings of {name} are ignored: the item does not exist or its words differ" for name in conversions.misfits
+    ]
     wrote = []
     if options.text("sheet"):
         texts = {item.id: item.texts for item in found}
         sheet = readings.sheet({name: (texts[name], why) for name, why in conversions.doubts.items()})
         wrote.append(context.write(Path(options.text("sheet")), sheet))
         if doubts:
-            notes.append("write into 'becomes' what stands there ('-': nothing; '?': open); give it as --readings.")
+            notes.append(
+                "fill in the column 'becomes' with the words for each place ('-': nothing; '?': undecided), "
+                "then pass the sheet with --readings."
+            )
     finding = (
         f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
         f"{len(repeated) or 'no'} duplicate ids, "
@@ -89,7 +93,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
-    notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars are of uncorrected p.")
+    notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars show uncorrected p.")
     notes += stand_ins
     return Result(
         tuple(table for table in tables if table.rows),
@@ -109,8 +113,9 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
     if not found.converted and len(wanted) > 1:
         wanted.remove(SECOND_PERSON)
     return [
-        f"{len(found.doubts)} items could not be put in the second person with certainty; 'lint sesi' names them.",
-        *(f"readings of {name} are not heeded: no such item, or other words" for name in found.misfits),
+        f"{len(found.doubts)} items could not be converted to the second person with certainty; 'lint sesi' "
+        "lists them.",
+        *(f"readings of {name} are ignored: the item does not exist or its words differ" for name in found.misfits),
     ]
 
 
@@ -120,7 +125,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     runs = {run.id: caveats.view_of_test(run) for run in found}
     sample = errors.sample_runs(runs, options.whole("sample"), context.seed)
     if not sample:
-        raise UsageError("there is no readable wrong answer in these runs: nothing to explain.")
+        raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
     if options.text("sheet"):
         wrote = context.write(Path(options.text("sheet")), errors.write_sheet(sample))
         return Result(
@@ -182,5 +187,5 @@ def _numbers(given: Sequence[str]) -> dict[str, list[str]]:
         except ValueError:
             inside = False
         if not inside:
-            raise UsageError(f"--reliability {name}={values[-1]}: a reliability lies above 0 and at most at 1.")
+            raise UsageError(f"--reliability {name}={values[-1]}: a reliability must be above 0 and at most 1.")
     return found

@@ -121,7 +121,7 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
             )
             for subject in subjects
         ]
-    notes = (f"{unreadable} verdicts could not be read and are in no share.",) if unreadable else ()
+    notes = (f"{unreadable} verdicts could not be read and are excluded from the shares.",) if unreadable else ()
     return Summary(tuple(measures), notes=notes)
 
 
@@ -156,13 +156,13 @@ def agreement_note(labels: dict[str, str], verdicts: dict[str, str]) -> str:
     """The agreement in a sentence; kappa corrects for chance, and says nothing where one side named one cause only."""
     found = agreement(labels, verdicts)
     if found is None:
-        return "People and judge labelled no answer in common: no agreement can be given."
+        return "People and the judge labelled no answers in common, so there is no agreement to compute."
     raw = f"raw agreement {found.observed:.0%}, {found.units} answers"
     shared = set(labels) & set(verdicts)
     for who, causes in (("the judge", verdicts), ("people", labels)):
         named = {causes[name] for name in shared}
         if len(named) == 1:
-            return f"People and judge: {raw}; no kappa, since {who} named no other cause than '{named.pop()}'."
+            return f"People and judge: {raw}; no kappa, because {who} named only the cause '{named.pop()}'."
     bounds = found.interval
     shown = ""
     if bounds is not None and bounds.low is not None and bounds.high is not None:

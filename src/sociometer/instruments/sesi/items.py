@@ -75,8 +75,9 @@ def questions(source: Source) -> Iterable[Question]:
     conversions = in_second_person(found, source.settings.text("readings"))
     if not conversions.converted:
         raise DataError(
-            f"none of the {len(conversions.doubts)} items can be put in the second person with certainty; "
-            "settle the doubts of 'sociometer lint sesi --sheet FILE', and give them as --readings FILE"
+            f"none of the {len(conversions.doubts)} items can be converted to the second person with "
+            "certainty; resolve the doubts that 'sociometer lint sesi --sheet FILE' writes, then pass them "
+            "with --readings FILE"
         )
     return conversions.converted
 
@@ -87,7 +88,7 @@ def read_official(path: Path) -> Iterator[Question]:
     for line, row in read_rows(path, COLUMNS, whole_rows=True):
         yield _question(row, seen, path, line)
     if not seen:
-        raise DataError("the file holds no items", path)
+        raise DataError("the file contains no items", path)
 
 
 def _question(row: dict[str, str], seen: Counter[str], path: Path, line: int) -> Question:

@@ -129,7 +129,7 @@ def finding(probes: Sequence[Probe], names: Sequence[str]) -> str:
     for probe in probes:
         changed = [change for change in compare(probe, names) if change.p_holm < 0.05]
         if not changed:
-            sentences.append(f"{probe.subject}: none of {len(names)} conditions changes the accuracy beyond doubt.")
+            sentences.append(f"{probe.subject}: none of {len(names)} conditions changes the accuracy significantly.")
             continue
         changed.sort(key=lambda change: -abs(change.paired.difference))
         said = [
@@ -160,7 +160,7 @@ def most_moved(probes: Sequence[Probe], names: Sequence[str]) -> Table:
             if moved:
                 lines.append((probe.subject, ability, sum(moved) / len(moved), len(moved)))
     columns = ("subject", "ability", "mean size of the change", "conditions")
-    return Table("moved", "Which abilities the conditions move", columns, tuple(lines), units=UNITS)
+    return Table("moved", "Abilities that the conditions change", columns, tuple(lines), units=UNITS)
 
 
 def contrast_table(probes: Sequence[Probe]) -> Table:
@@ -262,7 +262,7 @@ def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
         "Factors by family of models",
         columns,
         tuple(lines),
-        "An item counts once a subject; items are the clusters.",
+        "Each item counts once per subject; items are the clusters.",
         UNITS,
     )
 

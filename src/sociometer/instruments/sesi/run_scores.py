@@ -51,8 +51,8 @@ def _member(run: StoredRun, renamed: Mapping[str, str]) -> _Member:
     condition = view.settings.text("condition")
     if condition != CONTROL:
         raise UsageError(
-            f"run {run.id} was played under the condition '{condition}': "
-            f"it is no measure of {run.subject} as it is; give a run under '{CONTROL}'."
+            f"run {run.id} was played under the condition '{condition}' and does not measure {run.subject} "
+            f"itself; give a run under '{CONTROL}'."
         )
     return _Member(renamed.get(run.subject, run.subject), run, view, item_values(view, "correct"))
 
@@ -62,8 +62,8 @@ def _refuse_twins(members: Sequence[_Member]) -> None:
     for member in members:
         if member.model in seen:
             raise UsageError(
-                f"runs {seen[member.model]} and {member.run.id} are both of '{member.model}', "
-                "and a model has one score: give one of them."
+                f"runs {seen[member.model]} and {member.run.id} are both of '{member.model}', but a model has "
+                "one score; give one of them."
             )
         seen[member.model] = member.run.id
 

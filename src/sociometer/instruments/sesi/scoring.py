@@ -89,7 +89,7 @@ def _positions(seen: _Seen) -> Table | None:
         return None
     bias = position_bias(seen.picked, seen.keyed, 4)
     rows = tuple((label, bias.picked[place], bias.keyed[place]) for place, label in enumerate("ABCD"))
-    note = f"Picks spread evenly over the four positions: {p_phrase(bias.p_value)} (chi-square)."
+    note = f"Test of an even spread of picks over the four positions: {p_phrase(bias.p_value)} (chi-square)."
     return Table("positions", "Position bias", ("position", "picked", "right"), rows, note)
 
 
@@ -101,7 +101,7 @@ def _baselines(seen: _Seen) -> Table | None:
         ("the longest option", seen.longest / seen.items),
         ("the shortest option", seen.shortest / seen.items),
     )
-    return Table("baselines", "What no understanding earns on these items", ("rule", "accuracy"), rows)
+    return Table("baselines", "Baselines without understanding on these items", ("rule", "accuracy"), rows)
 
 
 def _kinds(seen: _Seen) -> Table | None:
@@ -121,13 +121,16 @@ def _notes(run: RunView[Question, ChoiceAnswer], seen: _Seen) -> list[str]:
     if condition != CONTROL:
         notes.append(f"Played under the condition '{condition}', not as the paper's test.")
     if condition == "second-person":
-        notes.append("Only items that could be put in the second person with certainty were played.")
+        notes.append("Only items that could be converted to the second person with certainty were played.")
     return notes
 
 
 def _ties(seen: _Seen) -> list[str]:
     return (
-        [f"{seen.tied} of {seen.answers} votes ended in a tie between options: wrong, though not unreadable."]
+        [
+            f"{seen.tied} of {seen.answers} votes ended in a tie between options; a tie counts as wrong, not "
+            "as unreadable."
+        ]
         if seen.tied
         else []
     )

@@ -93,7 +93,7 @@ def _values(trees: list[Tree]) -> Table:
         rows.append((tree.id, episodes, round(solution.random.full, 4), solution.best_full))
     columns = ("tree", "episodes", "random walk (exact)", "best possible")
     units = {"random walk (exact)": "share", "best possible": "share"}
-    return Table("values", "Every tree solved exactly", columns, tuple(rows), units=units)
+    return Table("values", "Exact solution of each tree", columns, tuple(rows), units=units)
 
 
 def draw(context: CommandContext, options: Settings) -> Result:
@@ -131,8 +131,8 @@ def _one_tree(context: CommandContext, name: str) -> tuple[Tree, list[Tree]]:
 def _also_meant(tree: Tree, others: list[Tree]) -> str:
     more = ", ".join(other.id for other in others[:_NAMED]) + (", …" if len(others) > _NAMED else "")
     return (
-        f"drew {tree.id}, the first of {len(others) + 1} trees that this may mean; "
-        f"name another (one of a file as FILE#NAME) or give --language: {more}"
+        f"drew {tree.id}, the first of {len(others) + 1} matching trees; to draw another, give its name "
+        f"(FILE#NAME for one tree of a file) or --language: {more}"
     )
 
 
@@ -188,14 +188,14 @@ def _work_on(
         return _outdated(stage, draft, origins)
     notes: tuple[str, ...] = ()
     if old:
-        done = "kept" if when_outdated == "keep" else "taken out, and written anew where they still have a place"
-        notes = (f"{stage} {', '.join(old)}: {done}, since what they were written from has changed",)
+        done = "kept" if when_outdated == "keep" else "removed, and rewritten if still needed"
+        notes = (f"{stage} {', '.join(old)}: {done}, because their source has changed",)
     if when_outdated == "rewrite":
         draft = without(stage, draft, old)
     path = stage_file(folder, stage)
     problems = wrong_parts(stage, draft)
     if problems:
-        return _Step(draft, origins, notes, tuple(problems), f"mend {path} and run the same command again.")
+        return _Step(draft, origins, notes, tuple(problems), f"fix {path} and run the same command again.")
     missing = missing_parts(stage, draft)
     accepted = accept(stage, draft, context.play("build", items=missing).view("build")) if missing else None
     draft = accepted.draft if accepted else draft
@@ -213,10 +213,10 @@ def _work_on(
 
 def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:
     named = all_outdated(stage, draft, origins)
-    problem = f"written from something that was edited since: {', '.join(named)}"
+    problem = f"their source was edited after they were written: {', '.join(named)}"
     advice = (
-        "run again with --outdated rewrite to have them written anew, or with --outdated keep to let them stand; "
-        "a part that you edit yourself counts as up to date."
+        "run again with --outdated rewrite to rewrite them, or with --outdated keep to keep them; a part "
+        "that you edit yourself counts as up to date."
     )
     return _Step(draft, origins, problems=(problem,), advice=advice)
 
@@ -225,11 +225,11 @@ def _refused(context: CommandContext, stage: StageName, folder: Path, step: _Ste
     """Keeps what was written last for the parts that did not pass, where an author can mend it."""
     path, again = stage_file(folder, stage), "(or use another builder, or --fresh) and run the same command again."
     if not accepted.refused:
-        advice = f"nothing that could be read was given: write {path} {again}"
+        advice = f"the builder gave no readable reply: write {path} {again}"
         return replace(step, advice=advice)
     kept = context.write(refused_file(folder, stage), stage_text(accepted.refused))
     whole = "save it as" if not stage_parts(stage, step.draft) else "move its parts into"
-    return replace(step, advice=f"mend {kept}, {whole} {path} {again}", wrote=(*step.wrote, kept))
+    return replace(step, advice=f"fix {kept}, {whole} {path} {again}", wrote=(*step.wrote, kept))
 
 
 def _finish(context: CommandContext, draft: Draft, folder: Path, notes: list[str], wrote: list[str]) -> Result:

@@ -171,7 +171,7 @@ def _legend(y: float, walked: bool) -> str:
         x = _MARGIN + i * 150
         parts.append(f'<rect class="{kind}" x="{x}" y="{y - 10:.0f}" width="14" height="12" rx="3"/>')
         parts.append(f'<text class="small" x="{x + 20}" y="{y:.0f}">{words}</text>')
-    lines = (("key best", "", "keeps the goal"), ("taken", ' stroke-width="8"', "taken: the wider, the oftener"))
+    lines = (("key best", "", "keeps the goal"), ("taken", ' stroke-width="8"', "taken: wider means more often"))
     for i, (kind, width, words) in enumerate(lines[: 1 + walked]):
         x = _MARGIN + (len(_WORDS) + i) * 150
         parts.append(f'<path class="{kind}"{width} d="M{x},{y - 4:.0f} h16"/>')

@@ -73,7 +73,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure(
         "goals-by-category",
         "Goal achieved, by category of orientation",
-        "Intervals are over trees; with fewer than ten trees there is none.",
+        "Intervals are over trees; they need at least ten trees.",
         chart=interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0])),
     )
     portions = [
@@ -83,7 +83,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         if (measure := run.summary.measure(name)) is not None and measure.value is not None
     ]
     yield Figure("goal-levels", "How the walks ended", chart=stacked_bars(portions, title="share of walks"))
-    yield Figure("goals-published", "Goal achieved, beside the paper", table=_beside_paper(runs))
+    yield Figure("goals-published", "Goal achieved, compared with the paper", table=_beside_paper(runs))
     gaps = [
         dot
         for run in runs
@@ -124,8 +124,10 @@ def _beside_paper(runs: Sequence[SummarisedRun]) -> Table:
             rates = [float(row[f"{name}_{language}"]) for name in CATEGORIES]
             rows.append((row["model"], language, *rates, float(row[f"overall_{language}"]), 153, "the paper"))
     columns = ("who", "language", *CATEGORIES, "overall", "trees", "source")
-    note = "in percent; bundled trees are not the paper's, so only runs on the official trees compare with it"
-    return Table("goals-published", "Goal achieved, beside the paper's models and people", columns, tuple(rows), note)
+    note = "in percent; bundled trees are not the paper's: compare only runs on the official trees with it"
+    return Table(
+        "goals-published", "Goal achieved, compared with the paper's models and people", columns, tuple(rows), note
+    )
 
 
 def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -185,10 +187,10 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure(
         "abilities",
         "Accuracy by the 32 abilities",
-        "Many abilities have few questions: read a cell beside its count.",
+        "Many abilities have few questions: check the count of each cell.",
         chart=heat_map(cells, title="accuracy", unit="share", domain=(0, 1)),
     )
-    yield Figure("abilities-published", "Accuracy, beside the paper", table=_abilities_beside_paper(runs))
+    yield Figure("abilities-published", "Accuracy, compared with the paper", table=_abilities_beside_paper(runs))
     yield from _together(runs)
 
 
@@ -208,7 +210,9 @@ def _abilities_beside_paper(runs: Sequence[SummarisedRun]) -> Table:
             rows.append((row["model"], language, *rates, float(row[f"overall_{language}"]), "the paper"))
     columns = ("who", "language", *DIMENSIONS, "overall", "source")
     note = "in percent; bundled questions are not the paper's"
-    return Table("abilities-published", "Accuracy, beside the paper's models and people", columns, tuple(rows), note)
+    return Table(
+        "abilities-published", "Accuracy, compared with the paper's models and people", columns, tuple(rows), note
+    )
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:
@@ -227,5 +231,5 @@ def beside(item: Any, outcome: Any) -> Figure | None:
             for i, (text, similarity) in enumerate(zip(item.candidates, outcome.similarities, strict=True))
         )
         table = Table("candidates", "Candidates", ("utterance", "similarity", "picked"), near, outcome.said)
-        return Figure("candidates", "What was said, and the candidates", table=table)
+        return Figure("candidates", "Free reply and candidates", table=table)
     return None

@@ -95,7 +95,7 @@ def departure_table(run: RunView[TreeItem, Walk]) -> Table:
     if drawn:
         rows.append(("choice drawn by lot while still on a best path", "", drawn))
     rows += [("better choice would have shown", name, count) for name, count in abilities.most_common()]
-    return Table("departures", "Where the best path was left", ("what", "which", "walks"), tuple(rows))
+    return Table("departures", "Where walks left the best path", ("what", "which", "walks"), tuple(rows))
 
 
 def gap_measures(run: RunView[TreeItem, Walk]) -> list[Measure]:
@@ -142,7 +142,7 @@ def prosocial_table(measures: Sequence[Measure]) -> Table:
     for group in ({}, *({"category": name} for name in CATEGORIES)):
         loss = find(measures, "prosocial_loss", **group)
         if loss is not None and loss.value is not None:
-            name = f"prosocial choice taken though it gave the goal up, {', '.join(group.values()) or 'all'}"
+            name = f"prosocial choice that gave up the goal, {', '.join(group.values()) or 'all'}"
             rows.append((name, _rounded(loss.value), interval_text(loss.interval), None))
     return Table("prosocial", "Prosocial preference", ("what", "value", "95 % interval", "people"), tuple(rows))
 
@@ -158,7 +158,7 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
         if {"en", "zh"} <= sides.keys()
     ]
     columns = ("trees in both languages", "English", "Chinese", "trees that differ", "W", "p", "effect (rank-biserial)")
-    title = "Chinese against English"
+    title = "Chinese compared with English"
     if not pairs:
         return Table("languages", title, columns, (), note="no tree was played in both languages")
     english, chinese = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -207,7 +207,7 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
         for row in tree_series(run)
     )
     columns = ("tree", "walks", "goal achieved", "random walk (exact)", "best possible", "mean regret in goal levels")
-    return Table("trees", "Tree by tree", columns, rows)
+    return Table("trees", "Results by tree", columns, rows)
 
 
 def utterance_table(measures: Sequence[Measure]) -> Table:
@@ -228,4 +228,4 @@ def utterance_table(measures: Sequence[Measure]) -> Table:
             )
     columns = ("language", "similarity to the nearest candidate", "then picks it", "95 % interval", "by guessing")
     note = "the paper reports similarities up to 0.67 (zh) and the nearest candidate picked in more than 80 %"
-    return Table("utterances", "Does multiple choice reflect what is said freely?", columns, tuple(rows), note=note)
+    return Table("utterances", "Multiple choice compared with free replies", columns, tuple(rows), note=note)

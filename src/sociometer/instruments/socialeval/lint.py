@@ -31,10 +31,10 @@ FindingKind = Literal[
 ]
 
 MEANINGS: dict[FindingKind, str] = {
-    "duplicate-node": "two nodes carry one number",
-    "missing-target": "a choice leads to a node that is not there",
-    "unreachable": "no walk comes here",
-    "cycle": "a walk can come back here",
+    "duplicate-node": "two nodes have the same number",
+    "missing-target": "a choice leads to a missing node",
+    "unreachable": "no walk reaches this node",
+    "cycle": "a walk can return to this node",
     "ending-without-goal": "an ending has no goal flag",
     "lost-join": "an ending marks that the story should join another branch",
     "no-success": "no walk reaches the full goal",
@@ -42,8 +42,8 @@ MEANINGS: dict[FindingKind, str] = {
     "choice-without-distractors": "an ability question lacks its distractors",
     "choice-without-words": "a candidate utterance is a state vector or empty",
     "ability-missing": "a choice names no ability",
-    "ability-spelling": "an ability is spelled otherwise, its meaning certain",
-    "ability-unknown": "an ability is none of the 32 for certain",
+    "ability-spelling": "an ability has a nonstandard spelling with a clear meaning",
+    "ability-unknown": "an ability does not clearly match one of the 32",
     "ability-differs-from-question": "a choice and its question name different abilities",
     "twin-shape": "the Chinese and the English tree differ in shape",
 }
@@ -86,7 +86,7 @@ def _structure(tree: Tree) -> Iterator[Finding]:
     seen: set[int] = set()
     for node in tree.nodes:
         if node.id in seen:
-            yield Finding("duplicate-node", tree.source, node.id, "the first of the two counts")
+            yield Finding("duplicate-node", tree.source, node.id, "the first of the two is used")
         seen.add(node.id)
         for choice in node.choices:
             if choice.target not in nodes:
@@ -139,7 +139,9 @@ def _returns(start: int, ways: dict[int, set[int]]) -> bool:
 def _endings(tree: Tree) -> Iterator[Finding]:
     for node in tree.nodes:
         if node.kind == "ending" and node.goal == GOAL_OPEN:
-            yield Finding("ending-without-goal", tree.source, node.id, "counts as not reached, and is shown apart")
+            yield Finding(
+                "ending-without-goal", tree.source, node.id, "counts as not achieved and is reported separately"
+            )
         if node.kind == "ending" and node.lost_join:
             yield Finding("lost-join", tree.source, node.id, f"marked fork-join {node.lost_join}")
         if node.kind != "ending" and not node.choices:

@@ -136,7 +136,7 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
         yield f"{count} too few for an interval (ten are needed); the rates describe these trees only."
     drawn = sum(outcome.drawn > 0 for _, outcome, _ in walks)
     if drawn:
-        lots = "had a choice that could not be read, which was drawn by lot; they count as missed."
+        lots = "had an unreadable choice, which was replaced by a random one; they count as missed."
         yield f"{drawn} of {len(walks)} walks {lots}"
     unflagged = sum(score.values["open"] for _, _, score in walks)
     if unflagged:
@@ -259,5 +259,5 @@ def summarise_utterances(run: RunView[Crossroads, Utterance]) -> Summary:
         *_without_errors(grouped_measures(run, "chance", "guessing", by=["language"])),
     ]
     embedders = sorted({outcome.embedder for _, outcome, _ in run.scored() if outcome.embedder})
-    notes = [f"similarities from {', '.join(embedders)}: the cosine of one embedder is not that of another."]
+    notes = [f"similarities from {', '.join(embedders)}: similarities from different embedders are not comparable."]
     return Summary(tuple(measures), (findings.utterance_table(measures),), tuple(notes if embedders else ()))

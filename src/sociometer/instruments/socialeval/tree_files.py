@@ -40,7 +40,7 @@ def read_tree_file(path: Path) -> list[Tree]:
     document = read_json(path)
     if isinstance(document, list):
         if not document:
-            raise DataError("holds no world tree; give SocialEval's .json files with an interactive_plot", path)
+            raise DataError("contains no world tree; give SocialEval's .json files with an interactive_plot", path)
         return list(_merged(document, path))
     name = _FILE.match(path.stem)
     language = _CODES[name.group(3)] if name else guess_language(document)
@@ -93,9 +93,9 @@ def tree_from(document: Any, *, source: str, twin: str, language: Language) -> T
     values = whole_numbers(raw)
     orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
     if orientation is None:
-        raise DataError(f"the protagonist's orientation {raw!r} is none of the seven, such as [1, -1]", source)
+        raise DataError(f"the protagonist's orientation {raw!r} is not one of the seven, such as [1, -1]", source)
     if len(document["interactive_plot"]) > MOST_NODES:
-        raise DataError(f"{len(document['interactive_plot'])} nodes; a tree may have {MOST_NODES}", source)
+        raise DataError(f"{len(document['interactive_plot'])} nodes; a tree may have at most {MOST_NODES}", source)
     nodes = tuple(_node(raw_node, source, i) for i, raw_node in enumerate(document["interactive_plot"]))
     nodes = tuple(sorted(nodes, key=lambda node: node.kind != "beginning"))
     return Tree(
@@ -121,12 +121,12 @@ def _node(raw: Any, source: str, position: int) -> Node:
         raise DataError(f"node {position} has no whole number as cid (found {raw!r:.60})", source)
     kind = raw.get("type")
     if kind not in ("beginning", "choice", "ending"):
-        raise DataError(f"node {raw['cid']}: type {kind!r} is none of beginning, choice, ending", source)
+        raise DataError(f"node {raw['cid']}: type {kind!r} is not one of beginning, choice, ending", source)
     entries = raw.get("dialog") or []
     forks = [fork.group(1) for entry in entries if (fork := _FORK.match(str(entry.get("role", ""))))]
     level = raw.get("goal achievement")
     if level is not None and level not in (0, 1, 2):
-        raise DataError(f"node {raw['cid']}: goal achievement {level!r} is none of 0, 1, 2", source)
+        raise DataError(f"node {raw['cid']}: goal achievement {level!r} is not one of 0, 1, 2", source)
     return Node(
         id=raw["cid"],
         kind=_kind(kind),

@@ -167,11 +167,13 @@ def read_brief(path: Path) -> Brief:
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise DataError(f"not a brief: {error}; needed: name, orientation, setting, goal", path) from None
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", brief.name):
-        raise DataError(f"name {brief.name!r} must be of small letters, digits and hyphens, such as night-market", path)
+        raise DataError(
+            f"name {brief.name!r} may contain only lower-case letters, digits and hyphens, such as night-market", path
+        )
     orientation_named(brief.orientation, path)
     for ability in brief.abilities:
         if ability not in ABILITIES:
-            raise DataError(f"ability {ability!r} is none of the 32: {', '.join(ABILITIES)}", path)
+            raise DataError(f"ability {ability!r} is not one of the 32: {', '.join(ABILITIES)}", path)
     return brief
 
 
@@ -181,7 +183,7 @@ def orientation_named(name: str, path: Path | str = "") -> Orientation:
         if orientation.name == name:
             return orientation
     known = ", ".join(orientation.name for orientation in ORIENTATIONS)
-    raise DataError(f"orientation {name!r} is none of {known}", path)
+    raise DataError(f"orientation {name!r} is not one of {known}", path)
 
 
 def schema_of(stage: StageName, count: int = 0) -> dict[str, Any]:

@@ -38,9 +38,7 @@ def read_origins(folder: Path) -> Origins:
     except FileNotFoundError:
         return {}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(
-            f"no longer fits its form: {error}; delete it, and every part counts as in step", path
-        ) from None
+        raise DataError(f"has an invalid format: {error}; delete it to treat every part as up to date", path) from None
 
 
 def origins_text(origins: Origins) -> str:

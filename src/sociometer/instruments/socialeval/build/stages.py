@@ -52,7 +52,7 @@ def load_draft(brief: Brief, folder: Path) -> Draft:
         try:
             parts = msgspec.json.decode(path.read_bytes(), type=dict[str, kind])  # type: ignore[valid-type]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise DataError(f"no longer fits its form: {error}; mend it or delete it", path) from None
+            raise DataError(f"has an invalid format: {error}; fix it or delete it", path) from None
         found[stage] = parts if stage in _MANY else parts.get("all")
     return Draft(**found)
 
