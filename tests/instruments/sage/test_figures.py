@@ -87,7 +87,7 @@ def test_each_simulator_has_a_board_and_charts_of_its_own(rehearse):
     assert [(line["rank"], line["subject"]) for line in boards["leaderboard-kind-one"]] == [(1, "b")]
     dots = next(figure for figure in drawn if figure.name == "sentient-strict")
     assert {dot["label"] for dot in dots.chart["data"]["values"]} == {"a", "c"}
-    assert "not on one scale" in dots.caption and "simulator strict" in dots.title
+    assert "on different scales" in dots.caption and "simulator strict" in dots.title
     assert [figure.name for figure in figures(shown[:1])][:2] == ["leaderboard", "sentient"]
 
 
