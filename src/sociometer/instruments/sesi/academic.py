@@ -1,4 +1,4 @@
-"""Social against academic scores: reading them, correlating them, and testing whether the social one stands apart."""
+"""Social and academic scores: reading them, correlating them, and testing whether the social one is distinct."""
 
 import json
 import math
@@ -44,7 +44,7 @@ class PairResult(Struct, frozen=True):
 
 
 def read_scores(paths: Sequence[Path]) -> Scores:
-    """The scores of CSV and lm-eval files together; the same model and benchmark twice is refused."""
+    """The scores of CSV and lm-eval files together; two scores for one model and benchmark raise an error."""
     values: dict[str, dict[str, float]] = {}
     families: dict[str, str] = {}
     notes: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ def read_scores(paths: Sequence[Path]) -> Scores:
 
 
 def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
-    """Puts the social scores of runs into their models' rows; says where the file's own column has others."""
+    """Adds the social scores of runs to their models' rows, and notes where the file's own column differs."""
     strangers = [model for model in social if model not in scores.values]
     if strangers:
         known = ", ".join(sorted(scores.values))
@@ -107,7 +107,7 @@ def _read_csv(path: Path) -> Scores:
 
 
 def _number(cell: str, name: str, path: Path, line: int) -> float | None:
-    """The number in a cell; None for "nan", which is how tables write a missing one."""
+    """The number in a cell; None for "nan", which tables use for a missing score."""
     try:
         number = float(cell.rstrip("%"))
     except ValueError:
@@ -118,7 +118,7 @@ def _number(cell: str, name: str, path: Path, line: int) -> float | None:
 
 
 def _read_lm_eval(path: Path) -> Scores:
-    """An lm-eval result file: one model, one score a task, in percent."""
+    """An lm-eval result file: one model, one score per task, in percent."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -165,7 +165,7 @@ def _pretrained(config: Mapping[str, object]) -> str:
 
 
 def family_from_name(model: str) -> str:
-    """The letters that a model's name begins with ("llama-2-70b-chat": llama)."""
+    """The letters at the start of a model's name ("llama-2-70b-chat": llama)."""
     match = re.match(r"[A-Za-z]+", model.rpartition("/")[2])
     return match[0].lower() if match else model
 
@@ -227,7 +227,7 @@ def matrix_figure(results: Sequence[PairResult], names: Sequence[str]) -> Figure
 
 
 def apart(scores: Scores) -> tuple[Table | None, str]:
-    """Whether the social score correlates less with the academic ones than these do among themselves."""
+    """Whether the social score correlates less with the academic ones than they do with each other."""
     names = scores.benchmarks()
     models = [model for model, own in scores.values.items() if all(name in own for name in names)]
     if SOCIAL not in names or len(names) < 3 or len(models) < 4:

@@ -1,4 +1,4 @@
-"""What only this instrument offers on the command line: lint, probe, analyse, correlate, build."""
+"""The instrument's own commands: lint, probe, analyse, correlate, build."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -105,7 +105,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
 
 
 def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str]:
-    """What to say of the second person; it is left out of several conditions where no item can be put into it."""
+    """The notes on the second person; the condition is left out if no item can be converted."""
     if SECOND_PERSON not in wanted:
         return []
     source = context.source(condition=CONTROL)
@@ -120,7 +120,7 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
-    """Has a judge name the causes of a sample of wrong answers, or prepares and imports the same for people."""
+    """Asks a judge for the causes of a sample of wrong answers, or writes and reads the same sample for people."""
     found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
     runs = {run.id: caveats.view_of_test(run) for run in found}
     sample = errors.sample_runs(runs, options.whole("sample"), context.seed)
@@ -146,7 +146,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 
 
 def correlate(context: CommandContext, options: Settings) -> Result:
-    """Joins SESI accuracies of stored runs with academic scores and correlates all of them."""
+    """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
     renamed = {model: names[-1] for model, names in _pairs(options.texts("as"), "as", "MODEL=NAME").items()}
     social = run_scores([context.run(reference) for reference in options.texts("run")], renamed)
@@ -165,7 +165,7 @@ def correlate(context: CommandContext, options: Settings) -> Result:
 
 
 def build(context: CommandContext, options: Settings) -> Result:
-    """Makes items from posts; see `build.pipeline`."""
+    """Builds items from posts; see `build.pipeline`."""
     return pipeline.build(context, options)
 
 

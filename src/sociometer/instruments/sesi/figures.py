@@ -92,7 +92,7 @@ def causes(runs: Sequence[SummarisedRun]) -> Figure:
 
 
 def beside(item: object, outcome: object) -> Figure | None:
-    """What stands next to a transcript: the options with the picked and the right one, or the judge's verdict."""
+    """The figure shown next to a transcript: the options with the picked and the right one, or the judge's verdict."""
     if isinstance(item, Question) and isinstance(outcome, ChoiceAnswer):
         kinds = item.kinds or ("",) * 4
         rows = tuple(

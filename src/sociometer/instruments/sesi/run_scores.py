@@ -30,7 +30,7 @@ class _Member(Struct, frozen=True):
 
 
 def run_scores(runs: Sequence[StoredRun], renamed: Mapping[str, str]) -> RunScores:
-    """The accuracies of the runs on the items that all have; a run that is no measure of its model is refused."""
+    """The accuracies of the runs on their shared items; a run that does not measure its model raises an error."""
     members = [_member(run, renamed) for run in runs]
     empty = [member for member in members if not member.items]
     members = [member for member in members if member.items]
@@ -89,7 +89,7 @@ def _said_of_items(members: Sequence[_Member], shared: SharedItems) -> list[str]
 
 
 def _caveats(members: Sequence[_Member]) -> list[str]:
-    """The runs' own notes, once each and with the model's name where not all have them, and who stood in."""
+    """The runs' own notes, once each and with the model's name unless all have them, and the stand-ins."""
     whose: dict[str, list[str]] = {}
     for member in members:
         for note in member.run.summary("questions").notes:

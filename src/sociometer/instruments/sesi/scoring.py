@@ -17,7 +17,7 @@ TIE = "no majority"
 
 
 def score(item: Question, outcome: ChoiceAnswer) -> Score:
-    """Right or wrong; an answer that cannot be read is wrong and counted, and so is a tie, though not as unreadable."""
+    """Right or wrong; an unreadable answer is wrong and counted, and a tie is wrong but not unreadable."""
     facets = {"ability": item.ability, "category": CATEGORIES[item.ability]}
     if item.kinds:
         facets["picked"] = _kind(item, outcome)
@@ -31,7 +31,7 @@ def _kind(item: Question, outcome: ChoiceAnswer) -> str:
 
 
 def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
-    """Accuracy overall, by ability and by category, with position bias and what no understanding earns here."""
+    """Accuracy overall, by ability and by category, with position bias and baselines without understanding."""
     measures = grouped_measures(run, "correct", "accuracy", by=["ability", "category"])
     seen = _Seen()
     for item, answer, given in run.scored():
@@ -42,7 +42,7 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
 
 
 class _Seen:
-    """What the tables count, gathered episode by episode: a run may be larger than memory."""
+    """The counts for the tables, collected episode by episode, because a run may be larger than memory."""
 
     def __init__(self) -> None:
         self.picked, self.keyed = array("b"), array("b")

@@ -1,4 +1,4 @@
-"""What only SocialEval offers on the command line: lint, draw and build."""
+"""The instrument's own commands: lint, draw and build."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NAMED = 6
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
-    """Every finding with file and node, and a count by kind; the exit code says whether there were any."""
+    """Every finding with file and node, and a count by kind; the exit code is 1 if there are any."""
     files = options.texts("files")
     trees = _given_trees(files) if files else items.trees(context.source())
     wanted = options.texts("kind")
@@ -97,7 +97,7 @@ def _values(trees: list[Tree]) -> Table:
 
 
 def draw(context: CommandContext, options: Settings) -> Result:
-    """Draws one tree into a page; with a run, the walks of its subject are drawn on it."""
+    """Draws one tree as a page; with a run, adds the walks of its subject."""
     tree, others = _one_tree(context, options.text("tree"))
     taken = _taken(context, options.text("run"), tree) if options.text("run") else None
     svg = draw_tree(tree, taken)
@@ -113,7 +113,7 @@ def draw(context: CommandContext, options: Settings) -> Result:
 
 
 def _one_tree(context: CommandContext, name: str) -> tuple[Tree, list[Tree]]:
-    """The tree of that name, and the others that it might mean: FILE, FILE#NAME, or NAME (or its beginning)."""
+    """The tree of that name, and the other matches: FILE, FILE#NAME, or NAME (or its beginning)."""
     file, _, inner = (name, "", "") if Path(name).is_file() else name.partition("#")
     if Path(file).is_file():
         trees = [tree for tree in read_tree_file(Path(file)) if items.wanted(tree.language, context.source())]
@@ -147,7 +147,7 @@ def _taken(context: CommandContext, reference: str, tree: Tree) -> dict[tuple[in
 
 
 class _Step(Struct, frozen=True):
-    """A stage once it was worked on; `problems` and `advice` say why the later ones must wait."""
+    """A finished stage; `problems` and `advice` say why the later ones must wait."""
 
     draft: Draft
     origins: Origins
@@ -158,7 +158,7 @@ class _Step(Struct, frozen=True):
 
 
 def build(context: CommandContext, options: Settings) -> Result:
-    """Takes a brief through the stages; what a stage gave is kept in a file, which an author may edit."""
+    """Takes a brief through the stages; each stage is stored in a file, which an author may edit."""
     brief = read_brief(Path(options.text("brief")))
     folder = Path(options.text("out") or brief.name)
     draft = load_draft(brief, folder)
@@ -182,7 +182,7 @@ def build(context: CommandContext, options: Settings) -> Result:
 def _work_on(
     context: CommandContext, stage: StageName, draft: Draft, origins: Origins, folder: Path, when_outdated: str
 ) -> _Step:
-    """One stage: checks what is there, has the rest written, and keeps the files."""
+    """One stage: checks the existing parts, requests the missing ones, and writes the files."""
     old = outdated(stage, draft, origins)
     if old and when_outdated == "stop":
         return _outdated(stage, draft, origins)
@@ -222,7 +222,7 @@ def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:
 
 
 def _refused(context: CommandContext, stage: StageName, folder: Path, step: _Step, accepted: Accepted) -> _Step:
-    """Keeps what was written last for the parts that did not pass, where an author can mend it."""
+    """Keeps the last drafts of the rejected parts, so that an author can fix them."""
     path, again = stage_file(folder, stage), "(or use another builder, or --fresh) and run the same command again."
     if not accepted.refused:
         advice = f"the builder gave no readable reply: write {path} {again}"

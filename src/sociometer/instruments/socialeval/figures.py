@@ -1,4 +1,4 @@
-"""Stored summaries -> figures and tables, as the paper shows them, beside the paper's models and people."""
+"""Stored summaries -> figures and tables, as the paper shows them, compared with the paper's models and people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LEVELS = (
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
-    """All that there is to see, by task."""
+    """All figures, by task."""
     by_task = {name: [run for run in runs if run.task == name] for name in ("goals", "abilities", "utterances")}
     found: list[Figure] = []
     if by_task["goals"]:
@@ -103,7 +103,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 
 
 def _lines(run: SummarisedRun) -> list[ReferenceLine]:
-    """The exact random and best values of the trees that were played."""
+    """The exact random and best values of the played trees."""
     names = (("random", "random walk"), ("best", "best possible"))
     found = ((run.summary.measure(name), words) for name, words in names)
     return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
@@ -131,7 +131,7 @@ def _beside_paper(runs: Sequence[SummarisedRun]) -> Table:
 
 
 def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Goal achievement against the number of parameters, where that is known of three subjects or more."""
+    """Goal achievement against the number of parameters, if it is known for at least three subjects."""
     points = []
     for run in runs:
         size, measure = parameters(run), run.summary.measure("achieved")
@@ -216,7 +216,7 @@ def _abilities_beside_paper(runs: Sequence[SummarisedRun]) -> Table:
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:
-    """What stands next to a transcript: the tree with the walk on it, or the options with what was picked."""
+    """The figure shown next to a transcript: the tree with the walk, or the options with the picked one."""
     if isinstance(item, TreeItem) and isinstance(outcome, Walk):
         taken = Counter((step.node, step.picked) for step in outcome.steps)
         return Figure("tree", "The walk", svg=draw_tree(item.tree, taken))

@@ -1,4 +1,4 @@
-"""What is wrong with world trees, each finding with its file and node."""
+"""The problems of world trees, each with its file and node."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _VECTOR = re.compile(r"^[(（\[]?\s*-?\d\s*[,，]\s*-?\d\s*([,，]\s*-?\d\s*)?[)
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that is wrong, and where."""
+    """One problem and its location."""
 
     kind: FindingKind
     source: str
@@ -61,7 +61,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def lint(trees: Iterable[Tree]) -> list[Finding]:
-    """All findings in a collection of trees, tree by tree, then what only pairs of twins show."""
+    """All findings in a collection of trees, tree by tree, then those of translated pairs."""
     trees = list(trees)
     found = [finding for tree in trees for finding in lint_tree(tree)]
     return found + list(_twins(trees))
@@ -77,7 +77,7 @@ def lint_tree(tree: Tree) -> Iterator[Finding]:
 
 
 def is_utterance(text: str) -> bool:
-    """Whether a candidate holds words; some released ones hold only a state vector such as (1, -1, 0)."""
+    """Whether a candidate contains words; some released ones contain only a state vector such as (1, -1, 0)."""
     return bool(text) and not _VECTOR.match(text)
 
 
@@ -100,7 +100,7 @@ def _structure(tree: Tree) -> Iterator[Finding]:
 
 
 def reachable(tree: Tree) -> set[int]:
-    """The nodes some walk from the beginning comes to."""
+    """The nodes that a walk from the beginning can reach."""
     nodes = tree.by_id()
     reached: set[int] = set()
     waiting = [tree.root.id]
@@ -113,7 +113,7 @@ def reachable(tree: Tree) -> set[int]:
 
 
 def cyclic(tree: Tree) -> list[int]:
-    """The nodes left when every node all of whose ways lead out is taken away again and again."""
+    """The nodes that remain after repeatedly removing every node whose choices all lead out."""
     nodes = tree.by_id()
     left = {id_: {c.target for c in node.choices if c.target in nodes} for id_, node in nodes.items()}
     while True:
@@ -199,7 +199,7 @@ def _twins(trees: list[Tree]) -> Iterator[Finding]:
 
 
 def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
-    """English and Chinese trees that are translations of each other, by the file's own word or by their shape."""
+    """English and Chinese trees that are translations of each other, according to the file or by their shape."""
     trees = list(trees)
     by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language == "zh"}
     pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == "en" and tree.entry in by_entry]
@@ -208,7 +208,7 @@ def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
 
 
 def _alike(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
-    """The trees of files of their own: the same name and shape, else the one same shape.
+    """The pairs among trees in separate files: the same name and shape, else the only one of the same shape.
 
     The released files are numbered apart in each language, so a shared number is no proof.
     """

@@ -17,7 +17,7 @@ UNKNOWN = "unknown"
 
 
 class RawQuestion(msgspec.Struct, frozen=True):
-    """One ability question as released; the right option stands first."""
+    """One ability question as released; the right option is first."""
 
     id: str
     cluster: str
@@ -47,7 +47,7 @@ def read_question_file(path: Path) -> Iterator[RawQuestion]:
 
 
 def _tree_of(halves: list[Any], position: int) -> str:
-    """The tree a question belongs to, told by its protagonist and their goal: the file does not name it.
+    """The tree of a question, recognised by its protagonist and their goal, because the file does not name it.
 
     The last half is the English one where there are two, so that twins share a cluster.
     """

@@ -1,4 +1,4 @@
-"""Reading the two layouts world trees were released in, and writing the first of them."""
+"""Reading the two released layouts of world trees, and writing the first of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narra
 """What the released files write in place of a speaker when nobody speaks."""
 
 MOST_NODES = 500
-"""A tree with more nodes is refused: the largest released one has 41."""
+"""The most nodes a tree may have; the largest released one has 41."""
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
 _FORK = re.compile(r"^fork-join\s*[:：]\s*(\S+)$")
 _MARK = re.compile(r"^\s*#question#\s*")
@@ -36,7 +36,7 @@ _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
 
 
 def read_tree_file(path: Path) -> list[Tree]:
-    """The trees of one file: one for the single layout, two for each entry of the merged list; none is refused."""
+    """The trees of one file: one for the single layout, two for each entry of the merged list; none raises an error."""
     document = read_json(path)
     if isinstance(document, list):
         if not document:
@@ -49,7 +49,7 @@ def read_tree_file(path: Path) -> list[Tree]:
 
 
 def read_json(path: Path) -> Any:
-    """The document in a JSON file; what is not JSON is refused with the file's name."""
+    """The document in a JSON file; a file that is not JSON raises an error with its name."""
     try:
         return msgspec.json.decode(path.read_bytes())
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -169,7 +169,7 @@ def _choice(raw: Any, source: str, node: int) -> Choice:
 
 
 def question(entry: dict[str, Any]) -> Question:
-    """An ability question; an ability that slipped in among the question's strings is put where it belongs."""
+    """An ability question; an ability misplaced among the question's strings is moved to the abilities."""
     raw = entry.get("question", entry.get("text"))
     texts = [str(text) for text in (raw if isinstance(raw, list) else [raw]) if text]
     marked = tuple(_SKILL_MARK.sub("", text).strip() for text in texts if _SKILL_MARK.match(text))

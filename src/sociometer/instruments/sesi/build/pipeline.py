@@ -1,4 +1,4 @@
-"""The whole way from posts to a set that can be played: filter, draft, assemble, check, review, write."""
+"""The pipeline from posts to a playable set: filter, draft, assemble, check, review, write."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from sociometer.sheets import write_sheet
 
 
 def build(context: CommandContext, options: Settings) -> Result:
-    """Makes items from posts: every reply is journaled, so the same command again asks nothing and writes the same."""
+    """Builds items from posts: every reply is journaled, so running it again asks nothing and writes the same."""
     out = Path(options.text("out"))
     found, rejected = posts.filter_posts(_raw_posts(options), options.whole("min-comments"))
     if not found and not rejected:
@@ -81,7 +81,7 @@ def _write(
 
 
 def _not_applied(out: Path, sheet: str, items: set[str]) -> list[str]:
-    """What experts decided in the folder and this build, without --review, leaves undone."""
+    """The experts' decisions in the folder that this build, without --review, does not apply."""
     target, notes = out / "review.csv", []
     if _changed(target, sheet):
         count = review.removals_in(target)
@@ -97,7 +97,7 @@ def _not_applied(out: Path, sheet: str, items: set[str]) -> list[str]:
 
 
 def _changed(target: Path, sheet: str) -> bool:
-    """Whether somebody has written into the review sheet."""
+    """Whether somebody has edited the review sheet."""
     return target.exists() and target.read_bytes() != sheet.encode()
 
 

@@ -23,7 +23,7 @@ def table(name: str) -> list[dict[str, str]]:
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
-    """Every printed number that can be recomputed, beside its recomputation."""
+    """Every printed number that can be recomputed, with its recomputation."""
     yield from _correlations()
     yield from _personality()
     yield from _items(source)
