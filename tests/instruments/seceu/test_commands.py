@@ -68,7 +68,7 @@ def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, s
     )
     assert code == 0, err
     assert "Cronbach's alpha" in out
-    assert "Left out" in out
+    assert "Excluded" in out
     code, out, _ = sociometer("run", "seceu", "--model", "baseline/even", "--norm", "norm.json", "--json")
     assert code == 0
     assert '"eq"' in out
@@ -97,7 +97,7 @@ def test_models_are_no_people(sociometer, words):
     take_test(sociometer)
     code, _, err = sociometer("norms", *words, "--instrument", "seceu", "--run", "last")
     assert code == 2
-    assert "is of baseline/random, not of a person" in err
+    assert "was played by baseline/random, not by a person" in err
 
 
 def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer, sit_down):
@@ -222,4 +222,4 @@ def test_a_limit_counts_scenarios_so_that_the_ways_can_be_compared(sociometer):
     code, out, _ = sociometer("show", run["run"], "--json")
     assert code == 0
     assert "too few scenarios" not in out
-    assert "best of 5 ways" in out
+    assert "best of 5 methods" in out

@@ -51,7 +51,7 @@ def test_without_a_norm_there_is_no_eq_and_the_key_is_called_a_judgement(rehears
     assert summary.measure("eq") is None
     assert summary.measure("distance").value == pytest.approx(2.671, abs=1e-3)
     assert any("authors' judgement, not a human norm" in note for note in summary.notes)
-    assert any("evenly" in note for note in summary.notes)
+    assert any("An even allocation" in note for note in summary.notes)
     assert "norm" not in summary.series
 
 
@@ -144,7 +144,7 @@ def test_best_names_the_best_and_says_that_choosing_flatters(rehearse, official_
     summary = rehearse(say, official_data, prompting="best").summarise("feelings")
     assert summary.series["prompting"] == "zero-shot"
     assert round(summary.measure("eq").value) == 112
-    assert any("'zero-shot' is the best of 5" in note and "flatters" in note for note in summary.notes)
+    assert any("'zero-shot' is the best of 5" in note and "overstates" in note for note in summary.notes)
     for name in ("distance", "eq"):
         assert summary.measure(name).items == 40
         assert "'zero-shot', best of 5 methods: choosing the best overstates the score" in summary.measure(name).note

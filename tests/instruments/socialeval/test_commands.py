@@ -58,7 +58,7 @@ def test_a_file_without_a_tree_is_refused_and_never_stands_for_our_own(cli, tmp_
     for verb in ("lint", "draw"):
         code, _, err = cli(verb, "socialeval", "empty.json")
         assert code == 2
-        assert "holds no world tree" in err
+        assert "contains no world tree" in err
 
 
 def test_draw_says_which_of_several_it_drew(cli, tmp_path):
@@ -340,7 +340,7 @@ def test_what_was_refused_is_kept_to_be_mended(cli, brief, tmp_path):
     assert code == 1
     made = tmp_path / "made"
     assert "node 0 leads to 77" in out
-    assert "mend made/3-skeleton.refused.json, save it as made/3-skeleton.json" in out
+    assert "fix made/3-skeleton.refused.json, save it as made/3-skeleton.json" in out
     assert not (made / "3-skeleton.json").exists()
     edit(made / "3-skeleton.refused.json", lambda parts: parts["all"]["nodes"][0]["choices"][0].update(to=1))
     (made / "3-skeleton.refused.json").rename(made / "3-skeleton.json")
@@ -351,8 +351,8 @@ def test_what_was_refused_is_kept_to_be_mended(cli, brief, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('orientation = "kindness"', "orientation 'kindness' is none of cooperation"),
-        ('abilities = ["charm"]', "ability 'charm' is none of the 32"),
+        ('orientation = "kindness"', "orientation 'kindness' is not one of cooperation"),
+        ('abilities = ["charm"]', "ability 'charm' is not one of the 32"),
         ('name = "Last Ferry"', "only lower-case letters"),
         ("colour = 1", "not a brief"),
     ],
