@@ -74,7 +74,7 @@ def test_draw_says_which_of_several_it_drew(cli, tmp_path):
     }
     (tmp_path / "merged.json").write_text(json.dumps([{"data_id": 3, **halves}]))
     code, out, _ = cli("draw", "socialeval", "merged.json")
-    assert "drew cooperation-3-zh, the first of 2 trees" in out
+    assert "drew cooperation-3-zh, the first of 2 matching trees" in out
     for name in ("merged.json#cooperation-3-en", "merged.json#3"):
         code, out, _ = cli("draw", "socialeval", name, "--language", "en")
         assert "cooperation-3-en.html" in out
