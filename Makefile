@@ -3,16 +3,30 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
+LOCK ?= requirements/dev.lock
 DEMO ?= demo
+RECORDING ?= qwen2.5-coder-1.5b
+export NO_MKDOCS_2_WARNING = 1
 export SOCIOMETER_CACHE ?= $(CURDIR)/$(VENV)/models
 
-.PHONY: demo test test-pythons check setup bench bench-readers bench-reading dist clean
+.PHONY: demo recording test test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 
 demo: setup
-	$(BIN)/python -m sociometer.cli.demo --folder $(DEMO)
+	$(BIN)/sociometer demo --folder $(DEMO)
+
+# Records the model that `make demo` replays: make recording MODEL=PATH.gguf TITLE=Name. Plays on where it was stopped.
+recording: setup
+	@test -n "$(MODEL)" || { echo "give the model's file: make recording MODEL=PATH.gguf TITLE=NAME LICENCE=NAME"; exit 2; }
+	$(BIN)/sociometer record --model "local/$(MODEL)" --title "$(TITLE)" --licence "$(LICENCE)" \
+	  --out src/sociometer/models/recordings/$(RECORDING).jsonl.gz --store recording/$(RECORDING).db
 
 test: setup check
 	$(BIN)/pytest -q -n 2 --dist worksteal
+
+# The doors to other tools, with the packages that are too large for `make test`, in a virtual environment of its own.
+test-adapters:
+	$(MAKE) setup VENV=.venv-adapters LOCK=requirements/adapters.lock
+	.venv-adapters/bin/pytest -q -n 2 --dist worksteal tests/adapters
 
 # The whole suite on each Python from 3.11 to 3.14 that is on PATH.
 test-pythons:
@@ -23,15 +37,20 @@ check: setup
 	$(BIN)/ruff format --check src tests bench scripts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/mkdocs --quiet build --strict --site-dir site
+
+# The documentation site, in site/; a warning is an error.
+site: setup
+	$(BIN)/mkdocs --quiet build --strict --site-dir site
 
 setup: $(VENV)/.ready
 
 # Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files.
-$(VENV)/.ready: pyproject.toml requirements/build.lock requirements/dev.lock
+$(VENV)/.ready: pyproject.toml requirements/build.lock $(LOCK)
 	$(PYTHON) -c 'import sys; sys.exit("Sociometer needs Python 3.11 or later; set PYTHON=") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --require-hashes -r requirements/build.lock
-	$(PIP) install --require-hashes --no-build-isolation -r requirements/dev.lock
+	$(PIP) install --require-hashes --no-build-isolation -r $(LOCK)
 	$(PIP) install --no-deps --no-build-isolation -e .
 	$(BIN)/sociometer models pull smollm2-135m
 	touch $@
@@ -53,4 +72,4 @@ dist: setup
 	$(BIN)/python -m build --no-isolation
 
 clean:
-	rm -rf $(VENV) .venv-3.* $(DEMO) dist
+	rm -rf $(VENV) .venv-adapters .venv-3.* $(DEMO) dist site

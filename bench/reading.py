@@ -87,7 +87,17 @@ def _index(letters: list[str], entry: Entry) -> int | None:
 
 
 def main() -> None:
-    files = [Path(name) for name in sys.argv[1:]] or sorted(CORPUS.glob("*[0-9].jsonl"))
+    files = [Path(name) for name in sys.argv[1:]]
+    if not files:
+        print("measured only: written after the readers were frozen, never used to change a rule")
+        report(sorted((CORPUS / "measured").glob("*[0-9].jsonl")))
+        print("\nused to improve the readers")
+        files = sorted(CORPUS.glob("*[0-9].jsonl"))
+    report(files)
+
+
+def report(files: list[Path]) -> None:
+    """Prints the counts of each file and of each kind of answer."""
     print(
         f"{'replies':16}{'read by':14}{'right':>7}{'wrong':>7}{'unread':>8}{'in all':>8}   right, 95 %     wrong, 95 %"
     )

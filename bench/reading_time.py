@@ -187,7 +187,8 @@ class _Strict(msgspec.Struct):
 
 _STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
 _CHOICE = (
-    "choice", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity", "verdicts",
+    "choice", "choice_rules", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity",
+    "verdicts",
 )  # fmt: skip
 _ALLOCATION = ("_answers", "_cleaning", "_corrections", "_json", "_labels", "_spelling", "_tables", "_text", "_tokens")
 _JSON = (

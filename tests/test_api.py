@@ -13,8 +13,6 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.errors import SociometerError, UsageError
 
-README = Path(__file__).parent.parent / "README.md"
-
 
 @pytest.fixture
 def store(tmp_path):
@@ -233,20 +231,3 @@ def test_hostile_text_is_shown_as_text_in_a_notebook(store):
     run = sm.run("sesi", model="baseline/random", limit=2, store=store, label="<script>alert(1)</script>")
     assert "<script>" not in run._repr_html_()
     assert "<script>" not in run.figure("accuracy")._repr_mimebundle_()["text/html"]
-
-
-def test_the_example_in_the_readme_runs(store, tmp_path, monkeypatch):
-    example = README.read_text(encoding="utf-8").split("```python\n")[1]
-    code = example.split("```")[0]
-    for real, here in (
-        ('"openai/gpt-4o-mini"', '"baseline/random"'),
-        ('{"simulator": "deepseek/deepseek-chat"}', '{"simulator": "sage/appraisal"}, limit=2'),
-        ('"item-id"', "next(run.episodes()).item.id"),
-    ):
-        assert real in code, real
-        code = code.replace(real, here)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SOCIOMETER_STORE", str(store))
-    a, b = (sm.run("sesi", model=model, limit=12) for model in ("baseline/random", "baseline/oracle"))
-    exec(code, {"my_async_function": answers_b, "a": a, "b": b})
-    assert (tmp_path / "page.html").exists()

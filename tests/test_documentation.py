@@ -1,12 +1,38 @@
 """The documentation names what is there: files, commands, examples that run."""
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
 import sociometer as sm
+from sociometer.cli.main import run_command
 
 ROOT = Path(__file__).parent.parent
+READMES = sorted((ROOT / "src/sociometer/instruments").glob("[!_]*/README.md"))
+PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").rglob("*.md")), *READMES]
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+TITLED = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SOURCE = ROOT / "src" / "sociometer"
+ONE_WORD = {
+    "compare",
+    "data",
+    "doctor",
+    "export",
+    "leaderboard",
+    "list",
+    "models",
+    "plot",
+    "report",
+    "reproduce",
+    "resume",
+    "run",
+    "show",
+}
+SETTINGS = " ".join(f"--{setting.name}" for card in sm.list_instruments().values() for setting in card.setting)
 ON_THE_PATH = ("core", "engine", "store")
 
 
@@ -35,3 +61,63 @@ def test_the_tables_of_contributing_name_files_that_are_there():
     for name in ("core/card.py", "core/conversation.py", "models/options.py", "models/presets.py"):
         assert (SOURCE / name).exists()
     assert sm.CommandContext.__module__.replace(".", "/").removeprefix("sociometer/") == "engine/command_context"
+
+
+def having(mark):
+    # The pages of the adapters have tests beside those of the adapters: their commands are other tools'.
+    pages = [(name, page) for name, page in zip(NAMES, PAGES, strict=True) if not name.startswith("docs/adapters/")]
+    return [name for name, page in pages if mark in page.read_text(encoding="utf-8")]
+
+
+def examples(*arguments):
+    script = [sys.executable, ROOT / "scripts/examples.py", *arguments]
+    return subprocess.run(script, capture_output=True, text=True, encoding="utf-8")
+
+
+def test_the_readme_and_the_tutorial_have_examples():
+    assert {"README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md"} <= set(having("```console\n"))
+
+
+@pytest.mark.parametrize("name", having("```console\n"))
+def test_the_commands_of_a_page_print_what_the_page_shows(name):
+    run = examples(ROOT / name)
+    assert run.returncode == 0, f"{run.stdout}{run.stderr}\nto rewrite it: python scripts/examples.py --write {name}"
+
+
+def test_a_page_that_shows_something_else_is_found_and_rewritten(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo one\ntwo\n```\n", encoding="utf-8")
+    found = examples(page)
+    assert found.returncode == 1
+    assert "-two" in found.stdout.splitlines()
+    assert examples("--write", page).returncode == 0
+    assert page.read_text(encoding="utf-8") == "```console\n$ echo one\none\n```\n"
+    assert examples(page).returncode == 0
+
+
+@pytest.mark.parametrize("name", [name for name in having("```python\n") if name != "docs/reference/python.md"])
+def test_the_python_of_a_page_runs(name, tmp_path, monkeypatch):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for title, code in TITLED.findall(text):
+        (tmp_path / title).write_text(code, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    for code in blocks(ROOT / name, "python"):
+        exec(code, {"__name__": name})
+
+
+def shown_commands(text):
+    """The commands that a page shows without running them: arguments up to a comment, and which options are given."""
+    lines = [line for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("sociometer ")]
+
+
+@pytest.mark.parametrize("name", having("```sh\n"))
+def test_the_commands_that_a_page_shows_have_these_options(name, capsys):
+    for words in shown_commands((ROOT / name).read_text(encoding="utf-8")):
+        arguments = [word for word in words if not word.startswith("-")]
+        assert run_command([*arguments[: 1 if arguments[0] in ONE_WORD else 2], "--help"]) == 0, words
+        allowed = capsys.readouterr().out + (SETTINGS if arguments[0] == "run" else "")
+        for option in (word for word in words if word.startswith("--")):
+            assert re.search(rf"{option}\b", allowed), f"{words}: no option {option}"

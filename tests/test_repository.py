@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = sorted(path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
 RELEASE_NOTES = ROOT / "scripts/release_notes.py"
-LOCKS = ("requirements/build.lock", "requirements/dev.lock")
+LOCKS = ("requirements/build.lock", "requirements/dev.lock", "requirements/adapters.lock")
 PLATFORMS = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"), ("darwin", "x86_64"))
 
 
@@ -55,7 +55,7 @@ def ids(paths):
 
 
 def test_there_are_workflows_forms_and_references_to_check():
-    assert ids(WORKFLOWS) == ["release", "tests"]
+    assert ids(WORKFLOWS) == ["adapters", "release", "tests"]
     assert ids(FORMS) == ["bug", "instrument", "score"]
     assert len(REFERENCES) >= 5
 
@@ -128,6 +128,10 @@ def declared():
     wanted = {
         "requirements/build.lock": project["build-system"]["requires"],
         "requirements/dev.lock": project["project"]["dependencies"] + extras["dev"] + extras["local"],
+        "requirements/adapters.lock": project["project"]["dependencies"]
+        + extras["dev"]
+        + extras["lm-eval"]
+        + extras["verifiers"],
     }
     return [(lock, Requirement(line)) for lock, lines in wanted.items() for line in lines]
 
@@ -161,28 +165,32 @@ def test_every_entry_of_a_lock_file_has_a_hash(lock):
 
 
 def test_the_lock_files_agree_where_both_name_a_package():
-    build, everything = ({(pin.name, str(pin.specifier)) for pin, _ in locked(lock)} for lock in LOCKS)
-    shared = {name for name, _ in build} & {name for name, _ in everything}
-    assert shared
-    assert {pin for pin in build if pin[0] in shared} <= everything
+    build, *others = ({(pin.name, str(pin.specifier)) for pin, _ in locked(lock)} for lock in LOCKS)
+    for everything in others:
+        shared = {name for name, _ in build} & {name for name, _ in everything}
+        assert shared
+        assert {pin for pin in build if pin[0] in shared} <= everything
 
 
 def test_make_installs_what_the_lock_files_name_and_nothing_else():
     installs = re.findall(r"install (.*)", read("Makefile"))
     rule = re.search(r"^\$\(VENV\)/\.ready: (.*)", read("Makefile"), re.MULTILINE).group(1)
     assert [line for line in installs if "--require-hashes" not in line and "--no-deps" not in line] == []
-    assert {word for line in installs for word in line.split() if word.endswith(".lock")} == set(LOCKS)
-    assert {"pyproject.toml", *LOCKS} <= set(rule.split())
+    assert {word for line in installs for word in line.split() if word.endswith(".lock")} == {LOCKS[0]}
+    assert set(re.findall(r"LOCK ?\??=\s*(\S+)", read("Makefile"))) == set(LOCKS[1:])
+    assert {"pyproject.toml", LOCKS[0], "$(LOCK)"} <= set(rule.split())
 
 
 def test_nothing_that_make_builds_fetches_packages_without_hashes():
-    builds = re.findall(r"(?:install .*(?:dev\.lock| -e )|-m build).*", read("Makefile"))
+    builds = re.findall(r"(?:install .*(?:\(LOCK\)| -e )|-m build).*", read("Makefile"))
     assert len(builds) == 3
     assert all("--no-build-isolation" in line or "--no-isolation" in line for line in builds)
 
 
-def test_the_workflow_caches_packages_by_the_lock_files():
-    (setup,) = [step["with"] for step in steps(".github/workflows/tests.yml") if "setup-python" in step.get("uses", "")]
+@pytest.mark.parametrize("workflow", ["adapters", "tests"])
+def test_a_workflow_caches_packages_by_the_lock_files(workflow):
+    used = steps(f".github/workflows/{workflow}.yml")
+    (setup,) = [step["with"] for step in used if "setup-python" in step.get("uses", "")]
     assert setup["cache-dependency-path"] == "requirements/*.lock"
 
 

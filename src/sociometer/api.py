@@ -113,7 +113,8 @@ def runs(*, store: str | Path | None = None) -> list[StoredRun]:
     opened = _store(store)
     if not opened.path.exists():
         return []
-    return [StoredRun(opened, one, load(one.instrument)) for one in opened.runs.all() if one.instrument in cards()]
+    known = [one for one in opened.runs.all() if one.instrument in cards() or one.manifest.card is not None]
+    return [StoredRun(opened, one, load(one.instrument, one.manifest.card)) for one in known]
 
 
 def list_instruments() -> dict[str, Card]:

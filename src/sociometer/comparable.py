@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from sociometer.analysis.candidates import Candidate, candidate_of
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
-from sociometer.instruments import load
 from sociometer.item_origin import is_official
 from sociometer.reporting.content import GivenRun
 from sociometer.store.stored_run import StoredRun
@@ -29,7 +28,7 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
     names = labels(runs)
     found = []
     for stored in runs:
-        instrument, version = load(stored.instrument), stored.record.manifest.instrument_version
+        instrument, version = stored.definition, stored.record.manifest.instrument_version
         found += [
             candidate_of(names[stored.id], instrument, name, stored.view(name), version)
             for name in stored.tasks
@@ -52,4 +51,4 @@ def given_runs(runs: Sequence[StoredRun]) -> tuple[list[GivenRun], dict[str, Ins
         )
         for stored in runs
     ]
-    return given, {stored.instrument: load(stored.instrument) for stored in runs}
+    return given, {stored.instrument: stored.definition for stored in runs}

@@ -5,11 +5,21 @@ from sociometer.store.records import RunRecord
 
 OFFICIAL = "official"
 BUNDLED = "bundled"
+ELSEWHERE = "imported"
+RELEASED = "imported"
+"""The wire of subjects whose episodes were read from a paper's released files."""
 
 
 def whose_items(record: RunRecord) -> str:
-    """Whose items a run is on: official (the paper's own, by their checksums), own (others in their place), bundled."""
-    if record.manifest.imported:
+    """Whose items a run is on.
+
+    Official (the paper's own, by their checksums), own (others in their place), bundled, or those of a benchmark that
+    another tool ran.
+    """
+    if record.manifest.card is not None:
+        return ELSEWHERE
+    subject = record.manifest.roles.get("subject")
+    if record.manifest.imported and (subject is None or subject.identity.wire == RELEASED):
         return OFFICIAL
     if not record.manifest.config.official:
         return BUNDLED

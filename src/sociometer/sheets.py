@@ -13,7 +13,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -27,6 +27,8 @@ _SEPARATORS = ",;\t"
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _MOST_NAMES = 12
+_BEGINNING = 65536
+"""How much of a file is read to find its separator."""
 
 
 class Sheet(Struct, frozen=True):
@@ -87,10 +89,7 @@ def parse_sheet(
     columns = _columns(header, known)
     missing = [name for name in required if name not in columns]
     if missing:
-        needed = ", ".join(required)
-        wrong = f"columns missing: {', '.join(missing)}; needed: {needed}; the file has: {_shown(columns)}."
-        message = wrong if columns else f"the file is empty; needed columns: {needed}."
-        raise DataError(f"{message} {next_step}".rstrip(), path, head)
+        raise _missing(missing, required, columns, path, head, next_step)
     rows = []
     for line, cells in records:
         row = dict(zip(columns, cells, strict=False))
@@ -99,6 +98,28 @@ def parse_sheet(
             raise DataError(f"the row has too few cells; it lacks: {_shown(lacking)}", path, line)
         rows.append((line, dict.fromkeys(columns, "") | row))
     return Sheet(columns, tuple(rows))
+
+
+def stream_rows(
+    path: Path, required: Sequence[str] = (), optional: Sequence[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Return each row of a file with its line number, without holding the file in memory; see `read_sheet`."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            begin = stream.read(_BEGINNING)
+            stream.seek(0)
+            known = (*required, *optional)
+            records = _records(stream, _separator(begin, known), path)
+            head, header = next(records, (1, []))
+            columns = _columns(header, known)
+            if missing := [name for name in required if name not in columns]:
+                raise _missing(missing, required, columns, path, head)
+            for line, cells in records:
+                yield line, dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False))
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror or error})", path) from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8 ({error.reason}); save it as 'CSV UTF-8'", path) from None
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
@@ -145,6 +166,20 @@ def _line(cells: Sequence[Cell]) -> str:
     return out.getvalue().removesuffix("\r\n") + "\n"
 
 
+def _missing(
+    missing: Sequence[str],
+    required: Sequence[str],
+    columns: Sequence[str],
+    path: Path | str,
+    line: int,
+    next_step: str = "",
+) -> DataError:
+    needed = ", ".join(required)
+    wrong = f"columns missing: {', '.join(missing)}; needed: {needed}; the file has: {_shown(columns)}."
+    message = wrong if columns else f"the file is empty; needed columns: {needed}."
+    return DataError(f"{message} {next_step}".rstrip(), path, line)
+
+
 def _text(path: Path) -> str:
     try:
         content = path.read_bytes()
@@ -171,10 +206,11 @@ def _separator(text: str, known: Sequence[str]) -> str:
 
 
 def _records(
-    text: str, separator: str, path: Path | str = "", guarded: bool = False
+    text: str | TextIO, separator: str, path: Path | str = "", guarded: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """The cells of each record that has any content, with the line on which it begins."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    lines = io.StringIO(text, newline="") if isinstance(text, str) else text
+    reader = csv.reader(lines, delimiter=separator)
     line = 1
     try:
         for cells in reader:

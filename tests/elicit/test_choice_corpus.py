@@ -17,8 +17,11 @@ REACHED = {
     "choice-en-2": (86, 0),
     "choice-en-3": (198, 0),
     "choice-en-4": (194, 0),
+    "choice-en-5": (197, 0),
+    "choice-en-6": (196, 0),
     "choice-zh-1": (93, 0),
     "choice-zh-2": (117, 0),
+    "choice-zh-3": (120, 0),
 }
 """For each file: replies read right at least, replies read wrong at most."""
 

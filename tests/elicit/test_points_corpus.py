@@ -54,11 +54,12 @@ def test_json_is_read_as_people_read_it(name: str, right: int) -> None:
     assert counts["right"] >= right
 
 
-@pytest.mark.parametrize("file", sorted(CORPUS.glob("*[0-9].jsonl")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(CORPUS.rglob("*[0-9].jsonl")), ids=lambda file: file.stem)
 def test_every_reply_has_a_second_label_that_agrees(file: Path) -> None:
-    second = {row["id"]: row["label"] for row in rows(f"{file.stem}.second.jsonl")}
-    assert len(second) == len(rows(file.name))
-    for row in rows(file.name):
+    name = file.relative_to(CORPUS).with_suffix("")
+    second = {row["id"]: row["label"] for row in rows(f"{name}.second.jsonl")}
+    assert len(second) == len(rows(f"{name}.jsonl"))
+    for row in rows(f"{name}.jsonl"):
         assert agree(row["label"], second[row["id"]]), row["id"]
 
 

@@ -24,7 +24,8 @@ class OpenAIServer(LoopbackServer):
         if body.get("logprobs"):
             rivals = [{"token": "B", "logprob": -0.1}, {"token": "A", "logprob": -2.5}][: body["top_logprobs"]]
             choice["logprobs"] = {"content": [{"token": "B", "logprob": -0.1, "bytes": [66], "top_logprobs": rivals}]}
-        answer = {"id": "1", "object": "chat.completion", "model": f"{body['model']}-served", "choices": [choice]}
+        answer = {"id": "1", "object": "chat.completion", "created": 1, "choices": [choice]}
+        answer["model"] = f"{body['model']}-served"
         answer["usage"] = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
         return self._changed(answer, choice, message, fault.change)
 

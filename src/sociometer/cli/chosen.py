@@ -66,8 +66,9 @@ def chosen_runs(
 
 def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = False) -> dict[str, list[StoredRun]]:
     """The runs by instrument, from names of instruments, references of runs, `all`, or nothing, which means all."""
-    references = [word for word in words if word not in cards()]
-    instruments = [word for word in words if word in cards()]
+    imported = {one.instrument for one in engine.store.runs.all() if one.manifest.card is not None}
+    references = [word for word in words if word not in cards() and word not in imported]
+    instruments = [word for word in words if word in cards() or word in imported]
     if references and EVERY not in references:
         runs = [_run_or_instrument(engine, word) for word in references]
         wrong = [run for run in runs if instruments and run.instrument not in instruments]
@@ -197,13 +198,13 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
     """How many items of the instrument's own test have an outcome, whatever their repeats."""
-    tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument).default_tasks())
+    tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument, record.manifest.card).default_tasks())
     return sum(len({item for item, _ in engine.store.episodes.finished(record.id, task)}) for task in tasks)
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:
     """Whether a run is of the instrument's own test, unaltered, and no step of a probe, analysis or construction."""
-    manifest, card = record.manifest, card_of(record.instrument)
+    manifest, card = record.manifest, card_of(record.instrument, record.manifest.card)
     if not set(manifest.config.tasks) & set(card.default_tasks()):
         return False
     if any(

@@ -1,45 +1,256 @@
-"""`make demo`: all instruments on the embedded model and on chance, then the table and the page."""
+"""`sociometer demo`: a recorded model between oracle and guesser on all instruments, a live dialogue, and the page."""
 
-import argparse
+import shlex
+import shutil
 import sys
+import textwrap
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from sociometer.cli.main import run_command
+import click
+from msgspec import structs
+
+from sociometer.cli.demo_findings import LEAST_CLUSTERS, finding, headline_table
 from sociometer.cli.opening import open_engine
-from sociometer.cli.output import Display, print_line
-from sociometer.cli.summaries import joint_table
-from sociometer.instruments import cards
+from sociometer.cli.options import json_option
+from sociometer.cli.output import print_json, print_table
+from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.table_text import harmless
+from sociometer.core.card import Card
+from sociometer.core.config import RunConfig, model_label
+from sociometer.core.conversation import Exchange, Identity, Reply, Request
+from sociometer.core.errors import ExitCode
+from sociometer.instruments import card_of, cards
 
-_SUBJECTS = ("local/smollm2-135m", "baseline/random")
+if TYPE_CHECKING:
+    from sociometer.engine.engine import Engine, PlayedRun
+    from sociometer.engine.progress import Progress
+    from sociometer.engine.runner import Ending
+    from sociometer.models.recorded import ModelRecording
+    from sociometer.store.stored_run import StoredRun
+
+ORACLE, GUESSER = "baseline/oracle", "baseline/random"
+EMBEDDED = "local/smollm2-135m"
+RECORDING = "qwen2.5-coder-1.5b"
+Say = Callable[[str], None]
+_WIDTH = 100
+_LONGEST_LINES = 3
 
 
-def main() -> int:
-    """Plays a small sample of every instrument; small, so that two cores finish in minutes."""
-    parser = argparse.ArgumentParser(prog="make demo", description=main.__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("demo"), help="where the store and the page are written")
-    folder: Path = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
-    store = str(folder / "demo.db")
+def sample_config(instrument: str, model: str, **changes: Any) -> RunConfig:
+    """The run of the demonstration's sample of an instrument (`demo` on its card) on a model."""
+    from sociometer.cli.run import command, configs_of
+
+    words = [instrument, "--model", model, "--repeats", "1", *card_of(instrument).demo.split()]
+    values = dict(command.make_context("run", words).params)
+    return structs.replace(configs_of(values.pop("instruments"), values)[0], **changes)
+
+
+class _Aloud:
+    """A player whose dialogue is told while it goes on."""
+
+    def __init__(self, player: Any, say: Say) -> None:
+        self._player, self._say = player, say
+        self.heard = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._player, name)
+
+    @property
+    def identity(self) -> Identity:
+        identity: Identity = self._player.identity
+        return identity
+
+    async def answer(self, request: Request) -> Reply:
+        """The player's reply, told with what it answers."""
+        _tell(self._say, "person", request.messages[-1].content)
+        reply: Reply = await self._player.answer(request)
+        _tell(self._say, "model", reply.text)
+        self.heard += 1
+        return reply
+
+
+class _Progress(ProgressDisplay):
+    """Shows the progress of live questions alone: everything else takes no time."""
+
+    shown = False
+
+    def started(self, run: str, progress: "Progress") -> None:
+        """Begins to show a run, if it is one to show."""
+        if self.shown:
+            super().started(run, progress)
+
+    def ended(self, run: str, ending: "Ending") -> None:
+        """Shows how the run ended, if it was shown."""
+        if self.shown:
+            super().ended(run, ending)
+
+
+class _Demo:
+    """Plays the samples into one store; `runs` has them by instrument and model."""
+
+    def __init__(
+        self, engine: "Engine", recording: "ModelRecording | None", recorded: str, live: str, say: Say, show: _Progress
+    ) -> None:
+        """`recorded` and `live` are the two models as `--model` names them; empty for none."""
+        self._engine, self._recording, self._recorded, self._live_model = engine, recording, recorded, live
+        self._say, self._show = say, show
+        self.runs: dict[str, dict[str, StoredRun]] = {}
+        self.code = int(ExitCode.OK)
+
+    def play(self, chosen: Iterable[Card]) -> bool:
+        """Plays the samples of these instruments, dialogues last; false where the user stopped it."""
+        for card in sorted(chosen, key=lambda card: (card.demo_live == 1, card.name)):
+            played = self.runs.setdefault(card.name, {})
+            items = self._recorded_items(card)
+            if self._recording is not None and items:
+                label = self._recording.about.label
+                self._run(played, card, self._recorded, items=items, limit=None, label=label)
+            # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
+            same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= LEAST_CLUSTERS else {}
+            for model in (ORACLE, GUESSER):
+                self._run(played, card, model, **same)
+            if self._live_model and card.demo_live and not self._live(played, card):
+                return False
+        return True
+
+    def _recorded_items(self, card: Card) -> tuple[str, ...]:
+        """The recorded items that still match, told where some do not."""
+        from sociometer.recordings import matching
+
+        if self._recording is None:
+            return ()
+        found = matching(self._recording, card.name)
+        if found.changed:
+            names = ", ".join(item.item for item, _ in found.changed[:4])
+            more = f" and {len(found.changed) - 4} more" if len(found.changed) > 4 else ""
+            self._say(
+                f"{card.name}: {len(found.changed)} recorded items changed since and are left out: {names}{more}."
+            )
+        return tuple(item.item for item in found.items)
+
+    def _live(self, played: "dict[str, StoredRun]", card: Card) -> bool:
+        """Lets the live model play its part of the sample; false where the user stopped it."""
+        config = sample_config(card.name, self._live_model, limit=card.demo_live)
+        if card.demo_live == 1:
+            aloud = _Aloud(self._engine.plan(config).bindings["subject"].player, self._say)
+            self._say(f"{card.name}, live: {model_label(config.subject)} talks with a simulated person.")
+            run = self._play(config, {config.subject: aloud}).run
+            if not aloud.heard:
+                _tell_transcript(self._say, run)
+        else:
+            self._say(f"{card.name}, live: {model_label(config.subject)} plays {card.demo_live} items.")
+            self._show.shown = True
+            run = self._play(config).run
+            self._show.shown = False
+        played[self._live_model] = run
+        return self.code != ExitCode.INTERRUPTED
+
+    def _run(self, played: "dict[str, StoredRun]", card: Card, model: str, **changes: Any) -> None:
+        played[model] = self._play(sample_config(card.name, model, **changes)).run
+
+    def _play(self, config: RunConfig, players: Any = None) -> "PlayedRun":
+        from sociometer.cli.run import exit_code
+
+        played = self._engine.run(config, players=players)
+        self.code = self.code or exit_code([played])
+        return played
+
+
+def _tell(say: Say, who: str, text: str) -> None:
+    """Says one utterance, in a few lines."""
+    said = f"{who}: {' '.join(text.split())}"
+    lines = textwrap.wrap(said, _WIDTH - 2, subsequent_indent="  ", max_lines=_LONGEST_LINES, placeholder=" …")
+    for line in lines:
+        say("  " + line)
+
+
+def _tell_transcript(say: Say, run: "StoredRun") -> None:
+    for episode in run.episodes():
+        for event in run.transcript(episode.item.id):
+            if isinstance(event, Exchange) and event.role == "subject":
+                _tell(say, "person", event.messages[-1].content)
+                _tell(say, "model", event.reply.text)
+
+
+def _fetch(model: str, say: Say) -> None:
+    """Fetches the embedded model where it is meant and not here yet."""
+    from sociometer.models.pull import PULLABLE, pull, pulled
+
+    family, _, name = model.partition("/")
+    if family == "local" and name in PULLABLE and pulled(name) is None:
+        pull(name, say)
+
+
+def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str, ...], as_json: bool) -> int:
+    from sociometer.api import report
+    from sociometer.models.recorded import bundled, load_recording
+
+    def say(text: str) -> None:
+        click.echo(harmless(text), err=as_json)
+
     begun = time.monotonic()
-    for name, card in cards().items():
-        models = [word for subject in _SUBJECTS for word in ("--model", subject)]
-        code = run_command(
-            ["run", name, *models, *card.demo.split(), "--repeats", "1", "--store", store, "--no-project"]
-        )
-        if code:
-            return code
-    page = folder / "report.html"
-    code = run_command(["report", "all", "--out", str(page), "--store", store, "--no-project"])
-    with open_engine(Path(store)) as engine:
-        Display().show([joint_table([engine.stored(record.id) for record in engine.store.runs.all()])])
-    print_line(
-        f"\nAll instruments in {time.monotonic() - begun:.0f} s, on samples of a few items each: an example, not a"
-    )
-    print_line("measurement. SmolLM2-135M is a very small model and scores near chance.")
-    print_line(f"The page: {page.resolve()}")
-    return code
+    chosen = [card_of(name) for name in only] or list(cards().values())
+    model = model if live else ""
+    _fetch(model, say)
+    name = recording or (RECORDING if RECORDING in bundled() else "")
+    recorded = load_recording(name) if name else None
+    spec = f"recorded/{name}" if name else ""
+    if recorded is not None:
+        about = recorded.about
+        say(f"Recorded: {about.model} on {about.recorded}, {len(recorded.items)} items; weights {about.sha256[:16]}….")
+    folder.mkdir(parents=True, exist_ok=True)
+    store, page = folder / "demo.db", folder / "report.html"
+    progress = _Progress()
+    with progress, open_engine(store, progress) as engine:
+        demo = _Demo(engine, recorded, spec, model, say, progress)
+        if not demo.play(chosen):
+            return demo.code
+        subjects = {ORACLE: "oracle", spec: f"{recorded.about.model}, recorded" if recorded else ""}
+        subjects |= {model: f"{model_label(model).partition('/')[2] or model}, live", GUESSER: "guesser"}
+        shown = {model: title for model, title in subjects.items() if model}
+        table = headline_table(demo.runs, shown, (ORACLE, GUESSER))
+        # Models before baselines: the page keeps this order.
+        order = (spec, model, ORACLE, GUESSER)
+        report([played[one] for one in order for played in demo.runs.values() if one in played], page)
+        found = finding(demo.runs, spec, recorded.about.model) if recorded is not None else ""
+    if as_json:
+        print_json({"table": table, "finding": found, "page": str(page), "store": str(store)})
+        return demo.code
+    say("")
+    print_table(table)
+    if found:
+        say(found)
+    say(f"The page, after {time.monotonic() - begun:.0f} s: {page.resolve()}")
+    say(f"Next: {_typed()} show last --store {shlex.quote(str(store))}")
+    return demo.code
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _typed() -> str:
+    """What the user types to call Sociometer: its name, or its path where that is not on PATH."""
+    called = sys.argv[0]
+    return called if called.endswith("/sociometer") and shutil.which("sociometer") is None else "sociometer"
+
+
+command = click.Command(
+    "demo",
+    callback=_demo,
+    params=[
+        click.Option(
+            ["--folder"],
+            type=click.Path(path_type=Path, file_okay=False),
+            default="demo",
+            show_default=True,
+            help="Where the store and the page are written.",
+        ),
+        click.Option(["--recording"], default="", help="Another recording, by name or file (.jsonl.gz)."),
+        click.Option(["--model"], default=EMBEDDED, show_default=True, help="The model that plays live."),
+        click.Option(["--live/--no-live"], default=True, help="Let a model play live, too."),
+        click.Option(["--only"], multiple=True, metavar="INSTRUMENT", help="Only this instrument; may be repeated."),
+        json_option(),
+    ],
+    help="Play a sample of every instrument with a recorded model, an oracle and a guesser, let the embedded model play"
+    " SESI and one dialogue live, and write the page. It needs no key and no GPU, and takes less than four minutes.",
+)

@@ -20,7 +20,6 @@ from sociometer.cli.progress import track
 from sociometer.comparable import candidates
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
-from sociometer.instruments import card_of
 
 _BOARDS_IN_FULL = 3
 
@@ -43,7 +42,7 @@ def _leaderboard(
         for test, mine in chosen.items():
             known = candidates(mine, task)
             for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
-                if not any(card.value for card in card_of(test).measures_of(name)):
+                if not any(card.value for card in mine[0].definition.card.measures_of(name)):
                     continue
                 try:
                     boards.append(leaderboard([c for c in known if c.task == name], measure, include_short))

@@ -11,6 +11,7 @@ import sociometer
 from sociometer.core.errors import ExitCode, SociometerError, unknown
 
 COMMANDS = {
+    "demo": "All instruments in four minutes: a recorded model, the embedded one live, a page",
     "run": "Play instruments on models",
     "resume": "Play on a run that was stopped or killed",
     "runs": "The runs in the store",
@@ -19,6 +20,7 @@ COMMANDS = {
     "verify": "Check that the store holds what was put into it",
     "backup": "Copy the store, also while runs are played",
     "export": "Write a run to JSON lines, CSV or Parquet",
+    "record": "Record a model's replies to the items of the demo in one small file",
     "list": "The instruments, or all about one",
     "models": "What may stand after --model; `models pull` fetches the embedded one",
     "doctor": "What is missing on this machine",
@@ -27,11 +29,15 @@ COMMANDS = {
     "data": "Fetch official data",
     "compare": "Compare runs by pairs of items, with a verdict",
     "report": "One HTML page about runs",
+    "view": "Runs in the browser: progress, numbers, transcripts, side by side",
+    "study": "The same tests for people, in the browser",
     "plot": "One figure for a paper",
     "leaderboard": "Subjects with rank intervals",
     "profile": "One subject over all instruments",
     "reliability": "How far the numbers can be trusted",
     "reproduce": "Recompute the published figures",
+    "publish": "A run as a dataset folder for Hugging Face",
+    "adapters": "Other tools that Sociometer works with",
 }
 
 
@@ -58,13 +64,13 @@ class Commands(click.Group):
         raise unknown("command", cmd_name, self.list_commands(ctx), "Run 'sociometer --help' to see all.")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from sociometer.cli.verbs import verbs
+        from sociometer.cli.verbs import takers, verbs
 
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         if verbs():
             with formatter.section("Commands of instruments (sociometer VERB INSTRUMENT …)"):
-                formatter.write_dl([(name, ", ".join(sorted(cards))) for name, cards in sorted(verbs().items())])
+                formatter.write_dl([(name, ", ".join(takers(name))) for name in sorted(verbs())])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

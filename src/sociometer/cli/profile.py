@@ -15,7 +15,6 @@ from sociometer.cli.output import Display, display_options, print_json, print_li
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
-from sociometer.instruments import load
 from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.stored_run import StoredRun
 
@@ -81,7 +80,7 @@ def _above(line: ProfileLine) -> bool:
 def _lines(runs: Sequence[StoredRun]) -> tuple[ProfileLine, ...]:
     summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
     elsewhere = {stored.id for stored in runs if whose_items(stored.record) != BUNDLED}
-    return profile_lines(summaries, {stored.id: load(stored.instrument).card for stored in runs}, elsewhere)
+    return profile_lines(summaries, {stored.id: stored.definition.card for stored in runs}, elsewhere)
 
 
 def _everyone(engine: Engine) -> dict[str, dict[str, float]]:

@@ -14,7 +14,6 @@ from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import working
 from sociometer.comparable import candidates
 from sociometer.core.measure import Table
-from sociometer.instruments import card_of
 
 _TASKS_IN_FULL = 3
 
@@ -38,7 +37,7 @@ def _reliability(
             tasks = [
                 name
                 for name in dict.fromkeys(candidate.task for candidate in known)
-                if any(entry.value for entry in card_of(test).measures_of(name))
+                if any(entry.value for entry in mine[0].definition.card.measures_of(name))
             ]
             with working(f"reliability of {test}"):
                 found += [

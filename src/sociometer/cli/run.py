@@ -83,7 +83,8 @@ def _merged(chosen: list[Card]) -> tuple[Setting, ...]:
     return tuple(merged.values())
 
 
-def _configs(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
+def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[RunConfig]:
+    """One configuration for each model and instrument, from the values of the options of `run`."""
     names = list(cards()) if "all" in instruments else list(dict.fromkeys(instruments))
     if "all" in instruments and len(set(instruments)) > 1:
         raise UsageError("give 'all' or the names of instruments, not both.")
@@ -124,7 +125,7 @@ def _play(
     as_json: bool,
     **values: Any,
 ) -> int:
-    configs, display = _configs(instruments, values), Display(everything, csv)
+    configs, display = configs_of(instruments, values), Display(everything, csv)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)

@@ -65,9 +65,9 @@ def _show(store: Path | None, everything: bool, csv: Path | None, as_json: bool)
 def _what(record: RunRecord) -> str:
     """What sets a run apart from the instrument's own test: other tasks, other settings, a sample, other items."""
     config = record.manifest.config
-    if record.instrument not in cards():
+    if record.instrument not in cards() and record.manifest.card is None:
         return "of an instrument that is not here"
-    card = card_of(record.instrument)
+    card = card_of(record.instrument, record.manifest.card)
     said = [] if set(config.tasks) == set(card.default_tasks()) else list(config.tasks)
     shown = without_folders(card, config.settings)
     for setting in card.setting:

@@ -18,7 +18,6 @@ from sociometer.cli.unreadable import show_unreadable
 from sociometer.core.conversation import Event, Exchange
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
-from sociometer.instruments import load
 from sociometer.store.stored_run import StoredRun
 
 
@@ -86,7 +85,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_j
 
 def _print_beside(stored: StoredRun, episode: Episode[Any, Any]) -> None:
     """The replay that the instrument draws beside a transcript, where it is a table."""
-    beside = load(stored.instrument).beside
+    beside = stored.definition.beside
     figure = beside(episode.item, episode.outcome) if beside and episode.outcome is not None else None
     if figure is not None and figure.table is not None:
         print_table(figure.table)

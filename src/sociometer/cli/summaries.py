@@ -13,7 +13,6 @@ from sociometer.cli.output import SCREEN
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.engine.engine import PlayedRun
-from sociometer.instruments import card_of, cards, load
 from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -52,11 +51,11 @@ def lines_of(run: StoredRun, only: str = "") -> list[Line]:
     """Every measure of a run in the order of importance: primary ones, others, then the groups of both."""
     lines = []
     for task in (only,) if only else run.tasks:
-        known = {card.name: card for card in card_of(run.instrument).measures_of(task)}
+        known = {card.name: card for card in run.definition.card.measures_of(task)}
         summary, elsewhere = run.summary(task), whose_items(run.record) != BUNDLED
         for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True):
             card = known.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
-            chance = chance_of(card, card_of(run.instrument), summary, on_official=elsewhere)
+            chance = chance_of(card, run.definition.card, summary, on_official=elsewhere)
             lines.append(Line(run, task, measure, card, errors, None if measure.group else chance))
     facets = list(dict.fromkeys(line.facet for line in lines))
     return sorted(lines, key=lambda line: (bool(line.facet), not line.card.primary, facets.index(line.facet)))
@@ -185,7 +184,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
 
 def _why_failed(run: StoredRun, task: str) -> str:
     """Why a run has no number that counts, as its instrument judges it; empty if it has one."""
-    return load(run.instrument).task(task).headline(run.view(task)).failed if run.instrument in cards() else ""
+    return run.task(task).headline(run.view(task)).failed
 
 
 def _estimate(line: Line | None, failed: Mapping[tuple[str, str], str]) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 import msgspec
 
+from sociometer.cli.formats import FORMATS, format_command
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
@@ -26,6 +27,9 @@ from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
 from sociometer.instruments import cards, load, load_command
 
+IMPORT = "import"
+"""The verb that takes an instrument or the format of another tool's logs."""
+
 
 @cache
 def verbs() -> dict[str, dict[str, CommandCard]]:
@@ -37,10 +41,18 @@ def verbs() -> dict[str, dict[str, CommandCard]]:
     return offered
 
 
+def takers(verb: str) -> list[str]:
+    """What may follow a verb: the instruments that offer it; for `import` also the formats of other tools' logs."""
+    return [*sorted(verbs()[verb]), *(FORMATS if verb == IMPORT else ())]
+
+
 def verb_command(verb: str) -> click.Command:
     """The command that finds the instrument and hands the rest of the line to it."""
 
     def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
+        if verb == IMPORT and words and words[0] in FORMATS:
+            with format_command(words[0]).make_context(f"sociometer {verb} {words[0]}", list(words[1:])) as context:
+                return context.command.invoke(context)
         name, rest = _find_instrument(verb, list(words))
         inner = instrument_command(cards()[name], verbs()[verb][name])
         with inner.make_context(f"sociometer {verb} {name}", rest) as context:
@@ -58,19 +70,22 @@ def verb_command(verb: str) -> click.Command:
 def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
     """The instrument that was named first or by --instrument, or the only one that offers the verb."""
     offering = verbs()[verb]
+    formats = FORMATS if verb == IMPORT else {}
+    what, takes = "instrument or format" if formats else "instrument", ", ".join(takers(verb))
     if words and words[0] in cards():
         name, rest = words[0], words[1:]
     elif "--instrument" in words[:-1]:
         place = words.index("--instrument")
         name, rest = words[place + 1], words[:place] + words[place + 2 :]
-    elif len(offering) == 1:
+    elif len(offering) == 1 and not formats:
         name, rest = next(iter(offering)), words
     elif words and not words[0].startswith("-"):
-        raise unknown("instrument", words[0], offering, f"'{verb}' is offered by: {', '.join(sorted(offering))}.")
+        raise unknown(what, words[0], {**offering, **formats}, f"'{verb}' takes: {takes}.")
     elif "--help" in words or "-h" in words:
-        raise click.UsageError(f"name an instrument first: sociometer {verb} {{{'|'.join(sorted(offering))}}} --help")
+        names = takes.replace(", ", "|")
+        raise click.UsageError(f"name an {what} first: sociometer {verb} {{{names}}} --help")
     else:
-        raise UsageError(f"'{verb}' needs an instrument: {', '.join(sorted(offering))}.")
+        raise UsageError(f"'{verb}' needs an {what}: {takes}.")
     if name not in offering:
         if name not in cards():
             raise unknown("instrument", name, offering)

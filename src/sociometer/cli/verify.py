@@ -23,7 +23,7 @@ def _verify(run: str | None, store: Path | None, everything: bool, csv: Path | N
         records = list(engine.store.runs.all()) if run is None else [engine.store.runs.get(run)]
         checked = 0
         for record in track(records, "checking runs"):
-            if record.instrument not in cards():
+            if record.instrument not in cards() and record.manifest.card is None:
                 left_out.append(record.id)
                 continue
             checked += 1

@@ -10,7 +10,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.settings import SettingValue
 
 DEFAULT_IN_FLIGHT = 32
-_FAMILIES_OF_FILES = ("local", "scripted")
+_FAMILIES_OF_FILES = ("local", "scripted", "recorded")
 
 
 def _check(option: str, value: float | None, low: float, high: float = math.inf) -> None:

@@ -84,6 +84,16 @@ class CommandContext:
             raise UsageError(f"run {stored.id} is of {stored.instrument}, not of {self.instrument.card.name}.")
         return stored
 
+    def runs_of_study(self, name: str) -> list[StoredRun]:
+        """The runs of the participants of a study, oldest first."""
+        store = self._engine.store
+        every = store.runs.all() if store.path.exists() else ()
+        people = (run for run in every if (who := run.manifest.roles.get(SUBJECT)) and who.identity.wire == "human")
+        found = [run.id for run in people if run.name.startswith(f"{name}.")]
+        if not found:
+            raise UsageError(f"no run of a study '{name}' in {store.path}; 'sociometer study list' shows the studies.")
+        return [self.run(run) for run in found]
+
     def _last(self, task: str) -> str:
         """The id of the newest run of this instrument and task; the newest of all where there is none."""
         store, name = self._engine.store, self.instrument.card.name

@@ -56,9 +56,12 @@ class PlayedRun(Struct, frozen=True):
 
 
 class Engine:
-    """Plays runs into a store; is handed instruments and imports none."""
+    """Plays runs into a store; is handed instruments and imports none.
 
-    def __init__(self, store: Store, load: Callable[[str], Instrument], listener: Listener | None = None) -> None:
+    `load` gives the instrument of a name; of an imported benchmark it is also given the card stored with the run.
+    """
+
+    def __init__(self, store: Store, load: Callable[..., Instrument], listener: Listener | None = None) -> None:
         self.store = store
         self._load = load
         self._listener = listener
@@ -195,7 +198,9 @@ class Engine:
         if not self.store.path.exists():
             raise UsageError(f"{self.store.path}: there is no store here, and so no run '{reference}'.")
         record = self.store.runs.get(reference)
-        return StoredRun(self.store, record, self._load(record.instrument))
+        card = record.manifest.card
+        instrument = self._load(record.instrument, card) if card else self._load(record.instrument)
+        return StoredRun(self.store, record, instrument)
 
     def _recorded(self, config: RunConfig) -> Recording | None:
         """The replies of the run that `replay/RUN` names, or None where nobody replays."""

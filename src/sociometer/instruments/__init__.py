@@ -38,15 +38,21 @@ def cards() -> dict[str, Card]:
     return {name: read_card(_folder(name, package) / "card.toml") for name, package in packages().items()}
 
 
-def card_of(name: str) -> Card:
-    """The card of one instrument, without importing its code."""
+def card_of(name: str, stored: Card | None = None) -> Card:
+    """The card of one instrument, without importing its code; of an imported benchmark, the one stored with the run."""
+    if stored is not None:
+        return stored
     if name not in cards():
         raise unknown("instrument", name, cards(), f"Run 'sociometer list' to see all {len(cards())}.")
     return cards()[name]
 
 
-def load(name: str) -> Instrument:
-    """The instrument itself, the template included."""
+def load(name: str, stored: Card | None = None) -> Instrument:
+    """The instrument itself, the template included; of an imported benchmark, the one of its stored card."""
+    if stored is not None:
+        from sociometer.scored_items import scored_items
+
+        return scored_items(stored)
     instrument = import_module(f"{_package(name)}.instrument").INSTRUMENT
     if not isinstance(instrument, Instrument):
         raise TypeError(f"{name}/instrument.py must define INSTRUMENT, an Instrument")

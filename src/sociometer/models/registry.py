@@ -20,7 +20,7 @@ from sociometer.models.replay import RecordedReplies
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer models' to see what may stand after --model."
-_OTHERS = ("local", "baseline", "scripted", "replay", "human", "python")
+_OTHERS = ("local", "baseline", "scripted", "replay", "recorded", "human", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: a provider's name, and a function that gives a Player for a model's name and ModelOptions."""
@@ -64,6 +64,10 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             return read_script(Path(_named(family, name)))
         case "replay":
             return _replay(_named(family, name), recorded)
+        case "recorded":
+            from sociometer.models.recorded import Recorded, load_recording
+
+            return Recorded(load_recording(_named(family, name)))
         case "human":
             from sociometer.models.human import Human
 
@@ -92,6 +96,7 @@ def describe() -> tuple[ModelEntry, ...]:
     """What may stand after --model, and whether its key is set."""
     from sociometer.models.baselines import baselines
     from sociometer.models.pull import PULLABLE, pulled
+    from sociometer.models.recorded import ENDING, bundled, load_recording
 
     served = [
         ModelEntry(
@@ -111,6 +116,12 @@ def describe() -> tuple[ModelEntry, ...]:
         ModelEntry("local/PATH.gguf", "a GGUF file of yours, in process"),
         ModelEntry("scripted/FILE", "answers from a file: one a line, or JSON lines with reply and match", ready=True),
         ModelEntry("replay/RUN", "the replies of a stored run", ready=True),
+        *(
+            ModelEntry(f"recorded/{name}", f"replies of {about.model}, recorded on {about.recorded}", ready=True)
+            for name in bundled()
+            for about in (load_recording(name).about,)
+        ),
+        ModelEntry(f"recorded/FILE{ENDING}", "the replies of a model that 'sociometer record' wrote", ready=True),
         ModelEntry("human", "a person at this terminal", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "a Python function of yours", ready=True),
         *(ModelEntry(f"{family}/NAME", f"installed: {point.value}") for family, point in _installed().items()),
@@ -123,6 +134,7 @@ def _named(family: str, name: str) -> str:
         what = {
             "scripted": "a file",
             "replay": "a run",
+            "recorded": "a recording",
             "local": "a model or a .gguf file",
             "python": "package.module:function",
         }.get(family, "a model's name")

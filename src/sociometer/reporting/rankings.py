@@ -116,8 +116,15 @@ def _company(candidate: Candidate) -> str:
 
 def _ranked(group: Sequence[Candidate], measure: MeasureCard, unranked: dict[str, str], company: str) -> Ranking:
     board: Leaderboard = leaderboard(group)
-    left_out = dict(line.split(": ", 1) for line in board.left_out)
+    left_out = dict(_named(line, group) for line in board.left_out)
     return _made(group[0], measure, board.standings, unranked | left_out, company)
+
+
+def _named(line: str, group: Sequence[Candidate]) -> tuple[str, str]:
+    """A line about a run that is left out, as the run's label and the reason."""
+    labels = [candidate.label for candidate in group if line.startswith(candidate.label)]
+    label = max(labels, key=len, default="")
+    return label, line.removeprefix(label).lstrip(": ")
 
 
 def _made(

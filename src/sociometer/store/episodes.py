@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
-from sociometer.core.conversation import Event, Exchange, Noted, Reply
+from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
@@ -25,6 +26,15 @@ _decode_reply = msgspec.msgpack.Decoder(Reply).decode
 _EXCHANGE, _NOTE = "heard", "note"
 """The tags of stored events: (heard, role, model, branch, journal key, hashes of the messages, reply), where the last
 two are left empty if the journal has them; and (note, kind, facts, branch)."""
+
+
+class ScoredEpisode(Struct, frozen=True):
+    """What came of playing an item once."""
+
+    item: str
+    repeat: int
+    score: Score | None
+    failure: Failure | None
 
 
 class Episodes:
@@ -121,6 +131,20 @@ class Episodes:
                     None if kind is None else Failure(kind, failure),
                 )
 
+    def scored(self, run: str, task: str, *, limit: int = -1, offset: int = 0) -> Iterator[ScoredEpisode]:
+        """The episodes of a task without what was said, in the order of items and repeats."""
+        scores = msgspec.json.Decoder(Score)
+        with storage_errors(self._path):
+            for name, repeat, kind, failure, body in self._reader.execute(_SCORED, (run, task, limit, offset)):
+                score = None if body is None else scores.decode(unseal(body, run, task, name, repeat, "score"))
+                yield ScoredEpisode(name, repeat, score, None if kind is None else Failure(kind, failure))
+
+    def count(self, run: str, task: str) -> int:
+        """How many episodes of a task there are, failed ones included."""
+        with storage_errors(self._path):
+            row = self._reader.execute("SELECT count(*) FROM episode WHERE run = ? AND task = ?", (run, task))
+            return int(row.fetchone()[0])
+
     def transcript(self, run: str, task: str, item: str, repeat: int) -> tuple[Event, ...]:
         """What happened in one episode, in order."""
         with storage_errors(self._path):
@@ -131,16 +155,19 @@ class Episodes:
             if row is None:
                 raise UsageError(f"run {run} has no episode of item '{item}' (task {task}, repeat {repeat}).")
             events = unseal(row[0], run, task, item, repeat, "events")
-            return tuple(self._event(event) for event in _decode_events(events))
+            # Each turn of a conversation repeats all before it: what it shares with them is read once.
+            known: dict[bytes, Message] = {}
+            return tuple(self._event(event, known) for event in _decode_events(events))
 
-    def _event(self, kept: tuple[Any, ...]) -> Event:
+    def _event(self, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
         if kept[0] == _NOTE:
             _, kind, facts, branch = kept
             return Noted(kind, msgspec.msgpack.decode(facts), branch)
         _, role, model, branch, key, hashes, reply = kept
         if reply is not None:
-            return Exchange(role, model, read_messages(self._reader, hashes), msgspec.convert(reply, Reply), branch)
-        messages, found = self._journal.asked(key)
+            messages = read_messages(self._reader, hashes, known)
+            return Exchange(role, model, messages, msgspec.convert(reply, Reply), branch)
+        messages, found = self._journal.asked(key, known)
         return Exchange(role, model, messages, _decode_reply(found) if found else Reply(""), branch)
 
     def _insert(
@@ -186,6 +213,16 @@ WHERE item.run = ? AND item.task = ? {more}
 ORDER BY item.position, episode.repeat
 """
 _WALK, _WALK_ONE = _EPISODES.format(more=""), _EPISODES.format(more="AND item.id = ?")
+_SCORED = """
+SELECT item.id, episode.repeat, episode.failure_kind, episode.failure, score.body
+FROM item
+JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
+LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.item = item.id
+  AND score.repeat = episode.repeat
+WHERE item.run = ? AND item.task = ?
+ORDER BY item.position, episode.repeat
+LIMIT ? OFFSET ?
+"""
 _PUT_SCORE = "INSERT OR REPLACE INTO score (run, task, item, repeat, body) VALUES (?, ?, ?, ?, ?)"
 
 

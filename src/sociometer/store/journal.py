@@ -105,11 +105,20 @@ class Journal:
             row[0], int(row[1]), int(row[2]), row[3], row[4] or 0, row[5] or 0, int(row[6]), row[7], int(row[8])
         )
 
-    def asked(self, key: bytes) -> tuple[tuple[Message, ...], bytes]:
-        """What was asked under a key, and the reply."""
+    def count_replies(self, run: str, identity: Identity) -> int:
+        """How many replies of one player to a run are on disk."""
+        with storage_errors(self._path):
+            row = self._reader.execute(
+                "SELECT count(*) FROM journal JOIN model ON model.id = journal.model WHERE run = ? AND identity = ?",
+                (run, _encode_json(identity).decode()),
+            ).fetchone()
+        return int(row[0])
+
+    def asked(self, key: bytes, known: dict[bytes, Message] | None = None) -> tuple[tuple[Message, ...], bytes]:
+        """What was asked under a key, and the reply; `known` are messages read before, by their hash."""
         with storage_errors(self._path):
             row = self._reader.execute("SELECT messages, reply FROM journal WHERE key = ?", (key,)).fetchone()
-            return (read_messages(self._reader, row[0]), unseal(row[1], key)) if row else ((), b"")
+            return (read_messages(self._reader, row[0], known), unseal(row[1], key)) if row else ((), b"")
 
     def _insert(self, connection: sqlite3.Connection, entry: JournalEntry) -> bytes | None:
         done = connection.execute(
@@ -157,10 +166,14 @@ def put_messages(connection: sqlite3.Connection, texts: TextShelf, messages: tup
     )
 
 
-def read_messages(connection: sqlite3.Connection, joined: bytes) -> tuple[Message, ...]:
-    """The messages whose hashes were joined."""
-    return tuple(
-        Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
-        for body in get_texts(connection, split_hashes(joined))
-        if body
-    )
+def read_messages(
+    connection: sqlite3.Connection, joined: bytes, known: dict[bytes, Message] | None = None
+) -> tuple[Message, ...]:
+    """The messages whose hashes were joined; those in `known` are not read again, and what is read is added to it."""
+    found = {} if known is None else known
+    hashes = split_hashes(joined)
+    missing = [each for each in dict.fromkeys(hashes) if each not in found]
+    for digest, body in zip(missing, get_texts(connection, missing), strict=True):
+        if body:
+            found[digest] = Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
+    return tuple(found[each] for each in hashes if each in found)

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Message, Usage
 
@@ -44,6 +45,8 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     given_items: bool = False
     """Whether a command handed the items over."""
     imported: bool = False
+    card: Card | None = None
+    """The card of a benchmark that another tool ran; None where an instrument here was played."""
 
 
 class RunRecord(Struct, frozen=True):

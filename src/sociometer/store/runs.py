@@ -13,7 +13,9 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
 from sociometer.store.database import storage_errors
+from sociometer.store.lock import is_played
 from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.run_search import RunSearch
 from sociometer.store.texts import TextShelf, seal, unseal
 from sociometer.store.writer import Writer
 
@@ -85,6 +87,26 @@ class Runs:
         """All runs, oldest first."""
         return self._select("ORDER BY created, id", ())
 
+    def found(self, search: RunSearch) -> Iterator[RunRecord]:
+        """The runs that a search finds, newest first."""
+        where, values = search.condition(self._playing() if search.status else ())
+        return self._select(
+            f"WHERE {where} ORDER BY created DESC, id LIMIT ? OFFSET ?", (*values, search.limit, search.offset)
+        )
+
+    def count(self, search: RunSearch) -> int:
+        """How many runs a search finds in all."""
+        where, values = search.condition(self._playing() if search.status else ())
+        with storage_errors(self._path):
+            row = self._reader.execute(f"SELECT count(*) FROM run WHERE {where}", values).fetchone()  # noqa: S608
+        return int(row[0])
+
+    def _playing(self) -> tuple[str, ...]:
+        """The runs that some process is playing now."""
+        with storage_errors(self._path):
+            marked = self._reader.execute("SELECT id FROM run WHERE status = ?", (RunStatus.PLAYING,)).fetchall()
+        return tuple(run for (run,) in marked if is_played(self._path, run))
+
     def get(self, reference: str) -> RunRecord:
         """The run of that id or name, of an id that begins so, or the newest one (`last`)."""
         if reference == "last":
@@ -125,7 +147,7 @@ class Runs:
             row = self._reader.execute("SELECT body FROM summary WHERE run = ? AND task = ?", (run, task)).fetchone()
             return msgspec.json.decode(unseal(row[0], run, task), type=Summary) if row else None
 
-    def _select(self, where: str, values: tuple[str, ...]) -> Iterator[RunRecord]:
+    def _select(self, where: str, values: tuple[object, ...]) -> Iterator[RunRecord]:
         with storage_errors(self._path):
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
                 run, instrument, subject, status, packed, created, finished, name = row

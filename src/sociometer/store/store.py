@@ -5,10 +5,13 @@ from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 
+from sociometer.core.conversation import Identity
 from sociometer.core.errors import UsageError
 from sociometer.store.database import connect, is_current, storage_errors
 from sociometer.store.episodes import Episodes
+from sociometer.store.erasing import erase_run
 from sociometer.store.journal import Journal
+from sociometer.store.lock import RunLock
 from sociometer.store.runs import Runs
 from sociometer.store.texts import TextShelf
 from sociometer.store.writer import Writer
@@ -61,6 +64,22 @@ class Store:
         finally:
             partial.unlink(missing_ok=True)
 
+    def erase(self, run: str, identity: Identity) -> None:
+        """Deletes a run, every reply to it, and that player's replies to any other, without a trace in the file."""
+        opened = self._open()
+
+        def erase(connection: sqlite3.Connection) -> None:
+            erase_run(connection, run, identity)
+            # Here, between other writes: the next one must not take for stored what has just been deleted.
+            opened.forget()
+
+        with RunLock(self.path, run):
+            opened.writer.queue(erase)
+            opened.writer.flush()
+        with storage_errors(self.path), closing(connect(self.path)) as connection:
+            # What was deleted is also in the write-ahead log until it is written back.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     @property
     def backlog(self) -> int:
         """How many operations wait to be written."""
@@ -88,7 +107,7 @@ class _Opened:
 
     def __init__(self, path: Path) -> None:
         self._texts = TextShelf()
-        self.writer = Writer(path, on_rollback=self._forget)
+        self.writer = Writer(path, on_rollback=self.forget)
         if not is_current(path):
             self.writer.start()
         try:
@@ -100,6 +119,7 @@ class _Opened:
         self.runs = Runs(path, self.writer, self.reader, self._texts)
         self.episodes = Episodes(path, self.writer, self.reader, self._texts, self.journal)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Forgets what was put lately: it may be gone."""
         self._texts.forget()
         self.journal.forget()

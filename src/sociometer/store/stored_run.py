@@ -41,6 +41,11 @@ class StoredRun:
         return self.record.instrument
 
     @property
+    def definition(self) -> Instrument:
+        """The instrument with its card and tasks."""
+        return self._instrument
+
+    @property
     def subject(self) -> str:
         """What the subject is called in tables."""
         return self.record.subject

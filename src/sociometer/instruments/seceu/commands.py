@@ -62,11 +62,11 @@ def _build(context: CommandContext, options: Settings) -> Result:
         scenarios, people = read_people(Path(options.text("responses")))
     scenarios, people = _with_runs(context, options, scenarios, people)
     if not people:
-        raise UsageError("norms build needs --responses PEOPLE.csv, or --run RUN of people who took the test here.")
+        raise UsageError("norms build needs --responses PEOPLE.csv, or people who took it: --run RUN, --study NAME.")
     made = build_norm(
         people,
         scenarios,
-        name=options.text("name") or Path(options.text("responses") or "people").stem,
+        name=options.text("name") or options.text("study") or Path(options.text("responses") or "people").stem,
         sample=options.text("sample"),
         experts=options.texts("experts"),
         most_missing=options.number("most-missing"),
@@ -83,8 +83,8 @@ def _build(context: CommandContext, options: Settings) -> Result:
 
 
 def _add(context: CommandContext, options: Settings) -> Result:
-    if not options.text("to") or not options.texts("run"):
-        raise UsageError("norms add needs --to PEOPLE.csv and --run RUN of a person who took the test here.")
+    if not options.text("to") or not (options.texts("run") or options.text("study")):
+        raise UsageError("norms add needs --to PEOPLE.csv, and --run RUN or --study NAME of people who took the test.")
     target = Path(options.text("to"))
     scenarios, people = read_people(target) if target.exists() else ((), [])
     scenarios, people = _with_runs(context, options, scenarios, people)
@@ -97,7 +97,13 @@ def _with_runs(
 ) -> tuple[tuple[str, ...], list[Person]]:
     """The people of a file and of the given runs; each counts once, and all answer the same scenarios."""
     found = list(people)
-    for run in (context.run(reference) for reference in options.texts("run")):
+    runs = [context.run(reference) for reference in options.texts("run")]
+    if options.text("study"):
+        runs += _begun(context.runs_of_study(options.text("study")))
+        # Participants may have had forms of their own: the scenarios are those that anybody had.
+        everything = (episode.item.scenario for run in runs for episode in run.view(TASK).episodes())
+        scenarios = tuple(dict.fromkeys((*scenarios, *everything)))
+    for run in runs:
         person = person_of(run)
         if any(person.name == other.name for other in found):
             raise UsageError(f"person '{person.name}' is already in the data; a norm counts each person once.")
@@ -110,6 +116,11 @@ def _with_runs(
             )
         found.append(person)
     return scenarios, found
+
+
+def _begun(runs: Sequence[StoredRun]) -> list[StoredRun]:
+    """The runs of participants who shared out points at least once; the others have nothing to count."""
+    return [run for run in runs if any(any(outcome.points) for _, outcome, _ in run.view(TASK).scored())]
 
 
 def person_of(run: StoredRun) -> Person:

@@ -1,0 +1,123 @@
+"""Runs the examples of a page and compares what they print with what the page shows.
+
+An example is a block marked `console`: a line that begins with `$ ` is a command, and the lines below it are its output
+on a terminal of 100 columns. All examples of a page run in one empty folder with a store of its own. A block with a
+title (```python title="agent.py") is first written to that file. Ids of runs and dates may differ.
+
+    python scripts/examples.py PAGE...            exit 1 if a page shows something else
+    python scripts/examples.py --write PAGE...    put the output into the pages
+"""
+
+import argparse
+import difflib
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+from pathlib import Path
+
+COLUMNS, ROWS = 100, 50
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+VARIES = (
+    (re.compile(r"\b(egosocial|sage|seceu|sesi|socialeval)-[a-z0-9]{5}\b"), r"\1-xxxxx"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "YYYY-MM-DD hh:mm"),
+)
+
+
+def main() -> int:
+    """Checks or rewrites the pages; the exit code says whether all of them show what their commands print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="+", type=Path)
+    parser.add_argument("--write", action="store_true", help="put the output into the pages")
+    options = parser.parse_args()
+    wrong = 0
+    for page in options.pages:
+        shown = page.read_text(encoding="utf-8")
+        found = with_output(shown)
+        if options.write:
+            page.write_text(found, encoding="utf-8")
+        else:
+            lines = difflib.unified_diff(
+                masked(shown).splitlines(),
+                masked(found).splitlines(),
+                f"{page}, as written",
+                f"{page}, as run",
+                "",
+                "",
+                2,
+                "",
+            )
+            difference = "\n".join(lines)
+            wrong += bool(difference)
+            sys.stdout.write(difference)
+    return 1 if wrong else 0
+
+
+def with_output(page: str) -> str:
+    """The page with the output of its examples as they run now."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for title, text in FILE.findall(page):
+            (folder / title).write_text(text, encoding="utf-8")
+        return BLOCK.sub(lambda block: f"```console\n{run_block(block.group(1), folder)}```", page)
+
+
+def run_block(block: str, folder: Path) -> str:
+    """The commands of a block, each followed by what it prints."""
+    commands = [line[2:] for line in block.splitlines() if line.startswith("$ ")]
+    outputs = [(command, printed(command, folder)) for command in commands]
+    return "\n".join(f"$ {command}\n{output}" for command, output in outputs)
+
+
+def printed(command: str, folder: Path) -> str:
+    """What a command writes to a terminal; progress, which goes to standard error, is left out."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "SOCIOMETER_STORE": str(folder / "sociometer.db"),
+        "COLUMNS": str(COLUMNS),
+        "TERM": "xterm",
+        "LC_ALL": "C.UTF-8",
+    }
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(  # noqa: S602
+            command, shell=True, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=theirs, stderr=errors
+        )
+        os.close(theirs)
+        output = read_all(ours)
+        if process.wait() > 1:  # 1 is a gate that did not hold, which a page may show
+            errors.seek(0)
+            raise SystemExit(f"$ {command}\nexit {process.returncode}: {errors.read().decode()}")
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", output.decode()).replace("\r\n", "\n")
+    lines = [line.rstrip() for line in text.splitlines()]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def read_all(terminal: int) -> bytes:
+    """All that is written to a terminal until its other end is closed."""
+    parts = []
+    try:
+        while part := os.read(terminal, 65536):
+            parts.append(part)
+    except OSError:  # Linux reports the closed end as an error
+        pass
+    os.close(terminal)
+    return b"".join(parts)
+
+
+def masked(page: str) -> str:
+    """The page without what differs from run to run."""
+    for pattern, replacement in VARIES:
+        page = pattern.sub(replacement, page)
+    return page
+
+
+if __name__ == "__main__":
+    sys.exit(main())

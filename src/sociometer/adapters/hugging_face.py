@@ -1,0 +1,191 @@
+"""`sociometer publish RUN --to FOLDER`: a run as a dataset folder for Hugging Face, and its scores for a model card.
+
+Only items of this project are published. Of a run on official, imported or own items the folder holds ids and scores.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+import sociometer
+from sociometer.adapters.extras import require
+from sociometer.analysis.formatting import interval_text, number
+from sociometer.core.card import Card
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Measure
+from sociometer.engine.export import whole_file
+from sociometer.item_origin import BUNDLED, whose_items
+from sociometer.store.records import RunStatus
+from sociometer.store.stored_run import StoredRun
+
+_OURS = ("run", "instrument", "subject", "task", "item", "cluster", "repeat", "failure")
+"""The columns that say nothing of a right answer."""
+
+
+class Published(Struct, frozen=True):
+    """What was written, and what was left out and why."""
+
+    files: tuple[Path, ...]
+    left_out: str = ""
+
+
+def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bool = False) -> Published:
+    """Writes Parquet files and a dataset card; with `dataset` (OWNER/NAME on the Hub) also results for a model card.
+
+    `without_keys` leaves out all that tells the right answers: items, outcomes and scores of single items.
+    """
+    require("frame")
+    if run.status is not RunStatus.FINISHED:
+        raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
+    if dataset and dataset.count("/") != 1:
+        raise UsageError(f"--dataset takes OWNER/NAME, the dataset's id on the Hub, not '{dataset}'.")
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"the folder '{folder}' is not empty; give a new one.")
+    whose = whose_items(run.record)
+    bare = whose != BUNDLED
+    if bare and without_keys:
+        raise UsageError(f"run {run.id} is on {whose} items, which are never published; leave out --without-keys.")
+    files = [_write_rows(run, task, folder / "data" / f"{task}.parquet", bare, without_keys) for task in run.tasks]
+    left_out = _left_out(whose, bare, without_keys)
+    files.append(_write_text(folder / "README.md", _card_text(run, left_out)))
+    if dataset:
+        name = f"sociometer-{run.instrument}.yaml"
+        files.append(_write_text(folder / ".eval_results" / name, _results_text(run, dataset)))
+    return Published(tuple(files), left_out)
+
+
+def _left_out(whose: str, bare: bool, without_keys: bool) -> str:
+    if bare:
+        return f"The run is on {whose} items, which are not ours to publish: items, replies and outcomes are left out."
+    return (
+        "Items, outcomes and the scores of single items are left out: the items are held out." if without_keys else ""
+    )
+
+
+def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys: bool) -> Path:
+    import pyarrow
+    import pyarrow.parquet
+
+    rows = list(_rows(run, task, bare, without_keys))
+    columns = dict.fromkeys(name for row in rows for name in row)
+    table = pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
+    with whole_file(path) as partial:
+        pyarrow.parquet.write_table(table, partial)
+    return path
+
+
+def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator[dict[str, Any]]:
+    """One row an episode; items, transcripts and outcomes are JSON texts."""
+    encode = msgspec.json.Encoder().encode
+    for row, episode in zip(run.rows(task), run.episodes(task), strict=True):
+        kept = {name: value for name, value in row.items() if not without_keys or name in _OURS}
+        if not bare:
+            events = run.transcript(episode.item.id, task, episode.repeat)
+            said = [event for event in events if not without_keys or hasattr(event, "reply")]
+            kept["transcript"] = encode([_without_place(msgspec.to_builtins(event)) for event in said]).decode()
+        if not bare and not without_keys:
+            kept["item_content"] = encode(episode.item).decode()
+            kept["outcome"] = None if episode.outcome is None else encode(episode.outcome).decode()
+        yield kept
+
+
+def _without_place(event: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in event.items() if name != "key"}
+
+
+def _write_text(path: Path, text: str) -> Path:
+    with whole_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+    return path
+
+
+def _quoted(value: object) -> str:
+    """A value as YAML reads it: JSON is a part of YAML."""
+    return msgspec.json.encode(value).decode()
+
+
+def _card_text(run: StoredRun, left_out: str) -> str:
+    card, manifest = run.definition.card, run.manifest
+    configs = [
+        f"- config_name: {_quoted(task)}\n  data_files:\n  - split: test\n    path: {_quoted(f'data/{task}.parquet')}"
+        for task in run.tasks
+    ]
+    front = [
+        "---",
+        f"pretty_name: {_quoted(f'{card.title}: {run.subject}')}",
+        "tags:",
+        *(f"- {tag}" for tag in ("sociometer", "social-intelligence", "evaluation")),
+        "configs:",
+        *configs,
+        "---",
+    ]
+    settings = ", ".join(f"{name} {value}" for name, value in run.settings.items() if value not in (None, "", ()))
+    who = "; ".join(f"{role}: {record.label}" for role, record in manifest.roles.items())
+    body = [
+        f"# {card.title}: {run.subject}",
+        f"One run of Sociometer {manifest.sociometer_version} (instrument version {manifest.instrument_version}).",
+        f"- roles: {who}\n- settings: {settings or 'none'}\n- seed: {manifest.config.seed}",
+        f"The items are {whose_items(run.record)} items.",
+        *(f"**Stand-ins, not the real thing:** {', '.join(run.stand_ins)}." for _ in run.stand_ins[:1]),
+        *([left_out] if left_out else []),
+        *(_task_text(run, task, card) for task in run.tasks),
+        f"Paper: {card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.link}".rstrip(),
+        *([card.licence] if card.licence else []),
+    ]
+    return "\n".join(front) + "\n\n" + "\n\n".join(body) + "\n"
+
+
+def _task_text(run: StoredRun, task: str, card: Card) -> str:
+    units = {measure.name: measure.unit for measure in card.measures_of(task)}
+    summary = run.summary(task)
+    lines = [
+        f"## {task}",
+        "| measure | of | value | 95 % interval | items | errors |\n| --- | --- | --- | --- | --- | --- |",
+    ]
+    for measure in summary.measures:
+        unit = units.get(measure.name, "number")
+        of = ", ".join(f"{name} {value}" for name, value in measure.group.items()) or "all"
+        cells = (
+            measure.name,
+            of,
+            number(measure.value, unit, interval=measure.interval),
+            interval_text(measure.interval, unit),
+        )
+        shown = " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
+        lines[-1] += f"\n| {shown} | {measure.items} | {measure.errors} |"
+    return "\n\n".join([*lines, *summary.notes])
+
+
+def _results_text(run: StoredRun, dataset: str) -> str:
+    """The primary measures in the format of `.eval_results/*.yaml` in a model's repository."""
+    made = datetime.fromtimestamp(run.record.finished or run.record.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    entries = []
+    for task, measure in _primary(run):
+        notes = f"{measure.name}; {whose_items(run.record)} items; {run.instrument} version"
+        notes += f" {run.manifest.instrument_version}; sociometer {sociometer.__version__}; {_bounds(measure)}"
+        entries.append(
+            f"- dataset:\n    id: {_quoted(dataset)}\n    task_id: {_quoted(f'{run.instrument}_{task}')}\n"
+            f"  value: {_quoted(measure.value)}\n  date: {_quoted(made)}\n  notes: {_quoted(notes)}\n"
+        )
+    if not entries:
+        raise UsageError(f"run {run.id} has no primary measure with a value; leave out --dataset.")
+    return "".join(entries)
+
+
+def _primary(run: StoredRun) -> Iterator[tuple[str, Measure]]:
+    for task in run.tasks:
+        for card in run.definition.card.measures_of(task):
+            measure = run.summary(task).measure(card.name) if card.primary else None
+            if measure is not None and measure.value is not None:
+                yield task, measure
+
+
+def _bounds(measure: Measure) -> str:
+    interval = measure.interval
+    if interval is None or interval.low is None or interval.high is None:
+        return f"{measure.items} items, no interval"
+    return f"{measure.items} items, 95 % interval {interval.low:.4g} to {interval.high:.4g}"

@@ -1,0 +1,253 @@
+"""`sociometer import inspect FILE.eval`: a log of any Inspect task as scored items, one of ours as a run of its own."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import structs
+
+from sociometer.adapters.extras import require
+from sociometer.adapters.inspect_player import plain_messages
+from sociometer.adapters.scored_log import (
+    Benchmark,
+    LoggedItem,
+    Measured,
+    Range,
+    add_ranges,
+    file_digest,
+    keep_run,
+    keep_scores,
+    numbers,
+)
+from sociometer.core.config import model_label
+from sociometer.core.conversation import Event, Exchange, Identity, Noted, Reply, Usage
+from sociometer.core.errors import DataError, SociometerError, UsageError
+from sociometer.core.task import Episode, Failure, Task
+from sociometer.engine.engine import Engine
+from sociometer.engine.roles import SUBJECT
+from sociometer.instruments import load
+from sociometer.store.records import Manifest, RoleRecord
+from sociometer.store.stored_run import StoredRun, score_safely
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog, EvalSample
+    from inspect_ai.scorer import Score as InspectScore
+
+TOOL = "Inspect"
+OURS = "sociometer"
+"""The key of a log's metadata under which our tasks keep what a run needs."""
+WIRE = "inspect"
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""The words that Inspect itself reads as numbers."""
+
+
+def import_inspect(
+    engine: Engine,
+    path: Path,
+    *,
+    subject: str = "",
+    cluster: str = "",
+    lower: frozenset[str] = frozenset(),
+    primary: str = "",
+    name: str = "",
+) -> StoredRun:
+    """The run in a log; `cluster` names a field of the samples' metadata. Samples are read one at a time."""
+    require("inspect")
+    header = _header(path)
+    if OURS in (header.eval.metadata or {}):
+        return _import_own(engine, path, header, subject or _subject(header), name)
+    benchmark = Benchmark(
+        header.eval.task.rpartition("/")[2],
+        f"a log of {TOOL}" + ("" if header.status == "success" else f" that ended early (status '{header.status}')"),
+        Measured(_ranges(path), lower, primary),
+        str(header.eval.task_version or ""),
+        _settings(header) | ({"cluster": cluster} if cluster else {}),
+    )
+    items = _items(path, cluster)
+    return keep_scores(engine, benchmark, subject or _subject(header), items, file=path, name=name)
+
+
+def _header(path: Path) -> "EvalLog":
+    from inspect_ai.log import read_eval_log
+
+    if not path.is_file():
+        raise DataError("there is no such file", path)
+    try:
+        return read_eval_log(path, header_only=True)
+    except Exception as error:
+        raise DataError(f"not a log of {TOOL}: {_first_line(error)}", path) from None
+
+
+def _import_own(engine: Engine, path: Path, header: "EvalLog", subject: str, name: str) -> StoredRun:
+    """A log of one of our instruments as a run of it: outcomes are scored here, and summaries are the instrument's."""
+    manifest = _manifest(path, header)
+    config = structs.replace(manifest.config, subject=subject, label=subject, name=name)
+    instrument = load(config.instrument)
+    if manifest.instrument_version != instrument.card.version:
+        raise UsageError(
+            f"{path}: made with {config.instrument} version {manifest.instrument_version}, this is"
+            f" {instrument.card.version}; evaluate it again with this version."
+        )
+    task = instrument.task(config.tasks[0])
+    who = {SUBJECT: RoleRecord(subject, Identity(WIRE, subject), subject), **_roles(path)}
+    manifest = structs.replace(
+        manifest,
+        config=config,
+        roles=who,
+        imported=True,
+        data_files={**manifest.data_files, path.name: file_digest(path)},
+    )
+    return keep_run(engine, manifest, task, _episodes(path, task))
+
+
+def _manifest(path: Path, header: "EvalLog") -> Manifest:
+    try:
+        return msgspec.convert((header.eval.metadata or {})[OURS], Manifest, strict=False)
+    except msgspec.ValidationError as error:
+        raise DataError(f"its facts about the run cannot be read: {error}", path) from None
+
+
+def _roles(path: Path) -> dict[str, RoleRecord]:
+    """Who played the other roles, as the first sample with an outcome says."""
+    from sociometer.adapters.inspect_tasks import ROLES
+
+    for sample in _samples(path):
+        if ROLES in sample.store:
+            return {
+                role: RoleRecord(who["label"], Identity(WIRE, who["label"], stand_in=who["stand_in"]), who["label"])
+                for role, who in sample.store[ROLES].items()
+            }
+    return {}
+
+
+def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[tuple[Episode[Any, Any], tuple[Event, ...]]]:
+    from sociometer.adapters.inspect_tasks import OUTCOME
+
+    for sample in _samples(path):
+        try:
+            item = msgspec.convert(sample.metadata["item"], task.item_type, strict=False)
+            kept = sample.store.get(OUTCOME)
+            outcome = None if kept is None else msgspec.convert(kept, task.outcome_type, strict=False)
+        except (KeyError, msgspec.ValidationError) as error:
+            raise DataError(f"sample {sample.id} is not one of {task.name}: {error}", path) from None
+        repeat = sample.epoch - 1
+        if outcome is None:
+            failure = Failure("inspect error", sample.error.message if sample.error else "the sample was not finished")
+            yield Episode(item, repeat, None, None, failure), tuple(events_of(sample))
+            continue
+        scored = score_safely(task, item, outcome)
+        score, broken = (None, scored) if isinstance(scored, Failure) else (scored, None)
+        yield Episode(item, repeat, outcome, score, broken), tuple(events_of(sample))
+
+
+def _subject(header: "EvalLog") -> str:
+    """The model's name in tables; one of ours has the name that our own runs give it."""
+    from sociometer.adapters.inspect_provider import PREFIX
+
+    return model_label(str(header.eval.model).removeprefix(PREFIX))
+
+
+def _settings(header: "EvalLog") -> dict[str, Any]:
+    """The task's arguments as far as they are plain values, so that comparisons can name what differs."""
+    return {
+        name: value
+        for name, value in (header.eval.task_args or {}).items()
+        if isinstance(value, str | int | float | bool)
+    }
+
+
+def _ranges(path: Path) -> dict[str, Range]:
+    from inspect_ai.log import read_eval_log_sample_summaries
+
+    ranges: dict[str, Range] = {}
+    for summary in read_eval_log_sample_summaries(path):
+        add_ranges(ranges, score_values(summary.scores or {}))
+    if not ranges:
+        raise DataError("no sample of the log has a score that is a number", path)
+    return ranges
+
+
+def _samples(path: Path) -> "Iterator[EvalSample]":
+    from inspect_ai.log import read_eval_log_samples
+
+    try:
+        yield from read_eval_log_samples(path, all_samples_required=False, resolve_attachments="core")
+    except SociometerError:
+        raise
+    except Exception as error:
+        raise DataError(f"a sample cannot be read: {_first_line(error)}", path) from None
+
+
+def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
+    for sample in _samples(path):
+        values = score_values(sample.scores or {})
+        failure = None
+        if sample.error is not None:
+            failure = Failure("inspect error", sample.error.message)
+        elif not values:
+            failure = Failure("not scored", "the log has no score that is a number")
+        yield LoggedItem(
+            str(sample.id),
+            values,
+            _cluster(sample, cluster, path) if cluster else str(sample.metadata.get("cluster") or ""),
+            sample.input if isinstance(sample.input, str) else "\n\n".join(one.text for one in sample.input),
+            sample.output.completion,
+            sample.epoch - 1,
+            tuple(events_of(sample)),
+            failure,
+        )
+
+
+def _cluster(sample: "EvalSample", field: str, path: Path) -> str:
+    if sample.metadata.get(field) in (None, ""):
+        raise DataError(f"the metadata of sample {sample.id} have no field '{field}' to cluster by", path)
+    return str(sample.metadata[field])
+
+
+def score_values(scores: "Mapping[str, InspectScore]") -> dict[str, float]:
+    """The numbers among a sample's scores; of several scorers, or several values, each has a name of its own."""
+    found: dict[str, float] = {}
+    for scorer, score in scores.items():
+        value = score.value
+        if isinstance(value, Mapping):
+            prefix = f"{scorer}/" if len(scores) > 1 else ""
+            found |= numbers({f"{prefix}{key}": _number(one) for key, one in value.items()})
+        else:
+            found |= numbers({scorer: _number(value)})
+    return found
+
+
+def _number(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value in _LETTERS:
+        return _LETTERS[value]
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def events_of(sample: "EvalSample") -> Iterator[Event]:
+    """What was asked and answered, role by role, and what the instrument noted; else the conversation as it ended."""
+    from inspect_ai.event import InfoEvent, ModelEvent
+
+    heard = False
+    for event in sample.events:
+        if isinstance(event, ModelEvent):
+            heard = True
+            usage = event.output.usage
+            counted = Usage(usage.input_tokens, usage.output_tokens) if usage else Usage()
+            reply = Reply(event.output.completion, usage=counted, served_model=event.output.model)
+            yield Exchange(event.role or "subject", event.model, plain_messages(event.input), reply)
+        elif isinstance(event, InfoEvent) and event.source == "sociometer" and isinstance(event.data, dict):
+            facts = dict(event.data)
+            yield Noted(str(facts.pop("kind", "note")), facts)
+    if not heard and sample.messages and sample.messages[-1].role == "assistant":
+        *before, last = plain_messages(sample.messages)
+        yield Exchange("subject", sample.output.model, tuple(before), Reply(last.content))
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

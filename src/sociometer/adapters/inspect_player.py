@@ -1,0 +1,152 @@
+"""A model of Inspect in one of our roles: inside an Inspect evaluation, or as `--model inspect/PROVIDER/NAME`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sociometer.adapters.extras import require
+from sociometer.core.answer_format import Schema
+from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, TokenLogprob, Usage
+from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.models.finish import finish_of
+from sociometer.models.keys import read_key
+from sociometer.models.options import ModelOptions
+from sociometer.models.reasoning import split_reasoning
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, GenerateConfig, Logprobs, Model, ModelOutput
+
+
+class InspectPlayer:
+    """Asks a model through Inspect; what the user set for the model there is left as it is."""
+
+    journaled = True
+    parallel = True
+
+    def __init__(self, model: "Model", identity: Identity) -> None:
+        self._model = model
+        self.identity = identity
+
+    async def answer(self, request: Request) -> Reply:
+        """The model's reply; an error that Inspect raises is a failure of the machinery, never an answer."""
+        config = _config(self._model, request)
+        try:
+            output = await self._model.generate(chat_messages(request.messages), config=config)
+        except SociometerError:
+            raise
+        except Exception as error:
+            raise _failure(self._model, error) from error
+        return reply_of(output)
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """Inspect has no embeddings."""
+        raise MachineryError(f"{self.identity.name}: Inspect gives no embeddings.", "unsupported", fatal=True)
+
+    async def close(self) -> None:
+        """Inspect closes its own models."""
+
+
+def make_player(name: str, options: ModelOptions) -> InspectPlayer:
+    """The player behind `--model inspect/PROVIDER/NAME`."""
+    require("inspect")
+    from inspect_ai.model import GenerateConfig, get_model
+
+    # Retries are the engine's, so that each attempt is counted and paid for once.
+    config = GenerateConfig(max_retries=0, timeout=max(1, round(options.timeout_seconds)), max_connections=1000)
+    key = read_key(options.key_variable) if options.key_variable else None
+    try:
+        model = get_model(name, config=config, base_url=options.base_url or None, api_key=key or None, memoize=False)
+    except Exception as error:
+        raise UsageError(f"Inspect cannot use the model '{name}': {_first_line(error)}") from None
+    # Which server stands behind a provider depends on its own variables, so only a revision names the weights.
+    identity = Identity("inspect", name, options.base_url, options.revision, certain=bool(options.revision))
+    return InspectPlayer(model, identity)
+
+
+def chat_messages(messages: Sequence[Message]) -> "list[ChatMessage]":
+    """Our messages as Inspect's."""
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+
+    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+    return [kinds[message.role](content=message.content) for message in messages]
+
+
+def plain_messages(messages: "Sequence[ChatMessage]") -> tuple[Message, ...]:
+    """Inspect's messages as ours; results of tools are shown as what the user said."""
+    return tuple(
+        Message(message.role if message.role in ("system", "assistant") else "user", message.text)
+        for message in messages
+    )
+
+
+def reply_of(output: "ModelOutput") -> Reply:
+    """A reply in our words, which may be silent; a MachineryError where there is none."""
+    if output.empty:
+        raise MachineryError(output.error or "the model gave no completion.", "empty reply", retryable=True)
+    choice = output.choices[0]
+    message = choice.message
+    parts = [] if isinstance(message.content, str) else message.content
+    reasoning = "\n".join(part.reasoning for part in parts if part.type == "reasoning")
+    text = message.text
+    if not reasoning:
+        text, reasoning = split_reasoning(text)
+    finish = finish_of(None if choice.stop_reason == "unknown" else choice.stop_reason, called=bool(message.tool_calls))
+    usage = Usage(output.usage.input_tokens, output.usage.output_tokens) if output.usage else Usage()
+    return Reply(text, reasoning, usage, finish, output.model, _logprobs(choice.logprobs))
+
+
+_NAMES = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "max_tokens",
+    "seed": "seed",
+    "reasoning_effort": "reasoning_effort",
+}
+
+
+def _config(model: "Model", request: Request) -> "GenerateConfig":
+    """What the instrument asks for, less what the user set for this model in Inspect."""
+    from inspect_ai.model import GenerateConfig, ResponseSchema
+
+    wanted = _wanted(request.sampling)
+    if isinstance(request.answer_format, Schema):
+        wanted["response_schema"] = ResponseSchema.model_validate(
+            {"name": request.answer_format.name, "json_schema": request.answer_format.schema}
+        )
+    chosen = _chosen(model)
+    return GenerateConfig(**{name: value for name, value in wanted.items() if getattr(chosen, name) is None})
+
+
+def _wanted(sampling: Sampling) -> dict[str, Any]:
+    wanted = {ours: getattr(sampling, theirs) for ours, theirs in _NAMES.items()}
+    wanted["stop_seqs"] = list(sampling.stop) or None
+    if sampling.logprobs:
+        wanted |= {"logprobs": True, "top_logprobs": sampling.logprobs}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _chosen(model: "Model") -> "GenerateConfig":
+    """What the user set: for the evaluated model also on the command line (`inspect eval --temperature`)."""
+    from inspect_ai.model._generate_config import active_generate_config
+    from inspect_ai.model._model import active_model
+
+    return model.config.merge(active_generate_config()) if model is active_model() else model.config
+
+
+def _logprobs(found: "Logprobs | None") -> tuple[TokenLogprob, ...]:
+    return tuple(
+        TokenLogprob(one.token, one.logprob, tuple((rival.token, rival.logprob) for rival in one.top_logprobs or ()))
+        for one in (found.content if found else ())
+    )
+
+
+def _failure(model: "Model", error: Exception) -> MachineryError:
+    cause = error
+    last_attempt = getattr(error, "last_attempt", None)
+    if last_attempt is not None and last_attempt.failed:
+        cause = last_attempt.exception()
+    retryable = bool(model.api.should_retry(cause))
+    return MachineryError(f"{model}: {type(cause).__name__}: {_first_line(cause)}", "inspect", retryable=retryable)
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,97 @@
+"""Our models inside Inspect: `inspect eval … --model sociometer/local/smollm2-135m`, or `sociometer/scripted/FILE`."""
+
+import asyncio
+from functools import cached_property
+from typing import Any
+
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    Content,
+    ContentReasoning,
+    ContentText,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    modelapi,
+)
+from inspect_ai.tool import ToolChoice, ToolInfo
+
+from sociometer.adapters.inspect_player import plain_messages
+from sociometer.core.conversation import Player, Reply, Request, Sampling
+from sociometer.core.errors import MachineryError
+from sociometer.models.finish import LENGTH, OTHER, REFUSAL
+from sociometer.models.options import ModelOptions
+from sociometer.models.registry import resolve
+
+PREFIX = "sociometer/"
+_STOP_REASONS = {LENGTH: "max_tokens", REFUSAL: "content_filter", OTHER: "unknown"}
+
+
+@modelapi(name="sociometer")
+class SociometerModel(ModelAPI):
+    """Any model that `sociometer models` lists, asked for one reply at a time; tools are not offered to it."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008
+        revision: str = "",
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        self._options = ModelOptions(base_url=base_url or "", revision=revision)
+        self._one_at_a_time = asyncio.Lock()
+
+    @cached_property
+    def _player(self) -> Player:
+        """Found when it is first asked: `inspect score` makes the model of a log only to leave it alone."""
+        return resolve(self.service_model_name(), self._options)
+
+    def service_model_name(self) -> str:
+        """The name as `sociometer models` lists it."""
+        return self.model_name.removeprefix(PREFIX)
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """One reply."""
+        sampling = Sampling(
+            config.temperature, config.top_p, config.max_tokens, config.seed, tuple(config.stop_seqs or ()),
+            config.reasoning_effort, config.top_logprobs if config.logprobs else None,
+        )  # fmt: skip
+        request = Request("subject", plain_messages(input), sampling=sampling)
+        if getattr(self._player, "parallel", bool(self._player.identity.base_url)):
+            reply = await self._player.answer(request)
+        else:
+            async with self._one_at_a_time:
+                reply = await self._player.answer(request)
+        return output_of(reply, self.service_model_name())
+
+    def should_retry(self, ex: BaseException) -> bool:
+        """Whether the request may succeed if it is sent again."""
+        return isinstance(ex, MachineryError) and ex.retryable
+
+    async def aclose(self) -> None:
+        """Closes connections."""
+        if "_player" in vars(self):
+            await self._player.close()
+
+
+def output_of(reply: Reply, model: str) -> ModelOutput:
+    """A reply of ours as Inspect's."""
+    said: list[Content] = [ContentReasoning(reasoning=reply.reasoning)] if reply.reasoning else []
+    message = ChatMessageAssistant(
+        content=[*said, ContentText(text=reply.text)] if said else reply.text, model=model, source="generate"
+    )
+    reason = _STOP_REASONS.get(reply.finish, reply.finish)
+    usage = None
+    if reply.usage.input_tokens is not None and reply.usage.output_tokens is not None:
+        read, written = reply.usage.input_tokens, reply.usage.output_tokens
+        usage = ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written)
+    choice = ChatCompletionChoice.model_validate({"message": message, "stop_reason": reason})
+    return ModelOutput(model=reply.served_model or model, choices=[choice], usage=usage)

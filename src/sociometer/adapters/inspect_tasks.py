@@ -1,0 +1,262 @@
+"""Every instrument as an Inspect task: `inspect eval sociometer/sesi --model openai/gpt-4o-mini -T orders=4`.
+
+Inspect finds this module by the entry point `sociometer` in the group `inspect_ai`. Items, `play` and `score` are the
+instrument's own; Inspect brings models, log and viewer. A sample's log keeps the item and the outcome, so that
+`inspect score` computes the scores again without asking a model.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from math import nan
+from typing import Any
+
+import msgspec
+from inspect_ai import Task as InspectTask
+from inspect_ai import task as inspect_task
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessageAssistant, Model, ModelOutput, get_model, model_roles
+from inspect_ai.scorer import Score as InspectScore
+from inspect_ai.scorer import Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from msgspec import structs
+
+from sociometer.adapters import inspect_provider as inspect_provider  # registers our models with Inspect
+from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
+from sociometer.core.card import Card, RoleCard
+from sociometer.core.config import model_label
+from sociometer.core.conversation import Event, Exchange, Identity, Player
+from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.session import RoleBinding
+from sociometer.core.task import Instrument, Item
+from sociometer.engine.episode import play_episode
+from sociometer.engine.plan import Plan, make_plan
+from sociometer.engine.roles import READER, SUBJECT
+from sociometer.instruments import cards, load
+from sociometer.run_options import make_config
+from sociometer.store.records import Manifest
+from sociometer.store.stored_run import without_folders
+
+OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
+"""What a sample's store in the log keeps: the outcome, and who played the other roles."""
+CLUSTER = "cluster"
+
+
+def _offer(name: str) -> Any:
+    """Registers the task of one instrument."""
+
+    def offered(
+        task: str = "",
+        official: bool = False,
+        data: str = "",
+        prompts: str = "",
+        seed: int = 0,
+        second_question: bool | None = None,
+        **settings: Any,
+    ) -> InspectTask:
+        chosen = {key.replace("_", "-"): _plain(value) for key, value in settings.items()}
+        options = {"official": official, "data": data, "prompts": prompts, "seed": seed}
+        options["second_question"] = second_question
+        try:
+            return _task(name, task, options, chosen)
+        except UsageError as error:
+            # Inspect shows the message of this one alone, without the way through its own code.
+            raise PrerequisiteError(str(error)) from None
+
+    offered.__name__ = offered.__qualname__ = name
+    offered.__doc__ = f"{cards()[name].title}; -T task=NAME chooses the task, other -T options are its settings."
+    return inspect_task(offered)
+
+
+def _plain(value: Any) -> Any:
+    return tuple(map(str, value)) if isinstance(value, list) else value
+
+
+def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any]) -> InspectTask:
+    card = cards()[name]
+    chosen = task or _only_task(card)
+    plan = _plan(name, chosen, msgspec.json.encode((options, settings), order="deterministic"))
+    manifest = plan.manifest()
+    return InspectTask(
+        dataset=MemoryDataset([sample_of(item) for item in plan.items(plan.tasks[0])], name=f"{name}/{chosen}"),
+        solver=play(name, chosen, options, settings),
+        scorer=logged_outcome(name, chosen),
+        version=card.version,
+        epochs=plan.repeats(chosen),
+        metadata={"sociometer": task_facts(manifest, chosen)},
+        display_name=f"{name}/{chosen}",
+    )
+
+
+def task_facts(manifest: Manifest, task: str) -> dict[str, Any]:
+    """What a log keeps of the run as a whole, so that it can be read back as one: no folder, no address."""
+    card = cards()[manifest.config.instrument]
+    config = structs.replace(
+        manifest.config,
+        subject=model_label(manifest.config.subject),
+        roles={role: model_label(spec) for role, spec in manifest.config.roles.items()},
+        tasks=(task,),
+        settings=dict(without_folders(card, manifest.config.settings)),
+        command=(),
+        data_folder="",
+        prompts_folder="",
+        base_url="",
+        key_variable="",
+    )
+    facts = structs.replace(manifest, config=config, norms={task: manifest.norms.get(task)}, roles={})
+    kept: dict[str, Any] = msgspec.to_builtins(facts)
+    return kept
+
+
+def _only_task(card: Card) -> str:
+    tasks = card.default_tasks()
+    if len(tasks) != 1:
+        raise UsageError(f"{card.name} has several tasks: {', '.join(tasks)}; choose one with -T task=NAME.")
+    return tasks[0]
+
+
+@cache
+def _plan(name: str, task: str, choices: bytes) -> Plan:
+    options, settings = msgspec.json.decode(choices)
+    config = make_config(name, "inspect", tasks=(task,), settings=settings, **options)
+    return make_plan(config, load(name), bindings={})
+
+
+def sample_of(item: Item) -> Sample:
+    """An item as a sample; its metadata hold the item itself and the cluster that standard errors need."""
+    metadata = {CLUSTER: item.cluster or item.id, "item": msgspec.to_builtins(item)}
+    return Sample(input=shown(item), id=item.id, metadata=metadata)
+
+
+def shown(item: Item) -> str:
+    """The texts of an item, for the viewer; what a model is asked comes from `play`."""
+    values = [getattr(item, name) for name in item.__struct_fields__ if name not in ("id", CLUSTER)]
+    texts = [line for value in values for line in _texts(value)]
+    return "\n".join(texts) or item.id
+
+
+def _texts(value: object) -> Iterable[str]:
+    if isinstance(value, str):
+        return [value] if value else []
+    return [one for one in value if isinstance(one, str)] if isinstance(value, tuple | list) else []
+
+
+@solver
+def play(instrument: str, task: str, options: dict[str, Any], settings: dict[str, Any]) -> Solver:
+    """Plays an item with the evaluated model as the subject; a failure of the machinery is the sample's error."""
+    plan = _plan(instrument, task, msgspec.json.encode((options, settings), order="deterministic"))
+    found = plan.tasks[0]
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        bindings = _bindings(plan.instrument, task)
+        item = msgspec.convert(state.metadata["item"], found.item_type, strict=False)
+        played = await play_episode(structs.replace(plan, bindings=bindings), found, item, state.epoch - 1)
+        if played.error is not None:
+            raise played.error
+        if played.episode.failure is not None:
+            raise MachineryError(played.episode.failure.message, played.episode.failure.kind)
+        state.store.set(OUTCOME, msgspec.to_builtins(played.episode.outcome))
+        state.store.set(ROLES, {role: _who(one) for role, one in bindings.items() if role != SUBJECT})
+        _show(state, played.events)
+        return state
+
+    return solve
+
+
+def _who(binding: RoleBinding) -> dict[str, Any]:
+    return {"label": binding.label, "stand_in": binding.player.identity.stand_in}
+
+
+def _bindings(instrument: Instrument, task: str) -> dict[str, RoleBinding]:
+    """The evaluated model as the subject; other roles from `--model-role`, else the instrument's own players.
+
+    A role that has neither is an error: Inspect would put the evaluated model in its place.
+    """
+    asked = [*instrument.card.roles_of(task), *([READER] if READER.name in model_roles() else [])]
+    return {role.name: _binding(instrument, role) for role in asked}
+
+
+def _binding(instrument: Instrument, role: RoleCard) -> RoleBinding:
+    if role.name == SUBJECT:
+        return _bound(get_model())
+    if role.name not in model_roles() and role.default in instrument.players:
+        own = f"{instrument.card.name}/{role.default}"
+        return RoleBinding(_own_player(instrument.card.name, role.default), own, own)
+    return _bound(get_model(role=role.name, required=True))
+
+
+def _bound(model: Model) -> RoleBinding:
+    return RoleBinding(InspectPlayer(model, Identity("inspect", str(model))), str(model), str(model))
+
+
+@cache
+def _own_player(instrument: str, name: str) -> Player:
+    return load(instrument).players[name]()
+
+
+def _show(state: TaskState, events: Iterable[Event]) -> None:
+    """Puts the subject's last exchange and the instrument's notes where the viewer shows them."""
+    last: Exchange | None = None
+    for event in events:
+        if not isinstance(event, Exchange):
+            transcript().info({"kind": event.kind, **event.facts}, source="sociometer")
+        elif event.role == SUBJECT:
+            last = event
+    if last is not None:
+        said = ChatMessageAssistant(content=last.reply.text, source="generate", model=last.model)
+        state.messages = [*chat_messages(last.messages), said]
+        state.output = ModelOutput.from_message(said)
+
+
+_METRICS: Any = {"*": [mean(), stderr(cluster=CLUSTER)]}
+
+
+@scorer(metrics=_METRICS)
+def outcome(instrument: str, task: str) -> Scorer:
+    """Scores the outcome that the log keeps; asks no model, so `inspect score` costs nothing."""
+    return _scorer(instrument, task)
+
+
+# A log keeps a scorer's name without its package, and `inspect score` then looks for it among Inspect's own. With the
+# package's name inside the name, it looks in the package and finds the scorer above.
+@scorer(metrics=_METRICS, name="sociometer/outcome")
+def logged_outcome(instrument: str, task: str) -> Scorer:
+    """The same scorer, under a name by which `inspect score` finds it."""
+    return _scorer(instrument, task)
+
+
+def _scorer(instrument: str, task: str) -> Scorer:
+    loaded = load(instrument)
+    found = loaded.task(task)
+    names = score_names(loaded.card, task)
+
+    async def score(state: TaskState, target: Target) -> InspectScore:
+        kept = state.store.get(OUTCOME)
+        if kept is None:
+            raise SociometerError(f"sample {state.sample_id} has no outcome: it was not played by sociometer.")
+        item = msgspec.convert(state.metadata["item"], found.item_type, strict=False)
+        made = found.score(item, msgspec.convert(kept, found.outcome_type, strict=False))
+        return inspect_score(names, made.values, made.facets, made.unreadable)
+
+    return score
+
+
+def score_names(card: Card, task: str) -> tuple[str, ...]:
+    """The score values that measures of a task are made of, the primary measure's first."""
+    measures = sorted(card.measures_of(task), key=lambda measure: not measure.primary)
+    return tuple(dict.fromkeys(measure.value for measure in measures if measure.value))
+
+
+def inspect_score(
+    names: tuple[str, ...], values: Mapping[str, float], facets: Mapping[str, str], unreadable: int
+) -> InspectScore:
+    """A score with the same keys for every sample; a value that this one has not is NaN, which metrics leave out."""
+    return InspectScore(
+        value={name: values.get(name, nan) for name in names},
+        metadata={"facets": dict(facets), "unreadable": unreadable},
+    )
+
+
+for _name in cards():
+    globals()[_name] = _offer(_name)

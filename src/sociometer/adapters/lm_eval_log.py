@@ -1,0 +1,180 @@
+"""`sociometer import lm-eval samples_*.jsonl`: the items that lm-evaluation-harness logs with `--log_samples`."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Range, add_ranges, keep_scores, numbers
+from sociometer.core.conversation import Event, Exchange, Reply, user
+from sociometer.core.errors import DataError
+from sociometer.engine.engine import Engine
+from sociometer.store.stored_run import StoredRun
+
+TOOL = "lm-evaluation-harness"
+_NAME = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT.+)\.jsonl")
+_UNFILTERED = "none"
+_NOT_SCORES = {"doc_id"}
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class _Sample(Struct):
+    """What every line has; the scores are beside it under the names that `metrics` lists."""
+
+    doc_id: int | str
+    metrics: tuple[str, ...]
+    doc: Any = None
+    filter: str = _UNFILTERED
+    arguments: Any = None
+    resps: Any = None
+    filtered_resps: Any = None
+
+
+class _Results(Struct):
+    """What `results_DATE.json` beside the samples says of the whole evaluation."""
+
+    model_name: str = ""
+    higher_is_better: dict[str, dict[str, bool | None]] = {}
+    versions: dict[str, Any] = {}
+    n_shot: dict[str, Any] = msgspec.field(default_factory=dict, name="n-shot")
+
+
+def import_lm_eval(
+    engine: Engine,
+    path: Path,
+    *,
+    subject: str = "",
+    cluster: str = "",
+    lower: frozenset[str] = frozenset(),
+    primary: str = "",
+    name: str = "",
+) -> StoredRun:
+    """The run in a file of samples; `cluster` names a field of the documents that items share."""
+    task, results = _described(path)
+    scores, ranges = _scores(path)
+    lower |= {
+        measure for measure in ranges if results.higher_is_better.get(task, {}).get(measure.partition(",")[0]) is False
+    }
+    shots = results.n_shot.get(task)
+    benchmark = Benchmark(
+        task,
+        f"a log of {TOOL}",
+        Measured(ranges, lower, primary),
+        str(results.versions.get(task, "")),
+        ({} if shots is None else {"shots": int(shots)}) | ({"cluster": cluster} if cluster else {}),
+    )
+    items = _items(path, scores, cluster)
+    return keep_scores(engine, benchmark, subject or results.model_name or _folder(path), items, file=path, name=name)
+
+
+def _folder(path: Path) -> str:
+    return path.absolute().parent.name
+
+
+def _described(path: Path) -> tuple[str, _Results]:
+    """The task's name, from the file's, and the results beside the file, where they are."""
+    named = _NAME.fullmatch(path.name)
+    if named is None:
+        return path.stem.removeprefix("samples_"), _Results()
+    beside = path.with_name(f"results_{named['date']}.json")
+    if not beside.is_file():
+        return named["task"], _Results()
+    try:
+        return named["task"], msgspec.json.decode(beside.read_bytes(), type=_Results)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise DataError(f"not the results of {TOOL}: {error}", beside) from None
+
+
+def _lines(path: Path) -> Iterator[tuple[_Sample, dict[str, float]]]:
+    """Each line with its numeric scores; a score under a filter has the filter's name behind its own."""
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                if not line.strip():
+                    continue
+                try:
+                    raw = _decoded(line)
+                    sample = msgspec.convert(raw, _Sample)
+                except (ValueError, RecursionError) as error:
+                    raise DataError(f"not a sample of {TOOL}: {error}", path, number) from None
+                given = {one: raw.get(one) for one in sample.metrics if one not in _NOT_SCORES}
+                suffix = "" if sample.filter == _UNFILTERED else f",{sample.filter}"
+                yield sample, {f"{one}{suffix}": value for one, value in numbers(given).items()}
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror or error})", path) from None
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    """A line's values; Python writes NaN into JSON, which only Python reads back."""
+    try:
+        return _decode(line)
+    except msgspec.DecodeError:
+        found = json.loads(line)
+        if not isinstance(found, dict):
+            raise
+        return found
+
+
+def _scores(path: Path) -> tuple[dict[str, dict[str, float]], dict[str, Range]]:
+    """All scores of each item: a file has a line for each item and filter."""
+    scores: dict[str, dict[str, float]] = {}
+    ranges: dict[str, Range] = {}
+    for sample, values in _lines(path):
+        known = scores.setdefault(str(sample.doc_id), {})
+        if twice := known.keys() & values:
+            raise DataError(f"item {sample.doc_id} has two scores '{min(twice)}'; a file holds one evaluation", path)
+        known.update(values)
+        add_ranges(ranges, values)
+    if not scores:
+        raise DataError("the file has no samples", path)
+    return scores, ranges
+
+
+def _items(path: Path, scores: dict[str, dict[str, float]], cluster: str) -> Iterator[LoggedItem]:
+    """Each item once, as its first line shows it, with the scores of all its lines."""
+    left = dict(scores)
+    for sample, _ in _lines(path):
+        values = left.pop(str(sample.doc_id), None)
+        if values is None:
+            continue
+        yield LoggedItem(
+            str(sample.doc_id),
+            values,
+            _cluster(sample, cluster, path) if cluster else "",
+            msgspec.json.encode(sample.doc).decode(),
+            _text(sample.filtered_resps),
+            events=_events(sample),
+        )
+
+
+def _cluster(sample: _Sample, field: str, path: Path) -> str:
+    if not isinstance(sample.doc, dict) or sample.doc.get(field) in (None, ""):
+        raise DataError(f"the document of item {sample.doc_id} has no field '{field}' to cluster by", path)
+    return str(sample.doc[field])
+
+
+def _events(sample: _Sample) -> tuple[Event, ...]:
+    """The requests and the replies: a prompt and its completion, or a context with each continuation's likelihood."""
+    asked = list(sample.arguments.values()) if isinstance(sample.arguments, dict) else []
+    replies = sample.resps if isinstance(sample.resps, list) else []
+    events: list[Event] = []
+    for arguments, reply in zip(asked, replies, strict=False):
+        given = arguments if isinstance(arguments, dict) else {}
+        prompt, continuation = given.get("arg_0"), given.get("arg_1")
+        said = _text(reply)
+        if isinstance(continuation, str):
+            said = f"{continuation.strip()} ({said})"
+        events.append(
+            Exchange("subject", TOOL, (user(prompt if isinstance(prompt, str) else _text(prompt)),), Reply(said))
+        )
+    return tuple(events)
+
+
+def _text(value: Any) -> str:
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,107 @@
+"""Items that are one request and one reply, for tools that ask once: what is asked, and the score of a given reply."""
+
+import asyncio
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from sociometer.core.conversation import Identity, Message, Player, Reply, Request, Sampling
+from sociometer.core.errors import SociometerError, UsageError
+from sociometer.core.session import RoleBinding
+from sociometer.core.task import Item, Score
+from sociometer.engine.episode import play_episode
+from sociometer.engine.plan import Plan, make_plan
+from sociometer.engine.roles import SUBJECT
+from sociometer.instruments import card_of, load
+from sociometer.models.rule import RulePlayer
+from sociometer.run_options import make_config
+
+
+class _Asked(Exception):
+    """The request that an item makes first; ends the playing."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__("asked")
+        self.request = request
+
+
+class _Listener(RulePlayer):
+    """Answers nothing and tells what it was asked."""
+
+    async def answer(self, request: Request) -> Reply:
+        raise _Asked(request)
+
+
+class _OneReply(RulePlayer):
+    """Answers once."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(Identity("scripted", "one reply"))
+        self._left: str | None = text
+
+    async def answer(self, request: Request) -> Reply:
+        text, self._left = self._left, None
+        if text is None:
+            raise UsageError("this item asks more than once; play it with 'sociometer run' or with Inspect.")
+        return Reply(text)
+
+
+class OneTurn(Struct, frozen=True):
+    """An item and the one request that it makes."""
+
+    item: Item
+    messages: tuple[Message, ...]
+    sampling: Sampling
+
+
+def one_turns(plan: Plan) -> Iterator[OneTurn]:
+    """The items of a plan's only task with their requests; an item that asks another role does not fit."""
+    for item in plan.items(plan.tasks[0]):
+        request = asyncio.run(_first_request(plan, item))
+        if request.role != SUBJECT:
+            raise UsageError(f"{plan.instrument.card.name}/{plan.tasks[0].name} asks the role '{request.role}', too.")
+        yield OneTurn(item, request.messages, request.sampling)
+
+
+async def _first_request(plan: Plan, item: Item) -> Request:
+    played = await play_episode(_with(plan, _Listener(Identity("scripted", "listener"))), plan.tasks[0], item)
+    if not isinstance(played.error, _Asked):
+        raise played.error or SociometerError(f"item '{item.id}' asks nothing.")
+    return played.error.request
+
+
+def score_reply(plan: Plan, item: Item, text: str) -> Score:
+    """The score of an item for one reply, as the engine gives it."""
+    played = asyncio.run(play_episode(_with(plan, _OneReply(text)), plan.tasks[0], item))
+    if played.error is not None:
+        raise played.error
+    if played.episode.score is None:
+        failure = played.episode.failure
+        raise SociometerError(failure.message if failure else f"item '{item.id}' has no score.")
+    return played.episode.score
+
+
+def _with(plan: Plan, player: Player) -> Plan:
+    binding = RoleBinding(player, player.identity.name, player.identity.name)
+    roles = plan.instrument.card.roles_of(plan.tasks[0].name)
+    return structs.replace(plan, bindings={role.name: binding for role in roles})
+
+
+@cache
+def plan_of(instrument: str, task: str, settings: bytes, official: bool = False, data: str = "", seed: int = 0) -> Plan:
+    """The plan of one task under settings (a JSON object); a reply without an answer is not asked about again."""
+    chosen: dict[str, Any] = msgspec.json.decode(settings)
+    config = make_config(
+        card_of(instrument).name,
+        "baseline/random",
+        tasks=(task,),
+        settings=chosen,
+        official=official,
+        data=data,
+        seed=seed,
+        second_question=False,
+    )
+    return make_plan(config, load(instrument), bindings={})

@@ -1,0 +1,47 @@
+"""A pytest plugin: the fixture `socially_no_worse` fails a build when a model got socially worse.
+
+pytest loads it wherever Sociometer is installed, so it imports nothing else until the fixture is used.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from sociometer.api import Comparisons
+    from sociometer.store.stored_run import StoredRun
+
+_STORE = "--sociometer-store"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option for the store."""
+    help_ = "The store with the runs that socially_no_worse compares (default: SOCIOMETER_STORE, or the user's store)."
+    parser.getgroup("sociometer").addoption(_STORE, metavar="FILE", default=None, help=help_)
+
+
+@pytest.fixture
+def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparisons]":
+    """A function `(run, than, **terms)` that fails where `run` is worse than the run `than`, or nothing can be said.
+
+    Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level, power).
+    """
+
+    def check(run: "StoredRun | str", than: "StoredRun | str", **terms: Any) -> "Comparisons":
+        from sociometer.api import compare
+        from sociometer.core.errors import SociometerError
+
+        __tracebackhide__ = True
+        try:
+            compared = compare(than, run, store=request.config.getoption(_STORE), **terms)
+        except SociometerError as error:
+            pytest.fail(str(error), pytrace=False)
+        found = (*compared, *compared.lacking)
+        # A comparison of which nothing can be said shows nothing, so it does not pass either.
+        wrong = [one.sentence or one.undecided for one in found if one.worse or one.undecided]
+        if wrong or not found:
+            pytest.fail("\n".join(wrong) or "the runs have no task in common.", pytrace=False)
+        return compared
+
+    return check

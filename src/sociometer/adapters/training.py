@@ -1,0 +1,221 @@
+"""Training environments: items that models may be trained on, kept apart from those that measure them.
+
+Training on a test spoils the test. Every environment here refuses the items, opponents and simulators of the tests:
+fresh stories and matches have seeds of their own, number guessing has other opponents, the rest needs files of yours.
+"""
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import DataError, UsageError, unknown
+from sociometer.core.session import RoleBinding
+from sociometer.core.task import Item
+from sociometer.engine.plan import Plan, make_plan
+from sociometer.engine.roles import resolve_player
+from sociometer.instruments import load
+from sociometer.run_options import make_config
+
+_RELEASED_TREE = re.compile(r"_(cn|en)_example_\d+\.json$")
+"""How the authors of SocialEval name the trees that they released one by one."""
+FIRST_TRAINING_SEED = 1_000_000
+"""Training seeds begin here; tests use the ones below."""
+TRAINING_OPPONENTS = ("reasoning-1", "reasoning-2", "noisy-1", "noisy-2", "switching")
+"""Opponents of number guessing to train against; the paper's three levels are held out."""
+
+
+class Choices(Struct, frozen=True, kw_only=True):
+    """What a user chooses for an environment."""
+
+    seed: int = FIRST_TRAINING_SEED
+    settings: Mapping[str, Any] = {}
+    data: str = ""
+    """A folder with trees of yours (goals)."""
+    simulator: str = ""
+    """The model that plays the simulated person (sage)."""
+
+
+class Environment(Struct, frozen=True):
+    """One training environment: a task of an instrument, the reward for its scores, and what it refuses."""
+
+    name: str
+    instrument: str
+    task: str
+    help: str
+    reward: Callable[[Mapping[str, float]], float]
+    check: Callable[[Choices, Plan], None]
+
+
+def _no_more(choices: Choices, plan: Plan) -> None:
+    """Seeds alone keep the items apart."""
+
+
+def _numbers(choices: Choices, plan: Plan) -> None:
+    held_out = [name for name in plan.settings.texts("opponents") if name not in TRAINING_OPPONENTS]
+    if held_out:
+        allowed = ", ".join(TRAINING_OPPONENTS)
+        raise UsageError(f"held out for the test: {', '.join(held_out)}; opponents to train against: {allowed}.")
+
+
+def _holdem(choices: Choices, plan: Plan) -> None:
+    folder = plan.settings.text("weights")
+    if not folder:
+        raise UsageError(
+            "the shipped hold'em opponents are held out for the test; train opponents of your own ('sociometer train"
+            " egosocial holdem --style STYLE --seed N --out DIR') and give the setting weights=DIR."
+        )
+    shipped = {_digest(path) for path in (plan.instrument.folder / "games" / "weights").glob("*.npz")}
+    for path in sorted(Path(folder).glob("*.npz")):
+        if _digest(path) in shipped:
+            raise UsageError(f"{path} is a shipped opponent, which is held out for the test.")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _goals(choices: Choices, plan: Plan) -> None:
+    if not choices.data:
+        raise UsageError("the bundled trees are held out for the test; give a folder with trees of yours as data=DIR.")
+    released = {Path(file.name).name for file in plan.instrument.card.file}
+    for path in sorted(Path(choices.data).rglob("*.json")):
+        if path.name in released or _RELEASED_TREE.search(path.name):
+            raise UsageError(f"{path} has the name of an official file, which is held out for the test.")
+    _refuse_known(plan, "tree")
+
+
+def _sage(choices: Choices, plan: Plan) -> None:
+    if not plan.settings.text("scenarios"):
+        raise UsageError(
+            "the bundled scenarios are held out for the test; build others ('sociometer build sage') and give"
+            " the setting scenarios=FILE."
+        )
+    if not choices.simulator:
+        raise UsageError(
+            "name a model to play the person in training: simulator=MODEL, another one than in your tests."
+        )
+    _refuse_known(plan, "scenario")
+
+
+def _refuse_known(plan: Plan, what: str) -> None:
+    """An item that is also one of the bundled ones, or of the official ones that are here, trains no model."""
+    known: set[str] = set()
+    for official in (False, True):
+        config = RunConfig(instrument=plan.instrument.card.name, subject="", tasks=plan.config.tasks, official=official)
+        test = make_plan(config, plan.instrument, bindings={})
+        # Official data that was never fetched cannot be compared with.
+        with contextlib.suppress(DataError):
+            known |= {one for item in test.items(test.tasks[0]) for one in (item.id, _content(item))}
+    for item in plan.items(plan.tasks[0]):
+        if item.id in known or _content(item) in known:
+            raise UsageError(f"the {what} '{item.id}' is one of the test's; training on it would spoil the test.")
+
+
+def _content(item: Item) -> str:
+    """What an item says, whatever it is called."""
+    return msgspec.json.encode(_without_names(msgspec.to_builtins(item)), order="sorted").decode()
+
+
+_NAMES = ("id", "cluster", "twin", "source")
+
+
+def _without_names(facts: Any) -> Any:
+    if isinstance(facts, dict):
+        return {key: _without_names(value) for key, value in facts.items() if key not in _NAMES}
+    return [_without_names(one) for one in facts] if isinstance(facts, list) else facts
+
+
+def _mean(values: Mapping[str, float], *names: str) -> float:
+    found = [values[name] for name in names if name in values]
+    return sum(found) / len(found) if found else 0.0
+
+
+ENVIRONMENTS = {
+    one.name: one
+    for one in (
+        Environment(
+            "numbers", "egosocial", "numbers", "number guessing: the share of predictions that are right",
+            lambda values: _mean(values, "right"), _numbers,
+        ),
+        Environment(
+            "stories", "egosocial", "generated", "fresh stories: the share of questions that are right",
+            lambda values: _mean(values, "first", "third"), _no_more,
+        ),
+        Environment(
+            "holdem", "egosocial", "holdem", "limit hold'em: 1 where the opponent's style is named rightly",
+            lambda values: _mean(values, "right"), _holdem,
+        ),
+        Environment(
+            "goals", "socialeval", "goals", "SocialEval's goals: 1 where the goal is achieved, 0.5 where it is in part",
+            lambda values: values.get("achieved", 0.0) + 0.5 * values.get("partly", 0.0), _goals,
+        ),
+        Environment(
+            "sage", "sage", "dialogue", "SAGE: the person's feeling at the end, over 100",
+            lambda values: values.get("emotion", 0.0) / 100, _sage,
+        ),
+    )
+}  # fmt: skip
+
+
+class TrainingItem(Struct, frozen=True):
+    """An item to play, and the seed of what is drawn by lot in it."""
+
+    item: Item
+    seed: int
+
+
+def training_plan(name: str, choices: Choices) -> Plan:
+    """What an environment plays; a UsageError where it would be part of a test."""
+    if name not in ENVIRONMENTS:
+        raise unknown("training environment", name, ENVIRONMENTS)
+    environment = ENVIRONMENTS[name]
+    if choices.seed < FIRST_TRAINING_SEED:
+        raise UsageError(
+            f"seed {choices.seed} is held out for tests; training seeds are {FIRST_TRAINING_SEED:,} and above."
+        )
+    settings = dict(choices.settings)
+    if name == "numbers":
+        settings.setdefault("opponents", TRAINING_OPPONENTS)
+    config = make_config(
+        environment.instrument,
+        "policy",
+        tasks=(environment.task,),
+        settings=settings,
+        data=choices.data,
+        seed=choices.seed,
+    )
+    plan = make_plan(config, load(environment.instrument), bindings={})
+    environment.check(choices, plan)
+    return plan
+
+
+def training_items(plan: Plan, count: int | None = None) -> Iterator[TrainingItem]:
+    """The items of a plan, over and over with new seeds where `count` asks for more than there are."""
+    items = list(plan.items(plan.tasks[0]))
+    for place in range(len(items) if count is None else count):
+        yield TrainingItem(items[place % len(items)], plan.config.seed + place // len(items))
+
+
+def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBinding]:
+    """Who plays the roles beside the policy; a stand-in gives no reward."""
+    task, instrument = plan.tasks[0].name, plan.instrument
+    bindings: dict[str, RoleBinding] = {}
+    for role in instrument.card.roles_of(task):
+        if role.name == "subject":
+            continue
+        spec = choices.simulator if role.name == "simulator" else role.default
+        own = spec.removeprefix(f"{instrument.card.name}/")
+        player = (
+            instrument.players[own]() if own in instrument.players else resolve_player(spec, role.name, plan.config)
+        )
+        if player.identity.stand_in:
+            raise UsageError(f"'{spec}' is a stand-in and gives no reward in {name}; name a model: {role.name}=MODEL.")
+        bindings[role.name] = RoleBinding(player, spec, spec)
+    return bindings

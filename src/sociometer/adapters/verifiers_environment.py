@@ -1,0 +1,194 @@
+"""Our training environments for verifiers: `vf-eval sociometer-training --env.taskset.environment numbers …`.
+
+verifiers finds them through the package `sociometer_training`, whose name is the environment's id. The harness runs our
+`play` in process; every reply of the policy comes through verifiers' endpoint, so that the trace has its tokens.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import aiohttp
+import msgspec
+import verifiers.v1 as vf
+from msgspec import structs
+from pydantic import Field
+from verifiers.v1.clients import ModelContext
+from verifiers.v1.runtimes import ProgramResult, Runtime, SubprocessConfig
+
+from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_items, training_plan
+from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.errors import MachineryError
+from sociometer.core.session import RoleBinding
+from sociometer.engine.episode import play_episode
+from sociometer.engine.plan import Plan
+from sociometer.engine.roles import SUBJECT
+from sociometer.models.openai import read_completion
+from sociometer.models.rule import RulePlayer
+
+SCORES = "sociometer"
+"""The key of a trace's `info` under which the harness leaves the scores."""
+
+
+class SocialData(vf.TaskData):
+    """An item with all that the harness needs to play it anywhere."""
+
+    environment: str
+    item: str
+    """The item as JSON."""
+    seed: int
+    choices: str
+    """The user's choices as JSON."""
+
+
+class SocialTask(vf.Task[SocialData]):
+    """One item; the reward comes from the instrument's own scores."""
+
+    @vf.reward
+    async def social(self, trace: vf.Trace) -> float:
+        """The environment's reward."""
+        return ENVIRONMENTS[self.data.environment].reward(trace.info[SCORES]["values"])
+
+    @vf.metric
+    async def scores(self, trace: vf.Trace) -> dict[str, float]:
+        """Every score of the instrument, and how many replies could not be read."""
+        kept: dict[str, Any] = trace.info[SCORES]
+        return {**kept["values"], "unreadable": float(kept["unreadable"])}
+
+
+class SocialTasksetConfig(vf.TasksetConfig):
+    """Which environment, how many items, and what they are made of."""
+
+    environment: str = "numbers"
+    """numbers, stories, holdem, goals or sage."""
+    count: int | None = None
+    """How many tasks; more than there are items play them again with new seeds. None: each item once."""
+    seed: int = Choices().seed
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Settings of the instrument, such as rounds (numbers), weights (holdem), scenarios and turns (sage)."""
+    data: str = ""
+    simulator: str = ""
+
+    def choices(self) -> Choices:
+        """The choices that decide what is played."""
+        return Choices(seed=self.seed, settings=self.settings, data=self.data, simulator=self.simulator)
+
+
+class SociometerTaskset(vf.Taskset[SocialTask, SocialTasksetConfig]):
+    """The items of one training environment."""
+
+    def load(self) -> Iterator[SocialTask]:
+        """The tasks; nothing that measures models is among them."""
+        choices, name = self.config.choices(), self.config.environment
+        written = msgspec.json.encode(choices, order="deterministic").decode()
+        plan = _plan(name, written)
+        _others(name, written)
+        for one in training_items(plan, self.config.count):
+            data = SocialData(
+                id=f"{one.item.id}/{one.seed}",
+                name=one.item.id,
+                prompt=f"{name}: {one.item.id}",  # a rollout needs one; what the policy is asked comes from `play`
+                environment=name,
+                item=msgspec.json.encode(one.item).decode(),
+                seed=one.seed,
+                choices=written,
+            )
+            yield SocialTask(data, self.config.task)
+
+
+@cache
+def _plan(name: str, choices: str) -> Plan:
+    return training_plan(name, msgspec.json.decode(choices, type=Choices))
+
+
+@cache
+def _others(name: str, choices: str) -> dict[str, RoleBinding]:
+    return other_players(name, msgspec.json.decode(choices, type=Choices), _plan(name, choices))
+
+
+class Policy(RulePlayer):
+    """The model in training, behind verifiers' endpoint."""
+
+    journaled = True
+
+    def __init__(self, model: str, endpoint: str, secret: str, http: aiohttp.ClientSession) -> None:
+        super().__init__(Identity("verifiers", model))
+        self._url, self._secret, self._http = f"{endpoint.rstrip('/')}/chat/completions", secret, http
+
+    async def answer(self, request: Request) -> Reply:
+        """The model's reply; the trainer's sampling replaces what the instrument asks for."""
+        sampling = request.sampling
+        body = {
+            "model": self.identity.name,
+            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            "stop": list(sampling.stop) or None,
+        }
+        sent = {name: value for name, value in body.items() if value is not None}
+        headers = {"Authorization": f"Bearer {self._secret}"}
+        async with self._http.post(self._url, json=sent, headers=headers) as response:
+            received = await response.read()
+            if response.status != 200:
+                raise MachineryError(f"verifiers' endpoint answered {response.status}: {received[:200]!r}", "policy")
+        return read_completion(received)
+
+
+class SociometerHarnessConfig(vf.HarnessConfig):
+    """Nothing to set."""
+
+
+class SociometerHarness(vf.Harness[SociometerHarnessConfig]):
+    """Runs our `play`; no code of a model is executed, so the local runtime will do."""
+
+    APPENDS_SYSTEM_PROMPT = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(
+        self,
+        ctx: ModelContext,
+        trace: vf.Trace,
+        runtime: Runtime,
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],
+        data: vf.TaskData,
+    ) -> ProgramResult:
+        """Plays the item to its end and leaves its scores in the trace."""
+        task = SocialData.model_validate(data.model_dump())
+        plan = _plan(task.environment, task.choices)
+        found = plan.tasks[0]
+        item = msgspec.json.decode(task.item, type=found.item_type)
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as http:
+            policy = Policy(ctx.model, endpoint, secret, http)
+            bindings = {**_others(task.environment, task.choices), SUBJECT: RoleBinding(policy, ctx.model, ctx.model)}
+            config = structs.replace(plan.config, seed=task.seed)
+            played = await play_episode(structs.replace(plan, config=config, bindings=bindings), found, item)
+        if played.error is not None:
+            raise played.error
+        score = played.episode.score
+        if score is None:
+            raise MachineryError(played.episode.failure.message if played.episode.failure else "no score", "scoring")
+        trace.info[SCORES] = {
+            "values": dict(score.values),
+            "facets": dict(score.facets),
+            "unreadable": score.unreadable,
+        }
+        return ProgramResult(0, json.dumps(trace.info[SCORES]), "")
+
+
+class SocialEnvConfig(vf.SingleAgentEnvConfig):
+    """One seat, in a local process: nothing that a model writes is executed."""
+
+    agent: vf.AgentConfig = vf.AgentConfig(runtime=SubprocessConfig())
+
+
+class SociometerEnv(vf.Env[SocialEnvConfig]):
+    """The policy alone; other roles are played inside the item."""
+
+    async def run(self, task: vf.Task, agents: vf.Agents) -> None:
+        """Plays one task."""
+        await agents.agent.run(task)

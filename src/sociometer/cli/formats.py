@@ -1,0 +1,102 @@
+"""`sociometer import inspect|lm-eval|csv FILE…`: runs of any benchmark, from other tools' logs."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_table
+from sociometer.cli.summaries import run_json, summary_table
+from sociometer.core.errors import UsageError
+from sociometer.engine.engine import Engine
+from sociometer.store.stored_run import StoredRun
+
+FORMATS = {
+    "inspect": "logs of Inspect (.eval or .json)",
+    "lm-eval": "samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)",
+    "csv": "a table with the columns item, subject, score and, if items share something, cluster",
+}
+"""What `import` takes in place of an instrument; no instrument may have one of these names."""
+
+Reader = Callable[[Engine, Path, dict[str, Any]], list[StoredRun]]
+
+
+def format_command(name: str) -> click.Command:
+    """The command that imports files of one format."""
+
+    def call(files: tuple[Path, ...], store: Path | None, as_json: bool, **options: Any) -> None:
+        if len(_found(name, files)) > 1 and (options.get("name") or options.get("subject")):
+            raise click.UsageError("--name and --subject are for one file; import the files one by one.")
+        with open_engine(store_path(store)) as engine:
+            runs = [run for file in _found(name, files) for run in _READERS[name](engine, file, options)]
+            if as_json:
+                print_json([run_json(run) for run in runs])
+                return
+            for run in runs:
+                print_table(summary_table(run, run.tasks[0]))
+
+    own = _table_options() if name == "csv" else _log_options()
+    files = click.Argument(["files"], nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
+    run_name = click.Option(["--name"], default="", help="Name of the run, for `show`, `compare` and others.")
+    return click.Command(
+        name,
+        callback=call,
+        params=[files, *own, run_name, store_option(), json_option()],
+        help=f"Import {FORMATS[name]}; the runs can be shown, compared, ranked and reported like any other.",
+    )
+
+
+_PATTERNS = {"inspect": "*.eval", "lm-eval": "samples_*.jsonl", "csv": "*.csv"}
+
+
+def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
+    """The files that were given; a folder means the files of the format that are in it."""
+    found: list[Path] = []
+    for path in given:
+        inside = sorted(path.rglob(_PATTERNS[name])) if path.is_dir() else [path]
+        if not inside:
+            raise UsageError(f"the folder '{path}' has no {_PATTERNS[name]}; name a file, or another folder.")
+        found += inside
+    return found
+
+
+def _log_options() -> list[click.Parameter]:
+    return [
+        click.Option(["--subject"], default="", help="Name of the model (default: as the log names it)."),
+        click.Option(["--cluster"], default="", metavar="FIELD", help="Field of the items that names what they share."),
+        click.Option(
+            ["--lower-is-better", "lower"], multiple=True, metavar="SCORE", help="A score that is better when lower."
+        ),
+        click.Option(["--primary"], default="", metavar="SCORE", help="The score that counts (default: the first)."),
+    ]
+
+
+def _table_options() -> list[click.Parameter]:
+    return [
+        click.Option(["--benchmark"], default="", help="Name of the test (default: the file's name)."),
+        click.Option(["--lower-is-better"], is_flag=True, help="A lower score is better."),
+    ]
+
+
+def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
+    from sociometer.adapters.inspect_log import import_inspect
+
+    return [import_inspect(engine, file, **{**options, "lower": frozenset(options["lower"])})]
+
+
+def _lm_eval(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
+    from sociometer.adapters.lm_eval_log import import_lm_eval
+
+    return [import_lm_eval(engine, file, **{**options, "lower": frozenset(options["lower"])})]
+
+
+def _csv(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
+    from sociometer.adapters.csv_scores import import_csv
+
+    return import_csv(engine, file, **options)
+
+
+_READERS: dict[str, Reader] = {"inspect": _inspect, "lm-eval": _lm_eval, "csv": _csv}

@@ -1,0 +1,264 @@
+"""`sociometer study`: people take the same tests in the browser."""
+
+import secrets
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec import structs
+
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import cap_options, json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.project import with_project
+from sociometer.cli.view import place_options
+from sociometer.core.errors import ExitCode, UsageError
+from sociometer.core.measure import Cell, Table
+from sociometer.instruments import card_of, load
+from sociometer.store.lock import RunLock
+from sociometer.store.store import Store
+from sociometer.store.stored_run import status_of
+
+_ASKED_ONCE = {"orders", "votes"}
+"""Settings that ask the same question several times; people are asked once unless the study says otherwise."""
+
+
+def _create(instrument: str, name: str, store: Path | None, as_json: bool, **given: Any) -> None:
+    from sociometer.run_options import make_config
+    from sociometer.web.study.book import StudyBook, book_path
+    from sociometer.web.study.player import FormPlayer
+    from sociometer.web.study.records import SUBJECT, Study
+
+    if not name or "." in name:
+        raise UsageError(f"--name takes letters, digits, '-' and '_', not '{name}'.")
+    card = card_of(instrument)
+    known = {setting.name for setting in card.setting}
+    settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **_pairs("--set", given["settings"])}
+    if "language" in known:
+        settings.setdefault("language", given["language"])
+    elif given["language"] not in card.languages:
+        raise UsageError(f"{instrument} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
+    config = make_config(
+        instrument, SUBJECT, roles=_pairs("--role", given["roles"]), tasks=given["tasks"], settings=settings,
+        items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
+        max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
+    )  # fmt: skip
+    study = Study(
+        name=name,
+        config=structs.replace(config, name="", command=("sociometer", *sys.argv[1:])),
+        language=given["language"],
+        form=given["form"],
+        consent=_text(given["consent"]),
+        questions=tuple(given["asks"]),
+        shows=given["shows"],
+        quota=given["quota"],
+        secret=secrets.token_urlsafe(16),
+    )
+    path = store_path(store).absolute()
+    with open_engine(path) as engine:
+        lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
+    book = StudyBook(book_path(path))
+    try:
+        book.create(study)
+    finally:
+        book.close()
+    counts = {task: min(study.form or items.count, items.count) for task, items in lists.items()}
+    if as_json:
+        print_json({"study": name, "instrument": instrument, "items": counts, "quota": study.quota})
+        return
+    told = ", ".join(f"{count} of {task}" for task, count in counts.items())
+    print_line(f"Study {name}: {instrument}, {told} for each participant. Open it with: sociometer study open {name}")
+
+
+def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"{option} needs NAME=VALUE, not '{text}'.")
+        pairs[name] = value
+    return pairs
+
+
+def _text(given: str) -> str:
+    """The text itself, or that of the file it names after `@`."""
+    return Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given
+
+
+def _open(
+    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], store: Path | None, as_json: bool
+) -> int:
+    from sociometer.web.serving import Place
+    from sociometer.web.study.app import serve_study
+
+    def tell(link: str) -> None:
+        click.echo(f'{{"link": "{link}"}}' if as_json else f"Link for participants: {link}")
+        if not as_json:
+            click.echo("Ctrl-C closes the study; answers are kept, and it can be opened again.", err=True)
+        sys.stdout.flush()
+
+    place = Place(host, port, public_url)
+    serve_study(store_path(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles))
+    return int(ExitCode.OK)
+
+
+def _list(store: Path | None, as_json: bool) -> None:
+    from sociometer.web.study.book import StudyBook, book_path
+
+    path = book_path(store_path(store))
+    rows: list[tuple[str, str, str, int, int, int]] = []
+    if path.exists():
+        book = StudyBook(path)
+        for study in book.studies():
+            joined = len(book.participants(study.name))
+            instrument = study.config.instrument
+            rows.append((study.name, instrument, study.language, joined, study.quota, study.withdrawn))
+        book.close()
+    columns = ("study", "instrument", "language", "participants", "quota", "withdrawn")
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        note = "" if rows else "No study yet. Make one with: sociometer study create INSTRUMENT --name NAME"
+        print_table(Table("studies", "Studies", columns, tuple(rows), note))
+
+
+def _show(name: str, store: Path | None, as_json: bool) -> None:
+    from sociometer.web.study.book import StudyBook, book_path
+
+    path = store_path(store)
+    book = StudyBook(book_path(path))
+    study = book.study(name)
+    seconds: dict[str, list[float]] = {}
+    for timing in book.timings(name):
+        seconds.setdefault(timing.participant, []).append(timing.seconds)
+    rows: list[tuple[Cell, ...]] = []
+    with Store(path) as opened:
+        for one in book.participants(name):
+            record = opened.runs.get(one.run) if one.run else None
+            done, failed = opened.episodes.counts(one.run) if one.run else (0, 0)
+            status = str(status_of(opened, record)) if record else "not begun"
+            took = seconds.get(one.id, [])
+            about = tuple(one.about.get(question, "") for question in study.questions)
+            rows.append((one.id, one.run, status, done, failed, len(took), round(sum(took), 1), *about))
+    book.close()
+    columns = ("participant", "run", "status", "items", "failed", "answers", "seconds", *study.questions)
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        print_table(Table("participants", f"Study {name}", columns, tuple(rows)))
+
+
+def _withdraw(name: str, participant: str, store: Path | None, as_json: bool) -> None:
+    from sociometer.web.study.book import StudyBook, book_path, study_lock
+    from sociometer.web.study.player import identity_of
+
+    path = store_path(store)
+    book = StudyBook(book_path(path))
+    book.study(name)
+    found = next((one for one in book.participants(name) if one.id == participant), None)
+    if found is None:
+        raise UsageError(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
+    with RunLock(path, study_lock(name)):
+        if found.run:
+            with Store(path) as opened:
+                opened.erase(found.run, identity_of(found.id))
+        book.withdraw(found)
+    book.close()
+    if as_json:
+        print_json({"study": name, "withdrawn": participant})
+    else:
+        print_line(f"Everything of {participant} is deleted. Files that were exported before are not.")
+
+
+_NAME = click.Argument(["name"])
+
+_COMMANDS = [
+    click.Command(
+        "create",
+        callback=_create,
+        params=[
+            click.Argument(["instrument"]),
+            click.Option(["--name"], required=True, help="Name of the study."),
+            click.Option(["--language"], default="en", show_default=True, help="Language of items and pages."),
+            click.Option(["--task", "tasks"], multiple=True, help="Only these tasks of the instrument."),
+            click.Option(["--limit"], type=int, help="The same sample of this many items for everyone."),
+            click.Option(["--item", "items"], multiple=True, help="Only these items."),
+            click.Option(
+                ["--form"],
+                type=click.IntRange(0),
+                default=0,
+                help="A random form: this many items of each task a person.",
+            ),
+            click.Option(["--official"], is_flag=True, help="Use the official items fetched by `data fetch`."),
+            click.Option(["--data"], type=click.Path(), default="", help="Folder with the official files."),
+            click.Option(["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Who plays another role."),
+            click.Option(
+                ["--set", "settings"],
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="A setting of the instrument.",
+            ),
+            click.Option(["--consent"], default="", help="What participants agree to; @FILE reads it from a file."),
+            click.Option(
+                ["--ask", "asks"],
+                multiple=True,
+                help="A question about the person, such as age; none is required.",
+            ),
+            click.Option(
+                ["--shows"],
+                type=click.Choice(["nothing", "score", "place"]),
+                default="nothing",
+                show_default=True,
+                help="What participants see at the end: nothing, their score, or also where people are.",
+            ),
+            click.Option(
+                ["--quota"],
+                type=click.IntRange(1),
+                default=1_000,
+                show_default=True,
+                help="Most participants.",
+            ),
+            *cap_options(),
+            store_option(),
+            json_option(),
+        ],
+        help="Make a study of INSTRUMENT.",
+    ),
+    click.Command(
+        "open",
+        callback=_open,
+        params=[
+            _NAME,
+            *place_options(8766),
+            click.Option(
+                ["--role", "roles"],
+                multiple=True,
+                metavar="ROLE=MODEL",
+                help="Confirms a role's model that has an address or a Python function, as given to `create`.",
+            ),
+            store_option(),
+            json_option(),
+        ],
+        help="Serve a study until Ctrl-C, and print the link for participants.",
+    ),
+    click.Command("list", callback=_list, params=[store_option(), json_option()], help="The studies."),
+    click.Command(
+        "show",
+        callback=_show,
+        params=[_NAME, store_option(), json_option()],
+        help="How far each participant is.",
+    ),
+    click.Command(
+        "withdraw",
+        callback=_withdraw,
+        params=[_NAME, click.Argument(["participant"]), store_option(), json_option()],
+        help="Delete everything of a participant of a closed study; they can do so themselves at any time.",
+    ),
+]
+
+command = click.Group(
+    "study",
+    commands=[with_project(one) for one in _COMMANDS],
+    help="The same tests for people, in the browser.",
+)

@@ -1,0 +1,81 @@
+"""`sociometer view`: runs in the browser."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import click
+
+from sociometer.cli.options import json_option, store_path
+from sociometer.cli.project import project_option
+from sociometer.core.errors import ExitCode
+from sociometer.instruments import cards, load
+from sociometer.project_file import find_project
+
+
+def place_options(port: int) -> list[click.Parameter]:
+    """Where a server listens."""
+    return [
+        click.Option(["--port"], type=int, default=port, show_default=True, help="Port; 0 takes any that is free."),
+        click.Option(
+            ["--host"],
+            default="127.0.0.1",
+            show_default=True,
+            help="Address to listen on; others than loopback are for a reverse proxy with TLS.",
+        ),
+        click.Option(["--public-url"], default="", help="The address that browsers use, where a proxy stands before."),
+    ]
+
+
+def _view(
+    stores: tuple[Path, ...],
+    port: int,
+    host: str,
+    public_url: str,
+    open_it: bool,
+    no_project: bool,
+    as_json: bool,
+) -> int:
+    from sociometer.web.serving import Place  # here, since only servers need aiohttp.web and jinja2
+    from sociometer.web.view.app import serve_view
+
+    told: list[str] = []
+
+    def tell(link: str) -> None:
+        first = not told
+        told.append(link)
+        if as_json:
+            click.echo(f'{{"link": "{link}"}}')
+        else:
+            click.echo(f"Open {link}" if first else f"The link was used. For another browser: {link}")
+            if first:
+                click.echo("The link works once. Ctrl-C ends the server.", err=True)
+        sys.stdout.flush()
+        if first and open_it:
+            click.launch(link)
+
+    project = None if no_project or stores else find_project(Path())
+    paths = stores or (store_path(project.store if project else None),)
+    asyncio.run(serve_view([path.absolute() for path in paths], load, cards(), Place(host, port, public_url), tell))
+    return int(ExitCode.OK)
+
+
+command = click.Command(
+    "view",
+    callback=_view,
+    params=[
+        click.Option(
+            ["--store", "stores"],
+            type=click.Path(path_type=Path, dir_okay=False),
+            envvar="SOCIOMETER_STORE",
+            multiple=True,
+            help="A store's file; several can be given (default: SOCIOMETER_STORE, the one of sociometer.toml, or in"
+            " the user's data folder).",
+        ),
+        *place_options(8765),
+        project_option(),
+        click.Option(["--open", "open_it"], is_flag=True, help="Open the link in the browser."),
+        json_option(),
+    ],
+    help="Look at runs in the browser: live progress, numbers, figures, transcripts, runs side by side.",
+)

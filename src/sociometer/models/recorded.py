@@ -1,0 +1,146 @@
+"""A recorded model: the replies that a real model once gave, in one small file, found by what was asked."""
+
+import gzip
+import hashlib
+import zlib
+from collections import deque
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.conversation import Identity, Message, Reply, Request
+from sociometer.core.errors import DataError, MachineryError, unknown
+from sociometer.core.settings import SettingValue
+from sociometer.models.rule import RulePlayer
+
+BUNDLED = Path(__file__).parent / "recordings"
+ENDING = ".jsonl.gz"
+NOT_RECORDED = "not recorded"
+_MOST_BYTES = 64 << 20
+_FORMAT = 1
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class RecordedModel(Struct, frozen=True, kw_only=True):
+    """Which model was recorded, and when: the first line of the file."""
+
+    model: str
+    """The model's full name, for tables and pages."""
+    sha256: str
+    """The digest of the weights."""
+    recorded: str
+    """The day of the last reply, as 2026-11-15."""
+    licence: str = ""
+    sociometer: str = ""
+    format: int = _FORMAT
+
+    @property
+    def label(self) -> str:
+        """What tables and pages call the subject: model, day, and the beginning of the weights' digest."""
+        return f"{self.model} (recorded {self.recorded}, {self.sha256[:8]})"
+
+
+class RecordedReply(Struct, frozen=True):
+    """One reply, and the digest of the messages that it answers."""
+
+    asked: str
+    reply: Reply
+
+
+class RecordedItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An item as it was played to its end: a line of the file."""
+
+    instrument: str
+    task: str
+    item: str
+    settings: dict[str, SettingValue] = {}
+    seed: int = 0
+    replies: tuple[RecordedReply, ...] = ()
+
+
+class ModelRecording(Struct, frozen=True):
+    """What a file of recorded replies holds."""
+
+    name: str
+    about: RecordedModel
+    items: tuple[RecordedItem, ...] = ()
+
+    def of(self, instrument: str) -> tuple[RecordedItem, ...]:
+        """The recorded items of an instrument."""
+        return tuple(one for one in self.items if one.instrument == instrument)
+
+
+class Recorded(RulePlayer):
+    """Answers each request with the recorded reply to the same messages, each once."""
+
+    def __init__(self, recording: ModelRecording) -> None:
+        super().__init__(Identity("recorded", recording.name, revision=recording.about.sha256))
+        self._about = recording.about
+        self._replies: dict[str, deque[Reply]] = {}
+        for item in recording.items:
+            for one in item.replies:
+                self._replies.setdefault(one.asked, deque()).append(one.reply)
+
+    async def answer(self, request: Request) -> Reply:
+        """The recorded reply, or an error where this was never asked."""
+        left = self._replies.get(digest(request.messages))
+        if not left:
+            last = request.messages[-1].content if request.messages else ""
+            raise MachineryError(
+                f"the recording '{self.identity.name}' ({self._about.recorded}) holds no (further) reply to this"
+                f" request (it begins '{last[:60]}'); it holds only the items that 'sociometer demo' plays, each once,"
+                " in the wording of that day.",
+                NOT_RECORDED,
+            )
+        return left.popleft()
+
+
+def digest(messages: Sequence[Message]) -> str:
+    """What tells one request from another: the messages with their speakers."""
+    said = _encode([(message.role, message.content) for message in messages])
+    return hashlib.blake2b(said, digest_size=16).hexdigest()
+
+
+def bundled() -> tuple[str, ...]:
+    """The names of the recordings that ship with Sociometer."""
+    return tuple(sorted(path.name.removesuffix(ENDING) for path in BUNDLED.glob(f"*{ENDING}")))
+
+
+def load_recording(name: str) -> ModelRecording:
+    """The recording of that name, or in that file (`PATH.jsonl.gz`)."""
+    if name.endswith(ENDING):
+        return read_recording(Path(name).expanduser())
+    if name not in bundled():
+        raise unknown("recording", name, bundled(), f"Or give a file, as in recorded/PATH{ENDING}.")
+    return read_recording(BUNDLED / f"{name}{ENDING}")
+
+
+def read_recording(path: Path) -> ModelRecording:
+    """The recording in a file; a DataError names the line that cannot be read."""
+    number = 0
+    try:
+        with gzip.open(path) as file:
+            lines = file.read(_MOST_BYTES).splitlines()
+        number = 1
+        about = msgspec.json.decode(lines[0] if lines else b"", type=RecordedModel)
+        items = []
+        for line in lines[1:]:
+            number += 1
+            items.append(msgspec.json.decode(line, type=RecordedItem))
+    except (OSError, EOFError, zlib.error) as error:
+        said = getattr(error, "strerror", None) or error
+        raise DataError(f"the recording cannot be read: {said}; 'sociometer record' writes one.", path) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"the recording cannot be read: {error}.", path, number) from None
+    if about.format != _FORMAT:
+        raise DataError(f"the recording has format {about.format}; this version reads {_FORMAT}.", path)
+    return ModelRecording(path.name.removesuffix(ENDING), about, tuple(items))
+
+
+def write_recording(path: Path, about: RecordedModel, items: Iterable[RecordedItem]) -> None:
+    """Writes a recording, compressed; the same replies always make the same file."""
+    lines = b"".join(msgspec.json.encode(record, order="deterministic") + b"\n" for record in (about, *items))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(lines, mtime=0))

@@ -1,0 +1,57 @@
+"""Really deletes what a person said: the run, the replies, and every text that nobody else's rows need."""
+
+import sqlite3
+
+import msgspec
+
+from sociometer.core.conversation import Identity
+from sociometer.store.texts import split_hashes, unseal
+
+_encode_identity = msgspec.json.Encoder(order="deterministic").encode
+_decode_events = msgspec.msgpack.Decoder(tuple[tuple[object, ...], ...]).decode
+
+
+def erase_run(connection: sqlite3.Connection, run: str, identity: Identity) -> None:
+    """Deletes a run with all replies to it; must be called inside a transaction."""
+    connection.execute("PRAGMA secure_delete = ON")
+    who = connection.execute(
+        "SELECT id FROM model WHERE identity = ?", (_encode_identity(identity).decode(),)
+    ).fetchone()
+    theirs, values = "run = ? OR model = ?", (run, who[0] if who else -1)
+    texts = {
+        text
+        for (joined,) in connection.execute(f"SELECT messages FROM journal WHERE {theirs}", values)  # noqa: S608
+        for text in split_hashes(joined)
+    }
+    texts |= {body for (body,) in connection.execute("SELECT body FROM item WHERE run = ?", (run,))}
+    texts |= _texts_of_episodes(connection, "run = ?", run)
+    connection.execute(f"DELETE FROM journal WHERE {theirs}", values)  # noqa: S608
+    for table in ("attempt", "allowance", "summary", "score", "episode", "item"):
+        connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
+    connection.execute("DELETE FROM run WHERE id = ?", (run,))
+    if who:
+        connection.execute("DELETE FROM model WHERE id = ?", who)
+    texts -= _needed(connection, texts)
+    connection.executemany("DELETE FROM text WHERE hash = ?", [(text,) for text in texts])
+
+
+def _needed(connection: sqlite3.Connection, texts: set[bytes]) -> set[bytes]:
+    """Those of the texts that other rows refer to."""
+    found: set[bytes] = set()
+    for (joined,) in connection.execute("SELECT messages FROM journal"):
+        found.update(text for text in split_hashes(joined) if text in texts)
+    for (body,) in connection.execute("SELECT DISTINCT body FROM item"):
+        if body in texts:
+            found.add(body)
+    return found | (_texts_of_episodes(connection) & texts)
+
+
+def _texts_of_episodes(connection: sqlite3.Connection, where: str = "1", *values: str) -> set[bytes]:
+    """The texts that transcripts refer to by themselves, for players whose replies the journal does not keep."""
+    found: set[bytes] = set()
+    query = f"SELECT run, task, item, repeat, events FROM episode WHERE {where}"  # noqa: S608
+    for run, task, item, repeat, events in connection.execute(query, values):
+        for event in _decode_events(unseal(events, run, task, item, repeat, "events")):
+            if event[0] == "heard" and isinstance(event[5], bytes):
+                found.update(split_hashes(event[5]))
+    return found

@@ -1,0 +1,1 @@
+"""Pages in the browser: stored runs, and the same tests for people."""

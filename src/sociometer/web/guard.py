@@ -1,0 +1,236 @@
+"""Who may ask for what: the host, origin, session and CSRF token of every request are checked before its page runs.
+
+Everything is closed unless a handler is marked with `everyone`. Responses carry a strict content security policy.
+"""
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from msgspec import Struct
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Marked = TypeVar("Marked", bound=Callable[..., object])
+_SAFE = ("GET", "HEAD")
+_OPEN = "_sociometer_everyone"
+_LANDING = "_sociometer_landing"
+CSRF_FIELD = "csrf"
+SECURITY = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src"
+    " 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # Not "no-referrer": with that a browser calls the origin of our own forms "null".
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Visitor(Struct, frozen=True):
+    """Whoever sent a request: the role, which person within it, and the token that their forms must carry."""
+
+    role: str
+    who: str
+    csrf: str
+
+
+class Sessions(Protocol):
+    """Finds the role and the person behind a cookie; None for a cookie that nobody was given."""
+
+    def find(self, cookie: str) -> tuple[str, str] | None: ...
+
+
+class Address(Struct, frozen=True):
+    """Where the pages are: the names that a request may ask for, and the origins that a form may come from."""
+
+    url: str
+    hosts: frozenset[str]
+    origins: frozenset[str]
+    cookie: str
+    secure: bool = False
+
+    @classmethod
+    def at(cls, host: str, port: int, public_url: str = "") -> "Address":
+        """The address of a server; `public_url` is that of a reverse proxy in front of it."""
+        shown = f"[{host}]" if ":" in host else host
+        local = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]", shown)}
+        local |= {name.removesuffix(":80") for name in local if name.endswith(":80")}
+        public = urlsplit(public_url)
+        hosts = {*local, *([public.netloc] if public_url else [])}
+        origins = {
+            *(f"http://{name}" for name in local),
+            *([f"{public.scheme}://{public.netloc}"] if public_url else []),
+        }
+        url = public_url.rstrip("/") or f"http://{shown}:{port}"
+        secure = public.scheme == "https"
+        # Browsers keep one set of cookies for all ports of a host.
+        return cls(url, frozenset(hosts), frozenset(origins), f"sociometer-{port}", secure)
+
+
+ADDRESS = web.AppKey("address", Address)
+SESSIONS: web.AppKey[Sessions] = web.AppKey("sessions", object)  # type: ignore[arg-type]
+
+
+def everyone(handler: Marked) -> Marked:
+    """Marks a handler that needs no session and whose forms need no CSRF token."""
+    setattr(handler, _OPEN, True)
+    return handler
+
+
+def landing(handler: Marked) -> Marked:
+    """Marks a page that a link on another site, in a mail or a chat may lead to."""
+    setattr(handler, _LANDING, True)
+    return everyone(handler)
+
+
+def visitor_of(request: web.Request) -> Visitor:
+    """Whoever sent the request; 403 for those without a session."""
+    cookie = request.cookies.get(request.app[ADDRESS].cookie, "")
+    known = request.app[SESSIONS].find(cookie) if cookie else None
+    if known is None:
+        raise web.HTTPForbidden(text="This browser has no session. Open the link that you were given.")
+    return Visitor(*known, csrf_token(cookie))
+
+
+def csrf_token(cookie: str) -> str:
+    """The token that forms of a session carry: it follows from the cookie, which no page can read."""
+    return hashlib.blake2b(cookie.encode(), digest_size=16, person=b"csrf").hexdigest()
+
+
+def cookie_hash(cookie: str) -> str:
+    """What is kept of a cookie: whoever reads it cannot use it."""
+    return hashlib.blake2b(cookie.encode(), digest_size=16, person=b"cookie").hexdigest()
+
+
+def set_cookie(request: web.Request, response: web.StreamResponse, cookie: str, seconds: int | None = None) -> None:
+    """Gives the browser a session that scripts cannot read and other sites cannot use."""
+    address = request.app[ADDRESS]
+    response.set_cookie(
+        address.cookie, cookie, httponly=True, samesite="Strict", secure=address.secure, path="/", max_age=seconds
+    )
+
+
+@web.middleware
+async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Lets a request through to its page, or answers 403, 421 or 429."""
+    address = request.app[ADDRESS]
+    if request.host.lower() not in address.hosts:
+        raise web.HTTPMisdirectedRequest(text="This server does not answer to that name.")
+    page = request.match_info.handler
+    _check_site(request, address, bool(getattr(page, _LANDING, False)))
+    if getattr(page, _OPEN, False) or request.match_info.http_exception is not None:
+        return await handler(request)
+    visitor = visitor_of(request)
+    if request.method not in _SAFE:
+        given = (await request.post()).get(CSRF_FIELD, "")
+        if not isinstance(given, str) or not hmac.compare_digest(given.encode(), visitor.csrf.encode()):
+            raise web.HTTPForbidden(text="This form is out of date. Go back, reload the page and send it again.")
+    return await handler(request)
+
+
+def _check_site(request: web.Request, address: Address, is_landing: bool) -> None:
+    """Refuses what another site sends: forms and scripts always, links unless they lead to a landing page."""
+    origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
+    if request.method not in _SAFE:
+        # Browsers name the origin of every form; where neither header is there, nobody knows where it came from.
+        if origin is None and site != "same-origin":
+            raise web.HTTPForbidden(text="The request does not say which page it came from.")
+        if origin is not None and origin not in address.origins:
+            raise web.HTTPForbidden(text="The form came from another site.")
+    elif origin is not None and origin not in address.origins:
+        raise web.HTTPForbidden(text="The request came from another site.")
+    if site not in (None, "same-origin", "none"):
+        navigation = request.headers.get("Sec-Fetch-Mode") == "navigate" and request.method in _SAFE
+        framed = request.headers.get("Sec-Fetch-Dest") not in (None, "document")
+        if not (is_landing and navigation) or framed:
+            raise web.HTTPForbidden(text="The request came from another site.")
+
+
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Adds the security headers to every response, errors and streams included."""
+    for name, value in SECURITY.items():
+        response.headers.setdefault(name, value)
+
+
+class RateLimit:
+    """At most `most` attempts within `seconds`, for each address and for all together."""
+
+    def __init__(
+        self, most: int, seconds: float, most_of_all: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most, self._seconds, self._most_of_all, self._clock = most, seconds, most_of_all, clock
+        self._attempts: OrderedDict[str, deque[float]] = OrderedDict()
+        self._all: deque[float] = deque()
+
+    def check(self, who: str) -> None:
+        """Counts an attempt; answers 429 where there were too many."""
+        now = self._clock()
+        mine = self._attempts.setdefault(who, deque())
+        self._attempts.move_to_end(who)
+        for attempts in (mine, self._all):
+            while attempts and attempts[0] <= now - self._seconds:
+                attempts.popleft()
+        if len(mine) >= self._most or len(self._all) >= self._most_of_all:
+            wait = str(round(self._seconds))
+            raise web.HTTPTooManyRequests(text="Too many attempts; wait a minute.", headers={"Retry-After": wait})
+        mine.append(now)
+        self._all.append(now)
+        while len(self._attempts) > self._most_of_all:
+            self._attempts.popitem(last=False)
+
+    def forgive(self, who: str) -> None:
+        """Takes the last attempt back: it was right."""
+        for attempts in (self._attempts.get(who), self._all):
+            if attempts:
+                attempts.pop()
+
+
+class OneTimeTokens:
+    """Tokens that each open one session."""
+
+    def __init__(self) -> None:
+        self._open: set[str] = set()
+
+    def make(self) -> str:
+        """A new token."""
+        token = secrets.token_urlsafe(32)
+        self._open.add(token)
+        return token
+
+    def use(self, given: str) -> bool:
+        """Whether the token was good; it is used up by that."""
+        found = [token for token in self._open if hmac.compare_digest(token.encode(), given.encode())]
+        self._open.difference_update(found)
+        return bool(found)
+
+
+class SessionsInMemory:
+    """Sessions that end with the process."""
+
+    def __init__(self, most: int = 256) -> None:
+        self._known: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._most = most
+
+    def open(self, role: str, who: str = "") -> str:
+        """A new session; gives its cookie."""
+        cookie = secrets.token_urlsafe(32)
+        self._known[cookie_hash(cookie)] = (role, who)
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return cookie
+
+    def find(self, cookie: str) -> tuple[str, str] | None:
+        """The role and the person behind a cookie."""
+        return self._known.get(cookie_hash(cookie))
+
+    def close(self, cookie: str) -> None:
+        """Ends a session."""
+        self._known.pop(cookie_hash(cookie), None)

@@ -1,0 +1,161 @@
+"""From templates to responses: whole pages, and pages whose slow parts follow while the first are already shown."""
+
+import asyncio
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+from aiohttp import web
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from sociometer.core.errors import SociometerError
+from sociometer.core.measure import Cell, Table
+from sociometer.web.guard import everyone
+
+_FLUSH = "\x0c"
+"""Stands in a template where everything before it is to be sent at once."""
+_CHUNK = 16_384
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+def page(name: str, *, status: int = 200, **context: Any) -> web.Response:
+    """A whole page."""
+    text = template(name).render(flush="", **context)
+    return web.Response(text=text, content_type="text/html", status=status)
+
+
+def see_other(path: str) -> web.Response:
+    """Sends the browser on to another page."""
+    return web.Response(status=303, headers={"Location": path})
+
+
+async def streamed(request: web.Request, name: str, **context: Any) -> web.StreamResponse:
+    """A page that is sent as it is made, in a thread of its own; slow parts are given as functions."""
+    response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
+    await response.prepare(request)
+    loop, queue = asyncio.get_running_loop(), asyncio.Queue[bytes | None]()
+
+    def work() -> None:
+        try:
+            for part in _parts(template(name), context):
+                loop.call_soon_threadsafe(queue.put_nowait, part)
+        finally:
+            loop.call_soon_threadsafe(queue.put_nowait, None)
+
+    making = asyncio.create_task(asyncio.to_thread(work))
+    while (part := await queue.get()) is not None:
+        await response.write(part)
+    await making
+    await response.write_eof()
+    return response
+
+
+def _parts(made_of: Template, context: Mapping[str, Any]) -> Iterator[bytes]:
+    waiting: list[str] = []
+    length = 0
+    for piece in made_of.generate(flush=_FLUSH, **context):
+        if piece != _FLUSH:
+            waiting.append(piece)
+            length += len(piece)
+        if waiting and (piece == _FLUSH or length > _CHUNK):
+            yield "".join(waiting).encode("utf-8", "replace")
+            waiting, length = [], 0
+    yield "".join(waiting).encode("utf-8", "replace")
+
+
+class Later(msgspec.Struct, frozen=True):
+    """A part of a page that takes time: what it gives, or in words why there is nothing."""
+
+    value: Any = None
+    problem: str = ""
+
+
+def later(make: Callable[[], Any]) -> Callable[[], Later]:
+    """Makes the part when the template comes to it, once; an error becomes a sentence on the page."""
+
+    @functools.cache
+    def made() -> Later:
+        try:
+            return Later(make())
+        except SociometerError as error:
+            return Later(problem=str(error))
+
+    return made
+
+
+def template(name: str) -> Template:
+    """The template of that name."""
+    return _environment().get_template(name)
+
+
+@everyone
+async def static_file(request: web.Request) -> web.Response:
+    """A style sheet or a script of ours; they are the same for everyone and name nothing."""
+    found = _static().get(request.match_info["name"])
+    if found is None:
+        raise web.HTTPNotFound
+    return web.Response(body=found[1], content_type=found[0], charset="utf-8", headers={"Cache-Control": "no-cache"})
+
+
+@functools.cache
+def _static() -> dict[str, tuple[str, bytes]]:
+    folder = files("sociometer.web") / "static"
+    known = (entry for entry in folder.iterdir() if entry.name[entry.name.rfind(".") :] in _TYPES)
+    return {entry.name: (_TYPES[entry.name[entry.name.rfind(".") :]], entry.read_bytes()) for entry in known}
+
+
+def cell(value: Cell) -> str:
+    """A table cell as text: at most three decimals, booleans as yes and no, None as a dash."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".")
+    return str(value)
+
+
+def _is_number(value: Cell) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _rows(table: Table) -> list[list[tuple[str, bool]]]:
+    """The cells of a table as text, and whether each is a number."""
+    return [[(cell(value), _is_number(value)) for value in row] for row in table.rows]
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def link(path: str, **query: Any) -> str:
+    """A link with the parts of its query that are given."""
+    pairs = [
+        (name, one)
+        for name, value in query.items()
+        for one in (value if isinstance(value, list | tuple) else (value,))
+        if one not in ("", None)
+    ]
+    return f"{path}?{urlencode(pairs)}" if pairs else path
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode("utf-8", "replace")
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("sociometer.web", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"cell": cell, "rows": _rows, "moment": _moment, "pretty": _json}
+    environment.globals |= {"link": link}
+    return environment

@@ -1,0 +1,1 @@
+"""`sociometer study`: people take the same tests in the browser."""

@@ -1,0 +1,138 @@
+"""The application of `sociometer study open`: which page answers to which path."""
+
+import asyncio
+import contextlib
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+
+from aiohttp import web
+
+from sociometer.core.errors import UsageError
+from sociometer.core.task import Instrument
+from sociometer.store.lock import RunLock
+from sociometer.store.store import Store
+from sociometer.web.guard import RateLimit
+from sociometer.web.serving import Place, Server, application
+from sociometer.web.study.book import StudyBook, book_path, study_lock
+from sociometer.web.study.ending import end_page, stored_page, withdraw
+from sociometer.web.study.pages import BOOK, CARD, CODES, SEATS, STUDY
+from sociometer.web.study.records import Study
+from sociometer.web.study.seats import Seats
+from sociometer.web.study.taking import answer, take_page
+from sociometer.web.study.welcome import come_back, join, welcome_page
+
+PORT = 8766
+_ROUND_SECONDS = 60.0
+
+
+def study_application(
+    study: Study, store: Store, book: StudyBook, load: Callable[[str], Instrument]
+) -> web.Application:
+    """The pages of one study."""
+    app = application(book)
+    app[STUDY] = study
+    app[CARD] = load(study.config.instrument).card
+    app[BOOK] = book
+    app[SEATS] = Seats(store, load, book)
+    app[CODES] = RateLimit(10, 60.0, 100)
+    app.cleanup_ctx.append(_tidy)
+    app.router.add_get("/join/{secret}", welcome_page)
+    app.router.add_post("/join/{secret}", join)
+    app.router.add_post("/join/{secret}/code", come_back)
+    app.router.add_get("/take", take_page)
+    app.router.add_post("/take", answer)
+    app.router.add_get("/end", end_page)
+    app.router.add_get("/stored", stored_page)
+    app.router.add_post("/withdraw", withdraw)
+    return app
+
+
+def refuse_unconfirmed(study: Study, confirmed: Mapping[str, str]) -> None:
+    """Raises a UsageError where a role's model has an address or is a function, and the user did not name it again."""
+    for role, model in study.config.roles.items():
+        if ("@" in model or model.startswith("python/")) and confirmed.get(role) != model:
+            raise UsageError(
+                f"role '{role}' of study {study.name} is played by {model}; confirm that with --role {role}={model}."
+            )
+    for role, model in confirmed.items():
+        if study.config.roles.get(role) != model:
+            raise UsageError(
+                f"study {study.name} has no role '{role}' played by {model}; roles are set by 'study create'."
+            )
+
+
+async def _tidy(app: web.Application) -> AsyncIterator[None]:
+    """Ends the runs of those who stay away, and all of them when the server stops."""
+
+    async def rounds() -> None:
+        while True:
+            await asyncio.sleep(_ROUND_SECONDS)
+            await app[SEATS].leave_idle()
+
+    task = asyncio.create_task(rounds())
+    yield
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    await app[SEATS].close()
+
+
+def serve_study(
+    store: Path,
+    name: str,
+    load: Callable[[str], Instrument],
+    place: Place,
+    tell: Callable[[str], None],
+    *,
+    confirmed: Mapping[str, str],
+) -> None:
+    """Serves a study until Ctrl-C; `tell` is given the link for participants.
+
+    `confirmed` are the roles that the user named again: keys go to no address, and no function is called, that only a
+    file names.
+
+    The pages and the runs are on a thread of their own: every run would otherwise take Ctrl-C for itself.
+    """
+    stopped = threading.Event()
+    book = StudyBook(book_path(store))
+    try:
+        study = book.study(name)
+        refuse_unconfirmed(study, confirmed)
+    except BaseException:
+        book.close()
+        raise
+    failure: list[BaseException] = []
+
+    async def main() -> None:
+        # One server a study: nobody else may delete or play what this one holds in memory.
+        with RunLock(store, study_lock(name)), Store(store) as opened:
+            server = Server(study_application(study, opened, book, load), place)
+            await server.start()
+            tell(f"{server.address.url}/join/{study.secret}")
+            await asyncio.to_thread(stopped.wait)
+            await server.stop()
+
+    def work() -> None:
+        try:
+            asyncio.run(main())
+        except BaseException as error:
+            failure.append(error)
+        finally:
+            stopped.set()
+
+    before = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    thread = threading.Thread(target=work, name="study")
+    thread.start()
+    try:
+        while not stopped.wait(0.5):
+            pass
+    except KeyboardInterrupt:
+        stopped.set()
+    finally:
+        thread.join()
+        signal.signal(signal.SIGTERM, before)
+        book.close()
+    if failure:
+        raise failure[0]

@@ -1,0 +1,64 @@
+"""The end of a study: thanks, the result where the study shows one, what is stored, and withdrawal."""
+
+import asyncio
+
+from aiohttp import web
+from msgspec import Struct
+
+from sociometer.analysis.formatting import number
+from sociometer.core.card import Card
+from sociometer.core.measure import Summary
+from sociometer.web.guard import ADDRESS, visitor_of
+from sociometer.web.rendering import see_other
+from sociometer.web.study.pages import CARD, SEATS, STUDY, participant_of, study_page
+from sociometer.web.study.records import Shows
+
+
+class ResultLine(Struct, frozen=True):
+    """One number that a participant is shown."""
+
+    title: str
+    value: str
+    people: str
+    lower: bool
+    """Whether less is better."""
+
+
+async def end_page(request: web.Request) -> web.StreamResponse:
+    """Thanks whoever has answered everything."""
+    participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
+    if not seats.finished(participant):
+        return see_other("/take")
+    lines: list[ResultLine] = []
+    if study.shows != "nothing":
+        summaries = await asyncio.to_thread(seats.summaries, participant)
+        lines = [
+            line for task, summary in summaries for line in shown_lines(summary, request.app[CARD], task, study.shows)
+        ]
+    return study_page(request, "study_end.html", visitor=visitor_of(request), lines=lines)
+
+
+def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:
+    """The primary numbers of a task; with `place`, also those that people have a known value on."""
+    found = []
+    for known in card.measures_of(task):
+        measure = summary.measure(known.name)
+        wanted = known.primary or (shows == "place" and known.human is not None)
+        if wanted and measure is not None and measure.value is not None:
+            people = number(known.human, known.unit) if shows == "place" and known.human is not None else ""
+            found.append(ResultLine(known.title, number(measure.value, known.unit), people, known.better == "lower"))
+    return found
+
+
+async def stored_page(request: web.Request) -> web.StreamResponse:
+    """What is stored about whoever asks."""
+    participant = participant_of(request)
+    return study_page(request, "study_stored.html", visitor=visitor_of(request), about=participant.about)
+
+
+async def withdraw(request: web.Request) -> web.StreamResponse:
+    """Deletes everything about whoever asks."""
+    await request.app[SEATS].withdraw(participant_of(request))
+    response = study_page(request, "study_withdrawn.html")
+    response.del_cookie(request.app[ADDRESS].cookie, path="/")
+    return response

@@ -1,0 +1,54 @@
+"""The records of a study: what is asked of whom, and who takes part."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from sociometer.core.config import RunConfig
+
+Shows = Literal["nothing", "score", "place"]
+SUBJECT = "human"
+"""The subject of every run of a study; the participant is the revision."""
+
+
+class Study(Struct, frozen=True):
+    """A study: one instrument, and everything that its owner chose."""
+
+    name: str
+    config: RunConfig
+    """What every participant's run is made of."""
+    language: str = "en"
+    form: int = 0
+    """Items of each task that a participant is given, drawn at random; 0 means all."""
+    consent: str = ""
+    questions: tuple[str, ...] = ()
+    """What participants are asked about themselves; nothing of it is required."""
+    shows: Shows = "nothing"
+    quota: int = 1_000
+    secret: str = ""
+    """The part of the link that lets people in."""
+    withdrawn: int = 0
+    """How many participants took their data back; nothing else is kept of them."""
+
+
+class Participant(Struct, frozen=True):
+    """Somebody who agreed to take part."""
+
+    id: str
+    study: str
+    joined: float
+    about: dict[str, str] = {}
+    run: str = ""
+
+
+class Timing(Struct, frozen=True):
+    """How long a participant looked at one question, in seconds."""
+
+    participant: str
+    question: int
+    seconds: float
+
+
+def run_name(study: str, participant: str) -> str:
+    """The name of a participant's run: `norms seceu --study` and others find it by that."""
+    return f"{study}.{participant}"

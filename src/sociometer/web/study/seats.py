@@ -1,0 +1,191 @@
+"""Everybody who takes part now: the run of each waits in memory for the next answer, and goes on from the journal."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from random import Random
+
+from msgspec import structs
+
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import SociometerError
+from sociometer.core.measure import Summary
+from sociometer.core.task import Instrument
+from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.run_search import RunSearch
+from sociometer.store.store import Store
+from sociometer.web.study.book import StudyBook
+from sociometer.web.study.player import FormPlayer, Question, identity_of
+from sociometer.web.study.records import SUBJECT, Participant, Study, Timing, run_name
+
+IDLE_SECONDS = 1_800.0
+_LOOK_SECONDS = 0.01
+
+
+class Paused(SociometerError):
+    """A run that ended early, by a cap or since another role's model cannot be reached; it can be played on later."""
+
+
+class Seat:
+    """One participant's run in progress."""
+
+    def __init__(self, run: str, player: FormPlayer, playing: "asyncio.Task[PlayedRun]") -> None:
+        self.run = run
+        self.player = player
+        self.playing = playing
+        self.used = time.monotonic()
+
+
+class Seats:
+    """The seats of all participants; each is taken when they come and left when they stay away for long."""
+
+    def __init__(self, store: Store, load: Callable[[str], Instrument], book: StudyBook) -> None:
+        self._store, self._load, self._book = store, load, book
+        self._seats: dict[str, Seat] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._forms: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
+        """What a participant is asked next; None where nothing is asked within these seconds, or any more."""
+        if self.finished(participant):
+            return None
+        seat = await self._seat(participant, study)
+        await _either(seat, seconds)
+        if seat.playing.done():
+            self._seats.pop(participant.id, None)
+            ending = seat.playing.result().ending
+            if ending.status is not RunStatus.FINISHED:
+                raise Paused(ending.reason)
+            return None
+        return seat.player.question
+
+    async def give(self, participant: Participant, study: Study, number: int, said: str, seconds: float) -> bool:
+        """Hands an answer over and waits until it is on disk; False where another question waits by now."""
+        seat = await self._seat(participant, study)
+        await _either(seat, seconds)
+        asked = seat.player.question
+        if not seat.player.give(number, said):
+            return False
+        identity = identity_of(participant.id)
+        while self._store.journal.count_replies(seat.run, identity) <= number:
+            if seat.playing.done():
+                return False
+            await asyncio.sleep(_LOOK_SECONDS)
+        if asked is not None:
+            took = asyncio.get_running_loop().time() - asked.since
+            self._book.add_timing(Timing(participant.id, number, round(took, 3)))
+        return True
+
+    def finished(self, participant: Participant) -> bool:
+        """Whether a participant has answered everything."""
+        current, seat = self._book.participant(participant.id), self._seats.get(participant.id)
+        if current is None or not current.run or (seat is not None and not seat.playing.done()):
+            return False
+        record = self._record(current)
+        return record is not None and record.status is RunStatus.FINISHED
+
+    def progress(self, participant: Participant) -> tuple[int, int]:
+        """How many items a participant has done, of how many."""
+        current = self._book.participant(participant.id)
+        record = self._record(current) if current else None
+        return (sum(self._store.episodes.counts(record.id)), record.manifest.episodes) if record else (0, 0)
+
+    def summaries(self, participant: Participant) -> list[tuple[str, Summary]]:
+        """The numbers of a participant's run, by task."""
+        current = self._book.participant(participant.id)
+        if current is None or not current.run:
+            return []
+        run = Engine(self._store, self._load).stored(current.run)
+        return [(task, run.summary(task)) for task in run.tasks]
+
+    async def leave(self, participant: str) -> None:
+        """Ends the run in memory; the answers are in the journal."""
+        seat = self._seats.pop(participant, None)
+        if seat is not None:
+            await _end(seat)
+
+    async def leave_idle(self) -> None:
+        """Ends the runs of participants who stayed away."""
+        now = time.monotonic()
+        for name, seat in list(self._seats.items()):
+            if now - seat.used > IDLE_SECONDS:
+                await self.leave(name)
+
+    async def close(self) -> None:
+        """Ends all runs in memory."""
+        seats, self._seats = list(self._seats.values()), {}
+        await asyncio.gather(*map(_end, seats))
+
+    async def withdraw(self, participant: Participant) -> None:
+        """Deletes everything of a participant."""
+        async with self._locks.setdefault(participant.id, asyncio.Lock()):
+            current = self._book.participant(participant.id) or participant
+            await self.leave(participant.id)
+            if current.run:
+                await asyncio.to_thread(self._store.erase, current.run, identity_of(participant.id))
+            self._book.withdraw(current)
+
+    def _record(self, participant: Participant) -> RunRecord | None:
+        """A participant's run; the engine keeps none of which nothing was ever answered."""
+        if not participant.run:
+            return None
+        return next(self._store.runs.found(RunSearch(ids=(participant.run,))), None)
+
+    async def _seat(self, participant: Participant, study: Study) -> Seat:
+        async with self._locks.setdefault(participant.id, asyncio.Lock()):
+            seat = self._seats.get(participant.id)
+            if seat is None or seat.playing.done():
+                seat = self._seats[participant.id] = await self._start(participant, study)
+            seat.used = time.monotonic()
+            return seat
+
+    async def _start(self, participant: Participant, study: Study) -> Seat:
+        """Plays a participant's run on from the journal, or begins it."""
+        current = self._book.participant(participant.id)
+        if current is None:
+            raise SociometerError("this participant has withdrawn.")
+        known = self._record(current)
+        answered = self._store.journal.count_replies(known.id, identity_of(current.id)) if known else 0
+        player = FormPlayer(current.id, answered)
+        # An engine of its own: engines share their caps over all the runs that they play.
+        engine = Engine(self._store, self._load)
+        config = self._config(current, study, engine)
+        prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
+        if known and prepared.record.id != known.id:
+            raise SociometerError(f"the items or prompts of study {study.name} changed after it began.")
+        if not known:
+            self._book.set_run(current, prepared.record.id)
+        return Seat(prepared.record.id, player, asyncio.create_task(engine.play(prepared)))
+
+    def _config(self, participant: Participant, study: Study, engine: Engine) -> RunConfig:
+        """The configuration of a participant's run: the study's, with their own form of it."""
+        own = structs.replace(study.config, revision=participant.id, name=run_name(study.name, participant.id))
+        if not study.form:
+            return own
+        if study.name not in self._forms:
+            player = FormPlayer("nobody", 0)
+            lists = engine.plan(study.config, players={SUBJECT: player}).item_lists()
+            self._forms[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
+        lots = Random(f"{study.name}/{participant.id}")
+        known = self._forms[study.name].values()
+        drawn = [one for ids in known for one in lots.sample(ids, min(study.form, len(ids)))]
+        return structs.replace(own, items=tuple(drawn), limit=None)
+
+
+async def _either(seat: Seat, seconds: float) -> None:
+    """Waits until a seat has a question or its run has ended."""
+    if seat.player.question is not None or seat.playing.done():
+        return
+    asked = asyncio.create_task(seat.player.asked())
+    try:
+        await asyncio.wait({asked, seat.playing}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
+
+
+async def _end(seat: Seat) -> None:
+    seat.playing.cancel()
+    with contextlib.suppress(asyncio.CancelledError, Exception):
+        await seat.playing

@@ -1,0 +1,77 @@
+"""The page with one question, and what happens to the answer."""
+
+from aiohttp import web
+
+from sociometer.core.answer_format import Allocation
+from sociometer.core.errors import SociometerError
+from sociometer.web.guard import visitor_of
+from sociometer.web.rendering import see_other
+from sociometer.web.study.forms import BadAnswer, fields_of, reply_of
+from sociometer.web.study.pages import SEATS, STUDY, form_of, participant_of, study_page
+from sociometer.web.study.player import Question
+from sociometer.web.study.seats import Paused
+from sociometer.web.study.words import words_of
+
+WAIT_SECONDS = 6.0
+"""How long a request waits for the next question before it shows that somebody is still answering."""
+
+
+async def take_page(request: web.Request) -> web.StreamResponse:
+    """The question that waits, or the end."""
+    question = await _question(request)
+    if question is not None:
+        return _question_page(request, question)
+    if request.app[SEATS].finished(participant_of(request)):
+        return see_other("/end")
+    return study_page(request, "study_wait.html", visitor=visitor_of(request))
+
+
+async def answer(request: web.Request) -> web.StreamResponse:
+    """Takes an answer, waits until it is on disk, and goes to the next question."""
+    participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
+    given = await form_of(request)
+    question = await _question(request)
+    number = given.get("number", "")
+    if question is None or number != str(question.number):
+        # Sent twice, or from a page that was left open: the answer that counts is the first.
+        return see_other("/take")
+    try:
+        said = reply_of(question.answer_format, given)
+    except BadAnswer as error:
+        return _question_page(request, question, error.problem, given)
+    await seats.give(participant, study, question.number, said, WAIT_SECONDS)
+    return see_other("/take")
+
+
+async def _question(request: web.Request) -> Question | None:
+    """What the participant is asked now; where the study cannot go on, a page that says so."""
+    study = request.app[STUDY]
+    words = words_of(study.language)
+    try:
+        return await request.app[SEATS].question(participant_of(request), study, WAIT_SECONDS)
+    except Paused as error:
+        raise web.HTTPServiceUnavailable(text=words["paused"], headers={"Retry-After": "600"}) from error
+    except SociometerError as error:
+        raise web.HTTPConflict(text=words["changed"]) from error
+
+
+def _question_page(
+    request: web.Request, question: Question, problem: str = "", given: dict[str, str] | None = None
+) -> web.Response:
+    wanted = question.answer_format
+    total = f"{wanted.total:g}" if isinstance(wanted, Allocation) else ""
+    done, planned = request.app[SEATS].progress(participant_of(request))
+    known = words_of(request.app[STUDY].language)
+    return study_page(
+        request,
+        "study_question.html",
+        status=422 if problem else 200,
+        visitor=visitor_of(request),
+        question=question,
+        fields=fields_of(wanted),
+        total=total,
+        problem=known[problem].format(total=total) if problem else "",
+        given=given or {},
+        done=done,
+        planned=planned,
+    )

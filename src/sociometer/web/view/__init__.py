@@ -1,0 +1,1 @@
+"""`sociometer view`: the runs of stores in the browser."""

@@ -1,0 +1,79 @@
+"""The application of `sociometer view`: which page answers to which path."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from aiohttp import web
+
+from sociometer.core.card import Card
+from sociometer.core.errors import UsageError
+from sociometer.core.task import Instrument
+from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory
+from sociometer.web.serving import Place, Server, application, until_stopped
+from sociometer.web.view.desk import DESK, Desk
+from sociometer.web.view.enter import ATTEMPTS, TOKENS, USED, enter, enter_page, front, leave
+from sociometer.web.view.item import item_page
+from sociometer.web.view.live import OPEN_STREAMS, end_streams, run_events
+from sociometer.web.view.pictures import PICTURES, Pictures, beside_picture, figure_picture
+from sociometer.web.view.run import run_page
+from sociometer.web.view.runs import runs_page
+from sociometer.web.view.side_by_side import side_by_side_page, two_transcripts_page
+
+PORT = 8765
+
+
+def view_application(desk: Desk, tokens: OneTimeTokens, used: Callable[[], None] = lambda: None) -> web.Application:
+    """The pages; `used` is called each time a token was exchanged for a session."""
+    app = application(SessionsInMemory())
+    app[DESK] = desk
+    app[TOKENS] = tokens
+    app[USED] = used
+    app[ATTEMPTS] = RateLimit(10, 60.0, 100)
+    app[PICTURES] = Pictures()
+    app[OPEN_STREAMS] = set()
+    app.on_shutdown.append(end_streams)
+    app.router.add_get("/", front)
+    app.router.add_get("/enter", enter_page)
+    app.router.add_post("/enter", enter)
+    app.router.add_post("/leave", leave)
+    app.router.add_get("/s/{store}/", runs_page)
+    app.router.add_get("/s/{store}/events", run_events)
+    app.router.add_get("/s/{store}/side-by-side", side_by_side_page)
+    app.router.add_get("/s/{store}/side-by-side/item", two_transcripts_page)
+    app.router.add_get("/s/{store}/run/{run}/", run_page)
+    app.router.add_get("/s/{store}/run/{run}/figure/{number}", figure_picture)
+    app.router.add_get("/s/{store}/run/{run}/item", item_page)
+    app.router.add_get("/s/{store}/run/{run}/beside", beside_picture)
+    return app
+
+
+async def serve_view(
+    stores: Sequence[Path],
+    load: Callable[[str], Instrument],
+    cards: Mapping[str, Card],
+    place: Place,
+    tell: Callable[[str], None],
+) -> None:
+    """Serves the pages until Ctrl-C; `tell` is given a link each time one is needed."""
+    for path in stores:
+        if not path.exists():
+            raise UsageError(
+                f"{path}: there is no store here. Start one with: sociometer run INSTRUMENT --model MODEL; or give"
+                " --store another file."
+            )
+    tokens = OneTimeTokens()
+
+    def tell_link() -> None:
+        tell(f"{server.address.url}/enter?token={tokens.make()}")
+
+    server = Server(view_application(Desk(stores, load, cards), tokens, tell_link), place)
+    await server.start()
+    # The first page of a run need not wait for its instrument to be imported.
+    warming = asyncio.create_task(asyncio.to_thread(lambda: [load(name) for name in cards]))
+    try:
+        tell_link()
+        await until_stopped()
+    finally:
+        await warming
+        await server.stop()

@@ -1,0 +1,54 @@
+"""What the pages work with: the stores, and the instruments that made their runs."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from aiohttp import web
+
+from sociometer.core.card import Card
+from sociometer.core.errors import unknown
+from sociometer.core.task import Instrument
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
+
+
+class Desk:
+    """The stores by the name they have in links, and the instruments; each request opens the store for itself."""
+
+    def __init__(self, stores: Sequence[Path], load: Callable[[str], Instrument], cards: Mapping[str, Card]) -> None:
+        self.stores = _named(stores)
+        self.cards = dict(cards)
+        self._load = lru_cache(maxsize=None)(load)
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Store]:
+        """The store of that name, for reading."""
+        if name not in self.stores:
+            raise unknown("store", name, self.stores)
+        with Store(self.stores[name]) as store:
+            yield store
+
+    def run(self, store: Store, run: str) -> StoredRun:
+        """A run of an open store."""
+        record = store.runs.get(run)
+        return StoredRun(store, record, self._load(record.instrument))
+
+    def instrument(self, name: str) -> Instrument:
+        """The instrument of that name."""
+        return self._load(name)
+
+
+def _named(stores: Sequence[Path]) -> dict[str, Path]:
+    """The stores by the stem of their file, numbered where several have the same."""
+    named: dict[str, Path] = {}
+    for path in stores:
+        stem = re.sub(r"[^\w-]+", "-", path.stem) or "store"
+        free = next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, len(stores) + 2))) if name not in named)
+        named[free] = path
+    return named
+
+
+DESK = web.AppKey("desk", Desk)

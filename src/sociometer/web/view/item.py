@@ -1,0 +1,79 @@
+"""The page of one item of a run: the transcript as a chat, and what stands beside it."""
+
+import asyncio
+from typing import Any
+
+from aiohttp import web
+from msgspec import Struct
+
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Figure
+from sociometer.core.task import Episode
+from sociometer.reporting.evidence import TranscriptLine, transcript_lines
+from sociometer.web.guard import visitor_of
+from sociometer.web.rendering import streamed
+from sociometer.web.view.desk import DESK, Desk
+from sociometer.web.view.pictures import drawable
+from sociometer.web.view.run import RunHead, read_head
+
+LONG = 400
+"""Instructions and requests to other roles that are longer than this are folded."""
+
+
+class ItemPlayed(Struct, frozen=True):
+    """An item that a run played, once."""
+
+    head: RunHead
+    task: str
+    episode: Episode[Any, Any]
+    repeats: list[int]
+    lines: tuple[TranscriptLine, ...]
+    beside: Figure | None
+
+    @property
+    def pictured(self) -> bool:
+        """Whether what stands beside the transcript is a picture."""
+        return self.beside is not None and drawable(self.beside)
+
+
+async def item_page(request: web.Request) -> web.StreamResponse:
+    """One item as it was played."""
+    desk, store, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
+    task, item, repeat = place_of(request)
+    played = await asyncio.to_thread(read_item, desk, store, run, task, item, repeat)
+    return await streamed(
+        request, "item.html", visitor=visitor_of(request), desk=desk, store=store, played=played, folded=is_folded
+    )
+
+
+def place_of(request: web.Request) -> tuple[str, str, int]:
+    """The task, item and repeat that a link names."""
+    query = request.query
+    repeat = query.get("repeat", "0")
+    return query.get("task", ""), query.get("item", ""), int(repeat) if repeat.isdecimal() and len(repeat) < 8 else 0
+
+
+def read_item(desk: Desk, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
+    """An episode with its transcript."""
+    head = read_head(desk, name, run)
+    with desk.opened(name) as store:
+        stored, task = desk.run(store, run), head.task(task)
+        episodes = list(stored.episodes(task, item))
+        episode = next((one for one in episodes if one.repeat == repeat), None)
+        if episode is None:
+            raise UsageError(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
+        draw = desk.instrument(stored.instrument).beside
+        return ItemPlayed(
+            head,
+            task,
+            episode,
+            [one.repeat for one in episodes],
+            transcript_lines(stored.transcript(item, task, repeat)),
+            draw(episode.item, episode.outcome) if draw and episode.outcome is not None else None,
+        )
+
+
+def is_folded(line: TranscriptLine) -> bool:
+    """Whether a line is shown folded: long instructions, and what roles other than the subject were asked."""
+    behind = line.speaker in ("system", "user", "assistant") and (line.role != "subject" or line.speaker == "system")
+    return behind and len(line.text) > LONG

@@ -1,0 +1,127 @@
+"""Figures as pictures: drawn here, so that a page needs no script and no style of theirs."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Generic, TypeVar, get_args
+
+from aiohttp import web
+
+from sociometer.analysis.charts.theme import Mode
+from sociometer.core.errors import unknown
+from sociometer.core.measure import Figure
+from sociometer.reporting.plot import drawn
+from sociometer.web.view.desk import DESK, Desk
+
+WIDTHS = (640, 340)
+_MOST_RUNS, _MOST_PICTURES = 16, 400
+_INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+Key = tuple[object, ...]
+Made = TypeVar("Made")
+
+
+class Kept(Generic[Made]):
+    """What was made lately."""
+
+    def __init__(self, most: int) -> None:
+        self._kept: OrderedDict[Key, Made] = OrderedDict()
+        self._most = most
+
+    def get(self, key: Key, make: Callable[[], Made]) -> Made:
+        """What is kept under that key, made where it is not there."""
+        if (found := self._kept.get(key)) is not None:
+            return found
+        made = self._kept[key] = make()
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+        return made
+
+
+class Pictures:
+    """The figures of runs and their pictures, as far as they were wanted lately."""
+
+    def __init__(self) -> None:
+        self.figures = Kept[tuple[Figure, ...]](_MOST_RUNS)
+        self.drawn = Kept[bytes](_MOST_PICTURES)
+
+
+PICTURES = web.AppKey("pictures", Pictures)
+
+
+def drawable(figure: Figure) -> bool:
+    """Whether a figure is a picture and not a table."""
+    return figure.chart is not None or bool(figure.svg)
+
+
+async def figure_picture(request: web.Request) -> web.StreamResponse:
+    """A figure of a run."""
+    desk, name, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
+    number = _number(request)
+    mode, width = _look(request)
+    pictures = request.app[PICTURES]
+
+    def make() -> bytes:
+        with desk.opened(name) as store:
+            stored = desk.run(store, run)
+            state = (name, stored.id, stored.record.finished, *store.episodes.counts(stored.id))
+            figure = _nth(pictures.figures.get(state, stored.figures), number)
+            return pictures.drawn.get((*state, number, mode, width), lambda: _drawn(figure, mode, width))
+
+    return _picture(await asyncio.to_thread(make))
+
+
+async def beside_picture(request: web.Request) -> web.StreamResponse:
+    """What an instrument draws beside a transcript: a feeling curve, a tree with the path taken."""
+    desk, query = request.app[DESK], request.query
+    name, run = request.match_info["store"], request.match_info["run"]
+    mode, width = _look(request)
+    place = (query.get("task", ""), query.get("item", ""), int(query.get("repeat", "0")))
+
+    def make() -> bytes:
+        figure = beside(desk, name, run, *place)
+        if figure is None or not drawable(figure):
+            raise web.HTTPNotFound
+        return _drawn(figure, mode, width)
+
+    return _picture(await asyncio.to_thread(make))
+
+
+def beside(desk: Desk, name: str, run: str, task: str, item: str, repeat: int) -> Figure | None:
+    """The figure beside the transcript of an episode, where its instrument draws one."""
+    with desk.opened(name) as store:
+        stored = desk.run(store, run)
+        draw = desk.instrument(stored.instrument).beside
+        if draw is None:
+            return None
+        for episode in stored.episodes(task, item):
+            if episode.repeat == repeat and episode.outcome is not None:
+                return draw(episode.item, episode.outcome)
+    return None
+
+
+def _drawn(figure: Figure, mode: Mode, width: int) -> bytes:
+    return drawn(figure, "svg", mode=mode, width=width)
+
+
+def _nth(figures: tuple[Figure, ...], number: int) -> Figure:
+    if number >= len(figures) or not drawable(figures[number]):
+        raise web.HTTPNotFound
+    return figures[number]
+
+
+def _number(request: web.Request) -> int:
+    given = request.match_info["number"]
+    return int(given) if given.isdecimal() and len(given) < 5 else 9_999
+
+
+def _look(request: web.Request) -> tuple[Mode, int]:
+    mode, width = request.query.get("mode", "light"), request.query.get("width", str(WIDTHS[0]))
+    for known in get_args(Mode):
+        if mode == known and width in map(str, WIDTHS):
+            return known, int(width)
+    raise unknown("look of a picture", f"{mode} {width}", (f"{m} {w}" for m in get_args(Mode) for w in WIDTHS))
+
+
+def _picture(body: bytes) -> web.Response:
+    # A picture that is opened by itself is a document: it may run and load nothing.
+    return web.Response(body=body, content_type="image/svg+xml", headers={"Content-Security-Policy": _INSIDE})

@@ -1,0 +1,113 @@
+"""The page with all runs of a store: how far each is, what it cost, what failed."""
+
+import asyncio
+import math
+
+from aiohttp import web
+from msgspec import Struct
+
+from sociometer.core.config import model_label
+from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.run_search import RunSearch
+from sociometer.store.store import Store
+from sociometer.store.stored_run import status_of
+from sociometer.web.guard import visitor_of
+from sociometer.web.rendering import page
+from sociometer.web.view.desk import DESK, Desk
+
+ROWS = 50
+MOST_PAGES = 10_000
+
+
+class RunRow(Struct, frozen=True):
+    """A run as the list shows it."""
+
+    id: str
+    name: str
+    instrument: str
+    subject: str
+    model: str
+    status: str
+    created: float
+    done: int
+    failed: int
+    planned: int
+    requests: int
+    tokens: int
+    cost: str
+
+    @property
+    def finished(self) -> int:
+        """Episodes that have ended, failed ones included."""
+        return self.done + self.failed
+
+    @property
+    def percent(self) -> int:
+        """How much of the run is done, in percent."""
+        return min(100, 100 * self.finished // self.planned) if self.planned else 100
+
+
+def run_row(store: Store, record: RunRecord) -> RunRow:
+    """What the list says of a run now."""
+    done, failed = store.episodes.counts(record.id)
+    spent = store.journal.spent(record.id)
+    spec = model_label(record.manifest.config.subject)
+    return RunRow(
+        id=record.id,
+        name=record.name,
+        instrument=record.instrument,
+        subject=record.subject,
+        model="" if spec == record.subject else spec,
+        status="imported" if record.manifest.imported else str(status_of(store, record)),
+        created=record.created,
+        done=done,
+        failed=failed,
+        planned=record.manifest.episodes,
+        requests=spent.requests,
+        tokens=spent.input_tokens + spent.output_tokens,
+        cost=_cost(spent.cost, spent.priced, spent.unpriced),
+    )
+
+
+def _cost(cost: float, priced: int, unpriced: int) -> str:
+    if not priced:
+        return "unknown" if unpriced else "–"
+    known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
+    return known + (f" + {unpriced} unpriced" if unpriced else "")
+
+
+async def runs_page(request: web.Request) -> web.StreamResponse:
+    """The list of runs, searched and filtered as the query says."""
+    desk, store = request.app[DESK], request.match_info["store"]
+    number = page_number(request)
+    search = RunSearch(
+        words=request.query.get("q", ""),
+        instrument=request.query.get("instrument", ""),
+        status=request.query.get("status", ""),
+        limit=ROWS,
+        offset=ROWS * (number - 1),
+    )
+    rows, count = await asyncio.to_thread(_found, desk, store, search)
+    return page(
+        "runs.html",
+        visitor=visitor_of(request),
+        desk=desk,
+        store=store,
+        search=search,
+        statuses=[str(status) for status in RunStatus],
+        rows=rows,
+        count=count,
+        number=number,
+        pages=max(1, math.ceil(count / ROWS)),
+    )
+
+
+def _found(desk: Desk, name: str, search: RunSearch) -> tuple[list[RunRow], int]:
+    with desk.opened(name) as store:
+        return [run_row(store, record) for record in store.runs.found(search)], store.runs.count(search)
+
+
+def page_number(request: web.Request) -> int:
+    """Which page of a long list was asked for; the first where the query makes no sense."""
+    given = request.query.get("page", "1")
+    return min(MOST_PAGES, max(1, int(given))) if given.isdecimal() and len(given) < 8 else 1

@@ -1,0 +1,217 @@
+"""Runs on the same items side by side, with the verdict of `compare` on top."""
+
+import asyncio
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from aiohttp import web
+from msgspec import Struct
+
+from sociometer.analysis.candidates import candidate_of, task_title
+from sociometer.analysis.compare import compare
+from sociometer.analysis.comparison import Comparison
+from sociometer.analysis.formatting import number
+from sociometer.comparable import labels
+from sociometer.core.card import MeasureCard
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.measure import Table
+from sociometer.reporting.comparison_table import comparison_table
+from sociometer.store.episodes import ScoredEpisode
+from sociometer.web.guard import visitor_of
+from sociometer.web.rendering import later, streamed
+from sociometer.web.view.desk import DESK, Desk
+from sociometer.web.view.item import ItemPlayed, is_folded, place_of, read_item
+from sociometer.web.view.run import primary, value_of
+from sociometer.web.view.runs import page_number
+
+MOST_RUNS = 6
+ITEMS = 100
+ORDERS = {
+    "first": "first ahead of second (A right, B wrong)",
+    "second": "second ahead of first (A wrong, B right)",
+    "difference": "largest difference",
+    "": "order of items",
+}
+
+
+class Sides(Struct, frozen=True):
+    """What is compared: the runs with their labels, the task, and the tasks that all of them have."""
+
+    runs: tuple[str, ...]
+    labels: tuple[str, ...]
+    instrument: str
+    task: str
+    tasks: tuple[tuple[str, str], ...]
+    measure: MeasureCard | None
+
+
+class PairedRow(Struct, frozen=True):
+    """An item with what each run got on it; a failure or a missing item has no value."""
+
+    item: str
+    values: tuple[float | None, ...]
+    texts: tuple[str, ...]
+
+
+class PairedList(Struct, frozen=True):
+    """The part of the items that a page shows, and how the first two runs met on all of them."""
+
+    rows: list[PairedRow]
+    count: int
+    pages: int
+    ahead: tuple[int, int, int]
+    """Items on which the first is ahead, the second is, and neither."""
+
+
+class Verdict(Struct, frozen=True):
+    """A comparison with its table."""
+
+    comparison: Comparison
+    table: Table
+
+
+async def side_by_side_page(request: web.Request) -> web.StreamResponse:
+    """The runs that the query names, item by item."""
+    desk, store = request.app[DESK], request.match_info["store"]
+    order, words, at = request.query.get("order", "first"), request.query.get("q", ""), page_number(request)
+    if order not in ORDERS:
+        raise unknown("order of items", order, ORDERS)
+    sides = await asyncio.to_thread(_sides, desk, store, request.query.getall("run", []), request.query.get("task", ""))
+    return await streamed(
+        request,
+        "side_by_side.html",
+        visitor=visitor_of(request),
+        desk=desk,
+        store=store,
+        sides=sides,
+        verdicts=later(lambda: _verdicts(desk, store, sides)),
+        items=later(lambda: _items(desk, store, sides, order, words, at)),
+        order=order,
+        orders=ORDERS,
+        words=words,
+        number=at,
+    )
+
+
+async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
+    """One item as each of the runs played it."""
+    desk, store, query = request.app[DESK], request.match_info["store"], request.query
+    task, item, repeat = place_of(request)
+
+    def read() -> tuple[Sides, list[ItemPlayed | str]]:
+        sides = _sides(desk, store, query.getall("run", []), task)
+        return sides, [_played(desk, store, run, sides.task, item, repeat) for run in sides.runs]
+
+    sides, played = await asyncio.to_thread(read)
+    return await streamed(
+        request,
+        "two_transcripts.html",
+        visitor=visitor_of(request),
+        desk=desk,
+        store=store,
+        sides=sides,
+        item=item,
+        repeat=repeat,
+        played=list(zip(sides.labels, played, strict=True)),
+        folded=is_folded,
+    )
+
+
+def _played(desk: Desk, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
+    try:
+        return read_item(desk, name, run, task, item, repeat)
+    except UsageError as error:
+        return str(error)
+
+
+def _sides(desk: Desk, name: str, given: Sequence[str], task: str) -> Sides:
+    if not 2 <= len(set(given)) <= MOST_RUNS:
+        raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
+    with desk.opened(name) as store:
+        runs = [desk.run(store, run) for run in dict.fromkeys(given)]
+        first = runs[0]
+        other = next((run for run in runs if run.instrument != first.instrument), None)
+        if other is not None:
+            raise UsageError(f"{first.id} is of {first.instrument} and {other.id} of {other.instrument}.")
+        shared = [known for known in first.tasks if all(known in run.tasks for run in runs)]
+        if not shared:
+            raise UsageError("these runs have no task in common.")
+        if task and task not in shared:
+            raise unknown("task of these runs", task, shared)
+        card, named = desk.instrument(first.instrument).card, labels(runs)
+        return Sides(
+            tuple(run.id for run in runs),
+            tuple(named[run.id] for run in runs),
+            first.instrument,
+            task or shared[0],
+            tuple((known, task_title(card, known)) for known in shared),
+            primary(card, task or shared[0]),
+        )
+
+
+def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
+    """What `compare` says of the runs, each against the first."""
+    with desk.opened(name) as store:
+        instrument = desk.instrument(sides.instrument)
+        runs = [desk.run(store, run) for run in sides.runs]
+        found = compare(
+            [
+                candidate_of(label, instrument, sides.task, run.view(sides.task), run.manifest.instrument_version)
+                for run, label in zip(runs, sides.labels, strict=True)
+            ]
+        )
+    return [Verdict(one, comparison_table(one)) for one in found]
+
+
+def _items(desk: Desk, name: str, sides: Sides, order: str, words: str, at: int) -> PairedList:
+    with desk.opened(name) as store:
+        tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
+    rows = paired_rows(tables, sides.measure)
+    rows = [row for row in rows if all(word.lower() in row.item.lower() for word in words.split())]
+    signed = _lead(sides.measure)
+    leads = [signed(row) for row in rows]
+    ahead = (sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads), sum(lead == 0 for lead in leads))
+    keys: Mapping[str, Callable[[PairedRow], float]] = {
+        "first": lambda row: -signed(row),
+        "second": signed,
+        "difference": lambda row: -abs(signed(row)),
+    }
+    if order:
+        rows.sort(key=keys[order])
+    start = ITEMS * (at - 1)
+    return PairedList(rows[start : start + ITEMS], len(rows), max(1, math.ceil(len(rows) / ITEMS)), ahead)
+
+
+def _lead(measure: MeasureCard | None) -> Callable[[PairedRow], float]:
+    """By how much the first run is ahead of the second on an item; 0 where one of them has no value."""
+    sign = -1.0 if measure is not None and measure.better == "lower" else 1.0
+
+    def lead(row: PairedRow) -> float:
+        first, second = row.values[:2]
+        return 0.0 if first is None or second is None else sign * (first - second)
+
+    return lead
+
+
+Values = dict[str, float | None]
+
+
+def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> Values:
+    """The mean over repeats of each item; None where no repeat has a value."""
+    found: dict[str, list[float]] = {}
+    for one in episodes:
+        values = found.setdefault(one.item, [])
+        if (value := value_of(one.score, measure)) is not None:
+            values.append(value)
+    return {item: sum(values) / len(values) if values else None for item, values in found.items()}
+
+
+def paired_rows(tables: Sequence[Values], measure: MeasureCard | None) -> list[PairedRow]:
+    """The items that the first two runs share, with the values of all."""
+    unit = measure.unit if measure else "number"
+    rows = []
+    for item in tables[0]:
+        if item in tables[1]:
+            values = tuple(table.get(item) for table in tables)
+            rows.append(PairedRow(item, values, tuple(number(value, unit) for value in values)))
+    return rows

@@ -1,0 +1,345 @@
+"""Inspect runs our instruments, and its own commands score, dump and read what we write; no network, real package."""
+
+import json
+import math
+from itertools import count
+
+import pytest
+
+pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+
+from inspect_ai._util.error import PrerequisiteError
+from inspect_ai.log import read_eval_log
+from inspect_ai.model import ContentReasoning, ContentText, ModelAPI, ModelOutput, ModelUsage, modelapi
+
+import sociometer as sm
+from sociometer.adapters import inspect_tasks
+from sociometer.instruments import cards, load
+
+# Inspect itself calls tenacity with a parameter that tenacity deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
+EVAL = ("inspect", "eval", "--display", "plain", "--log-dir")
+
+
+def newest(folder):
+    return max(folder.glob("*.eval"), key=lambda path: path.stat().st_mtime_ns)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("inspect")
+
+
+@pytest.fixture(scope="module")
+def replies(folder, script):
+    """A script that gives the questions of SESI different answers, some of them unreadable."""
+    questions = list(load("sesi").tasks["questions"].items(_source("sesi")))
+    return script(folder / "replies.jsonl", {one.situation: "ABCD?"[place % 5] for place, one in enumerate(questions)})
+
+
+def _source(name):
+    from sociometer.engine.plan import make_plan
+    from sociometer.run_options import make_config
+
+    return make_plan(make_config(name, "baseline/random"), load(name), bindings={}).source()
+
+
+@pytest.fixture(scope="module")
+def evaluated(folder, replies, command):
+    """SESI by Inspect's own command."""
+    said = command(*EVAL, "sesi", "sociometer/sesi", "--model", f"sociometer/scripted/{replies}", folder=folder)
+    return said, newest(folder / "sesi")
+
+
+@pytest.fixture(scope="module")
+def played(folder, replies):
+    """The same by our engine."""
+    return sm.run("sesi", f"scripted/{replies}", store=folder / "store.db")
+
+
+def scores_of(log):
+    return {
+        (sample.id, sample.epoch): next(iter(sample.scores.values())).value for sample in read_eval_log(log).samples
+    }
+
+
+def engine_scores(run, task=""):
+    return {(one.item.id, one.repeat + 1): dict(one.score.values) for one in run.episodes(task)}
+
+
+def test_the_same_replies_give_the_same_scores_in_inspect_and_in_our_engine(evaluated, played):
+    assert scores_of(evaluated[1]) == engine_scores(played)
+    (accuracy,) = read_eval_log(evaluated[1], header_only=True).results.scores
+    assert accuracy.name == "correct"
+    assert accuracy.metrics["mean"].value == pytest.approx(played.summary().measure("accuracy").value)
+
+
+def test_standard_errors_are_clustered(evaluated):
+    (accuracy,) = read_eval_log(evaluated[1], header_only=True).results.scores
+    assert accuracy.metrics["stderr"].params == {"cluster": "cluster"}
+    assert all(sample.metadata["cluster"] for sample in read_eval_log(evaluated[1]).samples)
+
+
+def test_the_log_says_what_was_played_and_shows_the_conversation(evaluated):
+    header, (sample, *_) = read_eval_log(evaluated[1], header_only=True), read_eval_log(evaluated[1]).samples
+    assert header.eval.task == "sociometer/sesi"
+    assert header.eval.task_version == cards()["sesi"].version
+    assert sample.messages[-1].role == "assistant"
+    assert sample.metadata["item"]["situation"] in sample.messages[0].text
+    assert sample.metadata["item"]["situation"] in sample.input
+
+
+def test_inspect_scores_a_log_again_without_asking_a_model(evaluated, folder, command):
+    command("inspect", "score", evaluated[1], "--action", "overwrite", "--output-file", "again.eval", folder=folder)
+    assert scores_of(folder / "again.eval") == scores_of(evaluated[1])
+
+
+def test_an_own_log_is_imported_as_a_run_of_the_instrument(evaluated, played, cli):
+    (run,) = cli("import", "inspect", evaluated[1], "--json")
+    assert run["instrument"] == "sesi"
+    imported = sm.get_run(run["run"])
+    assert imported.summary().measures == played.summary().measures
+    assert imported.transcript(next(imported.episodes()).item.id)[0].messages[0].content
+    assert imported.subject == played.subject == "scripted/replies.jsonl"
+    assert [one.undecided for one in sm.compare(imported, played)] == [""]
+
+
+def test_an_exported_run_is_a_log_that_inspect_reads_and_scores(played, folder, cli, command, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(folder / "store.db"))
+    cli("export", played.id, "--to", tmp_path / "run.eval")
+    assert scores_of(tmp_path / "run.eval") == engine_scores(played)
+    command("inspect", "score", "run.eval", "--action", "overwrite", "--output-file", "again.eval", folder=tmp_path)
+    assert scores_of(tmp_path / "again.eval") == engine_scores(played)
+    dumped = json.loads(command("inspect", "log", "dump", "--header-only", "run.eval", folder=tmp_path))
+    assert (dumped["status"], dumped["results"]["total_samples"]) == ("success", 100)
+    assert str(folder) not in json.dumps(dumped["eval"]["metadata"])
+
+
+def test_an_exported_log_comes_back_with_the_same_numbers(played, cli, tmp_path):
+    from sociometer.adapters.inspect_export import export_log
+
+    assert export_log(played, tmp_path / "run.eval") == 100
+    (run,) = cli("import", "inspect", tmp_path / "run.eval", "--json")
+    assert sm.get_run(run["run"]).summary().measures == played.summary().measures
+
+
+@pytest.fixture(scope="module")
+def matches(folder, command):
+    """Number guessing, played twice."""
+    (folder / "numbers.jsonl").write_text('{"match": ".", "reply": "{\\"prediction\\": 33, \\"choice\\": 20}"}\n')
+    model = f"sociometer/scripted/{folder / 'numbers.jsonl'}"
+    chosen = ("-T", "task=numbers", "-T", "rounds=3", "--epochs", "2", "--temperature", "0.7")
+    command(*EVAL, "numbers", "sociometer/egosocial", "--model", model, *chosen, folder=folder)
+    return newest(folder / "numbers")
+
+
+def test_settings_and_epochs_reach_the_instrument(matches, folder):
+    log = read_eval_log(matches)
+    run = sm.run(
+        "egosocial",
+        f"scripted/{folder / 'numbers.jsonl'}",
+        tasks=("numbers",),
+        settings={"rounds": 3},
+        repeats=2,
+        store=folder / "store.db",
+    )
+    ours = engine_scores(run)
+    assert len(log.samples) == 6
+    for place, values in scores_of(matches).items():
+        assert {name: value for name, value in values.items() if not math.isnan(value)} == {
+            name: value for name, value in ours[place].items() if name in values
+        }
+
+
+def test_every_epoch_of_every_sample_has_the_same_score_names(matches):
+    names = {tuple(values) for values in scores_of(matches).values()}
+    assert names == {inspect_tasks.score_names(cards()["egosocial"], "numbers")}
+    assert any(math.isnan(value) for values in scores_of(matches).values() for value in values.values())
+
+
+def test_what_the_user_sets_in_inspect_replaces_what_the_instrument_asks_for(matches):
+    (sample, *_) = read_eval_log(matches).samples
+    (asked, *_) = [event for event in sample.events if event.event == "model"]
+    assert asked.config.temperature == 0.7
+    assert asked.config.max_tokens == 1000
+
+
+def test_a_role_is_played_by_its_own_model_and_never_by_the_subject(folder, script, command):
+    (folder / "helper.jsonl").write_text('{"match": ".", "reply": "I am listening."}\n')
+    feeling = '{"thinking": "kind", "change": 5, "analysis": "well"}'
+    script(folder / "person.jsonl", {}, feeling)
+    roles = ("--model-role", f"simulator=sociometer/scripted/{folder / 'person.jsonl'}")
+    model = f"sociometer/scripted/{folder / 'helper.jsonl'}"
+    chosen = ("-T", "turns=2", "--limit", "1", "--no-fail-on-error")
+    command(*EVAL, "sage", "sociometer/sage", "--model", model, *roles, *chosen, folder=folder)
+    (sample,) = read_eval_log(newest(folder / "sage")).samples
+    asked = [(event.role, event.model) for event in sample.events if event.event == "model"]
+    assert ("simulator", f"sociometer/scripted/{folder / 'person.jsonl'}") in asked
+    assert all(model.endswith("person.jsonl") == (role == "simulator") for role, model in asked)
+
+
+def test_a_role_that_nobody_plays_is_an_error(monkeypatch):
+    """Inspect would put the evaluated model in its place."""
+    instrument = load("sage")
+    (role,) = [role for role in instrument.card.role if role.name == "judge"]
+    with pytest.raises(PrerequisiteError, match="'judge' is required"):
+        inspect_tasks._binding(instrument, role)
+
+
+def test_a_failure_of_the_machinery_is_an_error_and_no_score(folder, command):
+    (folder / "dry.txt").write_text("A\n")
+    model = f"sociometer/scripted/{folder / 'dry.txt'}"
+    chosen = ("--limit", "2", "--no-fail-on-error", "--max-retries", "0")
+    command(*EVAL, "dry", "sociometer/sesi", "--model", model, *chosen, folder=folder)
+    log = read_eval_log(newest(folder / "dry"))
+    assert sorted(sample.error is None for sample in log.samples) == [False, True]
+    (failed,) = [sample for sample in log.samples if sample.error]
+    assert "no answer left" in failed.error.message
+    assert not failed.scores
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"orders": 0}, "--orders must be at least 1"),
+        ({"mood": "good"}, "unknown setting '--mood'"),
+        ({"task": "answers"}, "unknown task of sesi 'answers'"),
+    ],
+)
+def test_a_wrong_argument_is_named(arguments, said):
+    with pytest.raises(PrerequisiteError, match=said):
+        inspect_tasks.sesi(**arguments)
+
+
+def test_an_instrument_with_several_tasks_asks_which():
+    with pytest.raises(PrerequisiteError, match=r"choose one with -T task=NAME"):
+        inspect_tasks.egosocial()
+
+
+@pytest.mark.parametrize(
+    ("name", "task"), [(card.name, task) for card in cards().values() for task in card.default_tasks()]
+)
+def test_every_default_task_of_every_instrument_is_offered(name, task):
+    made = getattr(inspect_tasks, name)(task=task)
+    assert len(made.dataset) > 0
+    assert inspect_tasks.score_names(cards()[name], task)
+
+
+FOREIGN = """
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.scorer import includes
+from inspect_ai.solver import generate
+
+@task
+def capitals():
+    pairs = [("France", "Paris"), ("Italy", "Rome"), ("Spain", "Madrid"), ("Norway", "Oslo")] * 10
+    samples = [
+        Sample(id=f"{place}", input=f"Capital of {land}?", target=town, metadata={"region": f"r{place // 2}"})
+        for place, (land, town) in enumerate(pairs)
+    ]
+    return Task(dataset=samples, solver=generate(), scorer=includes())
+"""
+
+
+@pytest.fixture(scope="module")
+def foreign(folder, command):
+    """Logs of a task that is not ours, of a model that knows two towns and of one that knows all."""
+    (folder / "capitals.py").write_text(FOREIGN)
+    lands = {"Paris": "France", "Oslo": "Norway", "Rome": "Italy", "Madrid": "Spain"}
+    for name, towns in (("half", ("Paris", "Oslo")), ("all", tuple(lands))):
+        lines = [json.dumps({"match": lands[town], "reply": f"It is {town}."}) for town in towns]
+        (folder / f"{name}.jsonl").write_text("\n".join([*lines, '{"match": ".", "reply": "I pass."}']))
+    models = ",".join(f"sociometer/scripted/{folder / name}.jsonl" for name in ("half", "all"))
+    command(*EVAL, "capitals", "capitals.py", "--model", models, folder=folder)
+    found = {
+        str(read_eval_log(path, header_only=True).eval.model): path for path in (folder / "capitals").glob("*.eval")
+    }
+    return [found[model] for model in models.split(",")]
+
+
+def test_any_log_of_inspect_becomes_runs_that_can_be_compared(foreign, cli):
+    (half,), (whole,) = (
+        cli("import", "inspect", log, "--cluster", "region", "--subject", name, "--json")
+        for log, name in zip(foreign, ("half", "whole"), strict=True)
+    )
+    (measure,) = half["summaries"]["items"]["measures"]
+    assert (half["instrument"], measure["name"], measure["value"], measure["clusters"]) == (
+        "capitals",
+        "includes",
+        0.5,
+        20,
+    )
+    assert "whole is better than half by 50" in cli("compare", half["run"], whole["run"])
+    events = cli("show", half["run"], "0", "--json")["events"]
+    assert events[0]["reply"]["text"] == "It is Paris."
+
+
+def test_a_wrong_score_cluster_or_file_is_named(foreign, cli, tmp_path):
+    assert "unknown score 'f1'" in cli("import", "inspect", foreign[0], "--primary", "f1", code=2)
+    assert "no field 'town' to cluster by" in cli("import", "inspect", foreign[0], "--cluster", "town", code=2)
+    (tmp_path / "broken.eval").write_bytes(b"PK not a zip")
+    assert "not a log of Inspect" in cli("import", "inspect", "broken.eval", code=2)
+    assert "no such file" in cli("import", "inspect", "absent.eval", code=2)
+
+
+ASKED = count(1)
+
+
+@modelapi(name="letters")
+class Letters(ModelAPI):
+    """A provider of Inspect's: says A and thinks; fails at first where its name says so."""
+
+    async def generate(self, input, tools, tool_choice, config):
+        if self.model_name == "broken" or (self.model_name == "flaky" and next(ASKED) % 2):
+            raise ConnectionError("the line is down")
+        if self.model_name == "silent":
+            return ModelOutput.from_content("letters", "")
+        content = [ContentReasoning(reasoning="hm"), ContentText(text="A")]
+        output = ModelOutput.from_content("letters-1", content)
+        output.usage = ModelUsage(input_tokens=len(input[0].text), output_tokens=config.max_tokens or 0)
+        return output
+
+    def should_retry(self, ex):
+        return isinstance(ex, ConnectionError)
+
+
+def ask_letters(cli, name, *more, code=0):
+    (run,) = cli(
+        "run", "sesi", "--model", f"inspect/letters/{name}", "--limit", "4", "--quiet", "--json", *more, code=code
+    )
+    return run
+
+
+def test_a_model_of_inspect_answers_in_our_engine(cli):
+    run = ask_letters(cli, "good")
+    (accuracy, *_) = run["summaries"]["questions"]["measures"]
+    assert (accuracy["items"], accuracy.get("unreadable", 0), run["errors"]) == (4, 0, {})
+    assert run["manifest"]["roles"]["subject"]["identity"]["wire"] == "inspect"
+    assert (run["output_tokens"], run["input_tokens"] > 400) == (4 * 1000, True)
+    item = next(sm.get_run(run["run"]).episodes()).item.id
+    assert sm.get_run(run["run"]).transcript(item)[0].reply.reasoning == "hm"
+
+
+def test_the_engine_tries_again_where_the_provider_says_so(cli):
+    run = ask_letters(cli, "flaky", "--retries", "3")
+    assert (run["errors"], run["done"]) == ({}, 4)
+    assert run["retries"] > 0
+
+
+def test_a_model_of_inspect_that_fails_gives_errors_and_no_scores(cli):
+    run = ask_letters(cli, "broken", "--retries", "0", code=4)
+    assert run["errors"] == {"inspect": 4}
+    assert run["summaries"]["questions"]["measures"][0]["value"] is None
+
+
+def test_silence_of_a_model_of_inspect_is_an_outcome(cli):
+    run = ask_letters(cli, "silent")
+    (accuracy, *_) = run["summaries"]["questions"]["measures"]
+    assert (accuracy["value"], accuracy["unreadable"], run["errors"]) == (0.0, 4, {})
+
+
+def test_a_model_that_inspect_does_not_know_is_named_before_anything_is_asked(cli):
+    said = cli("run", "sesi", "--model", "inspect/nosuch/model", "--limit", "3", "--quiet", code=2)
+    assert "Inspect cannot use the model 'nosuch/model'" in said

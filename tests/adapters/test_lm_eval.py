@@ -1,0 +1,165 @@
+"""lm-evaluation-harness runs our one-turn tasks by its own command, on a loopback server; the real package."""
+
+import hashlib
+import json
+from collections import Counter
+
+import pytest
+
+pytest.importorskip("lm_eval", reason="the extra 'lm-eval' is not installed")
+
+import yaml
+
+import sociometer as sm
+from servers.openai import OpenAIServer
+from sociometer.adapters.one_turn import one_turns, plan_of
+from sociometer.cli.main import run_command
+from sociometer.instruments import cards
+
+TASKS = {
+    "sesi": ("sesi", "questions", {"orders": 1}),
+    "seceu": ("seceu", "feelings", {"prompting": "direct"}),
+    "stories": ("egosocial", "generated", {"perspective": "first"}),
+    "stories_third": ("egosocial", "generated", {"perspective": "third"}),
+    "abilities": ("socialeval", "abilities", {"orders": 1}),
+}
+LIMIT = 24
+
+
+def reply_to(body):
+    """An answer that depends on the question alone, some of them unreadable."""
+    asked = "".join(message["content"] for message in body["messages"] if message["role"] == "user").strip()
+    place = hashlib.sha256(asked.encode()).digest()[0] % 5
+    points = ["10", "0", "0", "0"]
+    return (
+        "(1) {}; (2) {}; (3) {}; (4) {}".format(*(points[-place:] + points[:-place]))
+        if "10" in asked
+        else "ABCD?"[place]
+    )
+
+
+@pytest.fixture(scope="module")
+def server():
+    with OpenAIServer() as started:
+        started.say = reply_to
+        yield started
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("lm-eval")
+
+
+@pytest.fixture(scope="module")
+def include_path():
+    from pathlib import Path
+
+    import sociometer.adapters
+
+    return Path(sociometer.adapters.__file__).parent / "lm_eval"
+
+
+@pytest.fixture(scope="module")
+def evaluated(server, folder, include_path, command):
+    """All our tasks in one evaluation by lm_eval's own command; gives its samples by task."""
+    model = f"model=m,base_url={server.url}/chat/completions,num_concurrent=8,max_retries=1"
+    names = ",".join(f"sociometer_{name}" for name in TASKS)
+    asked = ("--model", "local-chat-completions", "--model_args", model, "--apply_chat_template", "--tasks", names)
+    kept = ("--include_path", include_path, "--limit", LIMIT, "--log_samples", "--output_path", "out")
+    said = command("lm_eval", *asked, *kept, folder=folder)
+    files = {name: next((folder / "out").rglob(f"samples_sociometer_{name}_2*.jsonl")) for name in TASKS}
+    return said, files
+
+
+def samples(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_same_replies_give_the_same_scores_in_lm_eval_and_in_our_engine(evaluated, server, folder, name):
+    instrument, task, settings = TASKS[name]
+    run = sm.run(
+        instrument,
+        "vllm/m",
+        base_url=server.url,
+        tasks=(task,),
+        settings=settings,
+        store=folder / f"{name}.db",
+        retries=0,
+        second_question=False,
+    )
+    ours = {one.item.id: dict(one.score.values) for one in run.episodes()}
+    theirs = samples(evaluated[1][name])
+    assert len(theirs) == LIMIT
+    for sample in theirs:
+        found = {metric: sample[metric] for metric in sample["metrics"]}
+        assert found == {metric: value for metric, value in ours[sample["doc"]["id"]].items() if metric in found}
+        assert found
+
+
+def test_the_tasks_ask_what_our_engine_asks(evaluated, server):
+    """Both have asked by now: every request of the harness has a twin in wording and sampling."""
+
+    def asked(body):
+        said = tuple((message["role"], message["content"].strip()) for message in body["messages"])
+        most = body.get("max_completion_tokens") or body.get("max_tokens") or body.get("max_gen_toks")
+        return said, body["temperature"], most
+
+    seen = Counter(asked(one.body) for one in server.received)
+    assert min(seen.values()) >= 1
+    twins = [count for (said, *_), count in seen.items() if count >= 2]
+    assert len(twins) >= LIMIT * (len(TASKS) - 1)
+
+
+def test_the_table_shows_the_scores(evaluated):
+    assert all(f"sociometer_{name}" in evaluated[0] for name in TASKS)
+    assert "correct" in evaluated[0]
+    assert "distance" in evaluated[0]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_file_agrees_with_the_instrument(include_path, name):
+    class Loader(yaml.SafeLoader):
+        """Reads the tag that lm-evaluation-harness has for functions as text."""
+
+    Loader.add_constructor("!function", lambda loader, node: node.value)
+    found = yaml.load((include_path / f"sociometer_{name}.yaml").read_text(), Loader)
+    instrument, task, settings = TASKS[name]
+    card = cards()[instrument]
+    assert found["dataset_kwargs"] == {"instrument": instrument, "task": task, "settings": settings}
+    turn = next(one_turns(plan_of(instrument, task, json.dumps(settings).encode())))
+    generation = found["generation_kwargs"]
+    assert (generation["temperature"], generation["max_gen_toks"]) == (
+        turn.sampling.temperature,
+        turn.sampling.max_tokens,
+    )
+    better = {measure.value: {"higher": True, "lower": False}.get(measure.better) for measure in card.measures_of(task)}
+    for metric in found["metric_list"]:
+        assert metric["higher_is_better"] is better[metric["metric"]]
+
+
+def test_samples_are_imported_compared_and_clustered(evaluated, cli):
+    (run,) = cli("import", "lm-eval", evaluated[1]["seceu"], "--cluster", "cluster", "--json")
+    assert run["instrument"] == "sociometer_seceu"
+    measures = {one["name"]: one for one in run["summaries"]["items"]["measures"]}
+    direction = {one["name"]: one["better"] for one in run["manifest"]["card"]["measure"]}
+    assert direction["distance"] == "lower"
+    assert direction["profile"] == "higher"
+    assert measures["distance"]["items"] == LIMIT
+    assert run["subject"] == "m"
+    events = cli("show", run["run"], "0", "--json")["events"]
+    assert events[0]["reply"]["text"]
+
+
+def test_what_needs_several_turns_says_so():
+    from sociometer.adapters.one_turn import score_reply
+    from sociometer.core.errors import UsageError
+
+    plan = plan_of("egosocial", "generated", b'{"perspective": "both"}')
+    with pytest.raises(UsageError, match="asks more than once"):
+        score_reply(plan, next(one_turns(plan)).item, "A")
+
+
+def test_the_command_prints_the_folder(include_path, capsys):
+    assert run_command(["adapters", "lm-eval"]) == 0
+    assert capsys.readouterr().out.strip() == str(include_path)

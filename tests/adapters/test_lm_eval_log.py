@@ -1,0 +1,99 @@
+"""Samples of lm-evaluation-harness as runs: filters, directions, NaN, and files that are no samples."""
+
+import json
+
+import pytest
+
+DATE = "2026-11-15T13-00-00.000000"
+
+
+def write(folder, name, samples, results=None):
+    path = folder / f"samples_{name}_{DATE}.jsonl"
+    path.write_text("".join(json.dumps(sample) + "\n" for sample in samples), encoding="utf-8")
+    if results is not None:
+        (folder / f"results_{DATE}.json").write_text(json.dumps(results), encoding="utf-8")
+    return path
+
+
+def sample(place, **scores):
+    filter_ = scores.pop("filter", "none")
+    asked = {"gen_args_0": {"arg_0": f"Question {place}?", "arg_1": {"until": []}}}
+    return {
+        "doc_id": place, "doc": {"question": f"Question {place}?", "story": f"s{place // 2}"}, "target": "x",
+        "arguments": asked, "resps": [["An answer"]], "filtered_resps": ["An answer"], "filter": filter_,
+        "metrics": list(scores), **scores,
+    }  # fmt: skip
+
+
+def measures(run):
+    return {one["name"]: one["value"] for one in run["summaries"]["items"]["measures"]}
+
+
+def test_a_score_under_several_filters_is_several_measures(cli, tmp_path):
+    lines = [sample(n, exact_match=n % 2, filter="strict") for n in range(12)]
+    lines += [sample(n, exact_match=1, filter="flexible") for n in range(12)]
+    (run,) = cli("import", "lm-eval", write(tmp_path, "gsm8k", lines), "--json")
+    assert (run["instrument"], measures(run)) == ("gsm8k", {"exact_match,strict": 0.5, "exact_match,flexible": 1.0})
+
+
+def test_model_version_shots_and_direction_come_from_the_results_beside_the_samples(cli, tmp_path):
+    results = {
+        "model_name": "org/model", "versions": {"wiki": 2}, "n-shot": {"wiki": 5},
+        "higher_is_better": {"wiki": {"perplexity": False, "acc": True}},
+    }  # fmt: skip
+    file = write(tmp_path, "wiki", [sample(n, perplexity=5.0 + n, acc=1.0) for n in range(12)], results)
+    (run,) = cli("import", "lm-eval", file, "--json")
+    better = {one["name"]: one["better"] for one in run["manifest"]["card"]["measure"]}
+    assert better == {"perplexity": "lower", "acc": "higher"}
+    assert (run["subject"], run["manifest"]["instrument_version"]) == ("org/model", "2")
+    assert run["manifest"]["config"]["settings"] == {"shots": 5}
+
+
+def test_clusters_come_from_a_field_of_the_documents(cli, tmp_path):
+    file = write(tmp_path, "t", [sample(n, acc=n % 2) for n in range(12)])
+    (run,) = cli("import", "lm-eval", file, "--cluster", "story", "--json")
+    assert run["summaries"]["items"]["measures"][0]["clusters"] == 6
+    assert "no field 'town' to cluster by" in cli("import", "lm-eval", file, "--cluster", "town", code=2)
+    assert [found["run"] for found in cli("runs", "--json")] == [run["run"]]
+
+
+def test_a_score_that_is_no_number_is_left_out(cli, tmp_path):
+    lines = [sample(n, acc=1.0, pair=[1, 2], broken=float("nan") if n else 0.5) for n in range(12)]
+    (run,) = cli("import", "lm-eval", write(tmp_path, "t", lines), "--json")
+    assert measures(run) == {"acc": 1.0, "broken": 0.5}
+
+
+def test_the_same_ids_with_other_documents_are_not_compared(cli, tmp_path):
+    lines = [sample(n, acc=1.0) for n in range(12)]
+    (one,) = cli("import", "lm-eval", write(tmp_path, "t", lines), "--subject", "one", "--json")
+    for line in lines:
+        line["doc"] = {"question": "Something else?"}
+    (two,) = cli("import", "lm-eval", write(tmp_path, "t", lines), "--subject", "two", "--json")
+    assert "items differ in content under the same id" in cli("compare", one["run"], two["run"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the file has no samples"),
+        ("{}\n", "samples_t.jsonl:1: not a sample of lm-evaluation-harness"),
+        ('{"doc_id": 1, "metrics": ["acc"], "acc": 1}\nnonsense\n', "samples_t.jsonl:2: not a sample"),
+        ("[" * 100_000 + "\n", "samples_t.jsonl:1: not a sample"),
+        ('{"doc_id": 1, "metrics": ["acc"], "acc": 1}\n' * 2, "two scores 'acc'"),
+        ('{"doc_id": 1, "metrics": ["acc"], "acc": "much"}\n', "no numeric scores"),
+    ],
+)
+def test_a_file_that_is_no_log_is_named_and_nothing_is_stored(cli, tmp_path, text, said):
+    (tmp_path / "samples_t.jsonl").write_text(text, encoding="utf-8")
+    assert said in cli("import", "lm-eval", tmp_path / "samples_t.jsonl", code=2)
+    assert cli("runs", "--json") == []
+
+
+def test_a_folder_stands_for_the_logs_in_it(cli, tmp_path):
+    (tmp_path / "logs").mkdir()
+    for name in ("one", "two"):
+        write(tmp_path / "logs", name, [sample(n, acc=1.0) for n in range(3)])
+    assert {run["instrument"] for run in cli("import", "lm-eval", "logs", "--json")} == {"one", "two"}
+    (tmp_path / "empty").mkdir()
+    assert "has no samples_*.jsonl" in cli("import", "lm-eval", "empty", code=2)
+    assert "are for one file" in cli("import", "lm-eval", "logs", "--subject", "me", code=2)

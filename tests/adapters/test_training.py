@@ -1,0 +1,141 @@
+"""Training environments hold nothing that measures models; rewards are the instruments' own scores."""
+
+import shutil
+
+import msgspec
+import pytest
+
+from sociometer.adapters.training import (
+    ENVIRONMENTS,
+    FIRST_TRAINING_SEED,
+    TRAINING_OPPONENTS,
+    Choices,
+    other_players,
+    training_items,
+    training_plan,
+)
+from sociometer.core.errors import UsageError
+from sociometer.engine.plan import make_plan
+from sociometer.instruments import load
+from sociometer.run_options import make_config
+
+
+def test_items(name, **options):
+    environment = ENVIRONMENTS[name]
+    config = make_config(environment.instrument, "baseline/random", tasks=(environment.task,), **options)
+    plan = make_plan(config, load(environment.instrument), bindings={})
+    return list(plan.items(plan.tasks[0]))
+
+
+test_items.__test__ = False
+
+
+def plan_of(name, **choices):
+    return training_plan(name, Choices(**choices))
+
+
+def test_number_guessing_trains_against_other_opponents_than_the_tests():
+    trained = {one.item.opponent for one in training_items(plan_of("numbers"))}
+    tested = {item.opponent for item in test_items("numbers")}
+    assert trained == set(TRAINING_OPPONENTS)
+    assert trained.isdisjoint(tested)
+
+
+def test_fresh_stories_for_training_are_none_of_the_tests():
+    trained = {one.item.tellings for one in training_items(plan_of("stories"))}
+    tested = {item.tellings for item in test_items("stories")}
+    assert trained
+    assert trained.isdisjoint(tested)
+
+
+def test_more_tasks_than_items_play_them_again_with_new_seeds():
+    found = list(training_items(plan_of("numbers"), 12))
+    assert len({(one.item.id, one.seed) for one in found}) == 12
+    assert {one.seed for one in found} == {FIRST_TRAINING_SEED, FIRST_TRAINING_SEED + 1, FIRST_TRAINING_SEED + 2}
+
+
+@pytest.fixture
+def scenarios(tmp_path):
+    """A file with one scenario of ours under another name and in other words."""
+    scenario = msgspec.structs.replace(test_items("sage")[0], id="t-1", cluster="t-1", first_words="Other words.")
+    path = tmp_path / "scenarios.jsonl"
+    path.write_bytes(msgspec.json.encode(scenario) + b"\n")
+    return path
+
+
+@pytest.fixture
+def held_out_scenarios(tmp_path):
+    path = tmp_path / "held-out.jsonl"
+    path.write_bytes(msgspec.json.encode(test_items("sage")[0]) + b"\n")
+    return path
+
+
+@pytest.fixture
+def shipped_weights(tmp_path):
+    return shutil.copytree(load("egosocial").folder / "games" / "weights", tmp_path / "weights")
+
+
+@pytest.fixture
+def bundled_trees(tmp_path):
+    return shutil.copytree(load("socialeval").folder / "data", tmp_path / "data" / "socialeval").parent
+
+
+@pytest.mark.parametrize(
+    ("name", "choices", "said"),
+    [
+        ("numbers", {"seed": 7}, "training seeds are 1,000,000 and above"),
+        ("stories", {"seed": 0}, "training seeds are 1,000,000 and above"),
+        ("numbers", {"settings": {"opponents": ("noisy-1", "level-3")}}, "held out for the test: level-3"),
+        ("numbers", {"settings": {"opponents": ("seated",)}}, "held out for the test: seated"),
+        ("holdem", {}, "the shipped hold'em opponents are held out"),
+        ("goals", {}, "the bundled trees are held out"),
+        ("sage", {}, "the bundled scenarios are held out"),
+        ("chess", {}, "unknown training environment 'chess'"),
+    ],
+)
+def test_what_measures_models_is_refused(name, choices, said):
+    with pytest.raises(UsageError, match=said):
+        plan_of(name, **choices)
+
+
+def test_copies_of_what_measures_models_are_refused(held_out_scenarios, shipped_weights, bundled_trees):
+    with pytest.raises(UsageError, match="is one of the test's"):
+        plan_of("sage", settings={"scenarios": str(held_out_scenarios)}, simulator="openai/gpt-4o-mini")
+    with pytest.raises(UsageError, match="is a shipped opponent"):
+        plan_of("holdem", settings={"weights": str(shipped_weights)})
+    with pytest.raises(UsageError, match="is one of the test's"):
+        plan_of("goals", data=str(bundled_trees))
+
+
+def test_official_trees_are_refused_by_name_and_by_content(official_data, tmp_path):
+    with pytest.raises(UsageError, match="has the name of an official file"):
+        plan_of("goals", data=str(official_data))
+    folder = tmp_path / "socialeval"
+    folder.mkdir()
+    some = next(path for path in (official_data / "socialeval").glob("*.json") if "example" in path.name)
+    shutil.copy(some, folder / some.name.replace("example", "mine"))
+    with pytest.raises(UsageError, match="is one of the test's"):
+        plan_of("goals", data=str(tmp_path))
+
+
+def test_the_person_in_training_is_a_model_and_never_the_rule_based_one(scenarios):
+    with pytest.raises(UsageError, match="name a model to play the person"):
+        plan_of("sage", settings={"scenarios": str(scenarios)})
+    choices = Choices(settings={"scenarios": str(scenarios)}, simulator="appraisal")
+    with pytest.raises(UsageError, match="is a stand-in and gives no reward"):
+        other_players("sage", choices, training_plan("sage", choices))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reward"),
+    [
+        ("sage", {"emotion": 65.0}, 0.65),
+        ("goals", {"achieved": 1.0, "partly": 0.0}, 1.0),
+        ("goals", {"achieved": 0.0, "partly": 1.0}, 0.5),
+        ("numbers", {"right": 0.3, "won": 1.0}, 0.3),
+        ("stories", {"first": 1.0, "third": 0.0}, 0.5),
+        ("holdem", {"right": 1.0, "chips": -3.0}, 1.0),
+    ],
+)
+def test_a_reward_is_between_0_and_1_and_comes_from_the_scores(name, values, reward):
+    assert ENVIRONMENTS[name].reward(values) == reward

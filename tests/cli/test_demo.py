@@ -1,0 +1,123 @@
+"""`record` and `demo` as a user meets them, on few items."""
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from sociometer.cli.demo import sample_config
+from sociometer.cli.demo_findings import LEAST_CLUSTERS, _cell, _verdict
+from sociometer.cli.main import run_command
+from sociometer.core.measure import Interval, Measure
+from sociometer.instruments import cards, load
+from sociometer.models.recorded import read_recording, write_recording
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "script.jsonl"
+    path.write_text('{"reply": "I hear you. Answer: B", "match": "."}\n', encoding="utf-8")
+    return f"scripted/{path}"
+
+
+@pytest.fixture
+def recording(tmp_path, script, capsys):
+    out = tmp_path / "owl.jsonl.gz"
+    assert run_command(["record", "--model", script, "--out", str(out), "--title", "Owl", "--only", "sesi"]) == 0
+    assert f"24 items: sesi 24; {out.stat().st_size:,} bytes" in capsys.readouterr().out
+    return out
+
+
+def test_recording_again_plays_nothing_and_writes_the_same(recording, script):
+    before = recording.read_bytes()
+    assert run_command(["record", "--model", script, "--out", str(recording), "--title", "Owl", "--only", "sesi"]) == 0
+    assert recording.read_bytes() == before
+    assert len(read_recording(recording).items) == 24
+
+
+def test_a_recording_of_nothing_is_not_written(tmp_path, script, capsys):
+    out = tmp_path / "none.jsonl.gz"
+    assert run_command(["record", "--model", script, "--out", str(out), "--no-play"]) == 2
+    assert "holds no item" in capsys.readouterr().err
+    assert not out.exists()
+    assert run_command(["record", "--model", script, "--out", str(tmp_path / "a.json")]) == 2
+    assert ".jsonl.gz" in capsys.readouterr().err
+
+
+def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_the_page(
+    tmp_path, recording, script, capsys
+):
+    folder = tmp_path / "demo"
+    words = ["demo", "--folder", str(folder), "--recording", str(recording), "--model", script]
+    assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
+    out = capsys.readouterr().out
+    assert "Recorded: Owl on 20" in out
+    assert "person: " in out
+    assert "model: I hear you. Answer: B" in out
+    rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi ", "sage ")) and "\t" in line]
+    assert [row[:2] for row in rows] == [["sesi accuracy", "24"], ["sage sentient", "1"]]
+    assert rows[0][2] == "100 %"
+    assert int(rows[1][2]) > int(rows[1][5])
+    assert rows[0][4].endswith("] of 12")
+    assert "Finding: Owl is " in out
+    assert (folder / "report.html").stat().st_size > 10_000
+    assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
+    assert "model: I hear you. Answer: B" in capsys.readouterr().out
+
+
+def test_items_that_changed_are_named_and_left_out(tmp_path, recording, capsys):
+    read = read_recording(recording)
+    gone = structs.replace(read.items[0], item="sesi-old-01")
+    write_recording(recording, read.about, (gone, *read.items[1:]))
+    words = ["demo", "--folder", str(tmp_path / "demo"), "--recording", str(recording), "--no-live", "--only", "sesi"]
+    assert run_command([*words, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "sesi: 1 recorded items changed since and are left out: sesi-old-01." in err
+    assert json.loads(out)["table"]["rows"][0][1] == 23
+
+
+@pytest.mark.parametrize("name", [name for name, card in cards().items() if card.demo_live != 1])
+def test_the_sample_of_an_instrument_is_english_and_has_no_reply_limit(name):
+    config = sample_config(name, "baseline/random")
+    assert config.sampling.max_tokens is None
+    assert config.limit >= LEAST_CLUSTERS
+    assert config.settings.get("language", "en") == "en"
+    assert config.repeats == 1
+    assert len(config.tasks or load(name).card.default_tasks()) == 1
+
+
+@pytest.mark.parametrize(
+    ("interval", "better", "verdict"),
+    [
+        (Interval(0.3, 0.6, clusters=12), "higher", "better than chance"),
+        (Interval(0.1, 0.2, clusters=12), "higher", "worse than chance"),
+        (Interval(0.1, 0.2, clusters=12), "lower", "better than chance"),
+        (Interval(0.3, 0.6, clusters=12), "lower", "worse than chance"),
+        (Interval(0.2, 0.6, clusters=12), "higher", "not clearly different from chance"),
+        (Interval(0.3, 0.6, clusters=11), "higher", None),
+        (Interval(None, None, clusters=12), "higher", None),
+        (None, "higher", None),
+    ],
+)
+def test_a_model_is_compared_with_chance_from_twelve_clusters_on(interval, better, verdict):
+    goal = structs.replace(cards()["sesi"].measures_of("questions")[0], better=better)
+    measure = Measure("accuracy", 0.5, interval=interval, items=20)
+    assert _verdict(goal, measure) == verdict
+    assert ("[" in _cell((goal, measure), 20, bare=False)) == (verdict is not None)
+
+
+def test_after_the_demo_the_next_command_of_the_readme_can_be_played(embedded_model, tmp_path, monkeypatch, capsys):
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    after = lines[next(at for at, line in enumerate(lines) if line.startswith("make demo")) + 1].partition("#")[0]
+    program, *words = after.split()
+    assert program == ".venv/bin/sociometer"
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    assert run_command([*words, "--dry-run"]) == 0
+    assert "smollm2-135m" in capsys.readouterr().out
+
+
+def test_make_puts_the_embedded_model_where_run_looks_for_it():
+    assert "SOCIOMETER_CACHE" not in (ROOT / "Makefile").read_text(encoding="utf-8")

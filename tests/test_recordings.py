@@ -1,0 +1,76 @@
+"""A recording is made from stored runs and matches today's items; an item that changed is reported by its name."""
+
+import pytest
+from msgspec import structs
+
+import sociometer as sm
+from sociometer.core.errors import UsageError
+from sociometer.core.prompts import Prompts
+from sociometer.models.recorded import BUNDLED, ModelRecording, bundled, load_recording
+from sociometer.recordings import matching, recorded_items, recorded_model
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    """Three items of SESI, recorded from a script that always takes B."""
+    folder = tmp_path_factory.mktemp("recorded")
+    (folder / "script.jsonl").write_text('{"reply": "Answer: B", "match": "."}\n', encoding="utf-8")
+    run = sm.run("sesi", f"scripted/{folder / 'script.jsonl'}", limit=3, store=folder / "store.db")
+    return ModelRecording("owl", recorded_model([run], "Owl 1.5B"), recorded_items([run]))
+
+
+def test_a_recording_holds_each_item_once_with_the_replies_to_it(recording):
+    assert [len(item.replies) for item in recording.items] == [1, 1, 1]
+    assert len({item.item for item in recording.items}) == 3
+    assert recording.items[0].replies[0].reply.text == "Answer: B"
+
+
+def test_what_was_just_recorded_matches(recording):
+    found = matching(recording)
+    assert found.items == recording.items
+    assert found.changed == ()
+
+
+def test_an_item_of_another_wording_is_reported_by_its_name(recording):
+    first, *rest = recording.items
+    replies = (structs.replace(first.replies[0], asked="0" * 32),)
+    found = matching(structs.replace(recording, items=(structs.replace(first, replies=replies), *rest)))
+    assert found.items == tuple(rest)
+    assert [item.item for item, _ in found.changed] == [first.item]
+    assert "holds no" in found.changed[0][1]
+
+
+def test_a_changed_prompt_is_reported_for_every_item(recording, monkeypatch):
+    render = Prompts.render
+    monkeypatch.setattr(Prompts, "render", lambda *given, **values: render(*given, **values) + " Think well.")
+    found = matching(recording)
+    assert found.items == ()
+    assert [item.item for item, _ in found.changed] == [item.item for item in recording.items]
+
+
+def test_an_item_that_is_gone_or_asks_for_fewer_replies_is_reported(recording):
+    first, second, _ = recording.items
+    gone = structs.replace(first, item="sesi-none")
+    more = structs.replace(second, replies=second.replies * 2)
+    found = matching(structs.replace(recording, items=(gone, more)))
+    assert [why for _, why in found.changed] == ["the item is gone", "it asks for 1 replies; 2 were recorded"]
+
+
+def test_a_recording_is_of_one_model_with_a_digest(tmp_path):
+    run = sm.run("sesi", "baseline/random", limit=1, store=tmp_path / "store.db")
+    with pytest.raises(UsageError, match="whose weights have a digest"):
+        recorded_model([run], "chance")
+
+
+@pytest.mark.parametrize("name", bundled())
+def test_a_recording_that_ships_matches_its_items(name):
+    """Fails where nothing matches any more; where something does, the demo plays that, and this says what changed."""
+    found = matching(load_recording(name))
+    assert found.items, f"no item of {name} matches; record it again: make recording MODEL=PATH.gguf"
+    if found.changed:
+        names = ", ".join(f"{item.instrument} {item.item}" for item, _ in found.changed)
+        pytest.skip(f"{len(found.changed)} items of {name} changed since it was recorded (make recording): {names}")
+
+
+def test_the_recordings_that_ship_are_small():
+    assert sum(path.stat().st_size for path in BUNDLED.glob("*")) < 3_000_000

@@ -1,0 +1,37 @@
+"""A study that is made by the command and served in this process."""
+
+from person import Person
+from serving import Served
+
+from sociometer.cli.main import run_command
+from sociometer.instruments import load
+from sociometer.store.store import Store
+from sociometer.web.study.app import study_application
+from sociometer.web.study.book import StudyBook, book_path
+
+
+class OpenStudy:
+    """The study `spring` of a store of its own."""
+
+    def __init__(self, path, *options):
+        self.path = path
+        assert run_command(["study", "create", *options, "--name", "spring", "--store", str(path)]) == 0
+
+    def __enter__(self):
+        self.store, self.book = Store(self.path), StudyBook(book_path(self.path))
+        self.study = self.book.study("spring")
+        self.served = Served(study_application(self.study, self.store, self.book, load)).__enter__()
+        self.link = f"/join/{self.study.secret}"
+        return self
+
+    def __exit__(self, *_):
+        self.served.__exit__()
+        self.store.close()
+        self.book.close()
+
+    def person(self, **options):
+        return Person(self.served.url, self.link, **options)
+
+    def run_of(self, person):
+        """The run of somebody who has joined."""
+        return self.book.with_code("spring", person.code).run

@@ -1,0 +1,313 @@
+"""A study over HTTP: every instrument to its end, leaving and coming back, withdrawing, and everything forbidden."""
+
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+from open_study import OpenStudy
+from person import Form
+from serving import Client
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.store.store import Store
+from sociometer.web.study.book import book_path
+
+
+@pytest.fixture
+def seceu(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "4", "--ask", "age", "--shows", "score") as opened:
+        yield opened
+
+
+def csrf_of(person):
+    return Form(person.page().text, "/take").hidden["csrf"]
+
+
+CASES = {
+    "sesi": ["sesi", "--limit", "3"],
+    "seceu": ["seceu", "--limit", "3"],
+    "seceu-zh": ["seceu", "--limit", "3", "--language", "zh"],
+    "stories": ["egosocial", "--task", "generated", "--limit", "1"],
+    "blackjack": ["egosocial", "--task", "blackjack", "--limit", "2"],
+    "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=3"],
+    "holdem": ["egosocial", "--task", "holdem", "--limit", "2"],
+    "trees": ["socialeval", "--task", "goals", "--limit", "2"],
+    "trees-zh": ["socialeval", "--task", "goals", "--limit", "2", "--language", "zh"],
+    "abilities": ["socialeval", "--task", "abilities", "--limit", "2"],
+    "talk": ["sage", "--limit", "1"],
+    "talk-zh": ["sage", "--limit", "1", "--language", "zh"],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_person_takes_an_instrument_to_its_end_and_every_answer_is_read(case, tmp_path):
+    with OpenStudy(tmp_path / "s.db", *CASES[case]) as opened:
+        person = opened.person(points=(50, 40) if case == "numbers" else (4, 3, 2, 1)).join()
+        assert person.answer_all() > 0
+        assert ("Thank you" if "zh" not in case else "谢谢您") in person.page().text
+        run = sm.get_run(opened.run_of(person), store=opened.path)
+        episodes = list(run.episodes())
+        assert run.status == "finished" and run.subject == "human"
+        assert episodes and all(episode.failure is None for episode in episodes)
+        assert [episode.item.id for episode in episodes if episode.score.unreadable] == []
+        run.summary(run.tasks[0])
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_points_that_are_entered_are_the_points_that_are_scored(tmp_path, language):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--language", language) as opened:
+        lots = random.Random(3)
+        person = opened.person().join()
+        given = []
+        while True:
+            cuts = sorted(lots.randrange(21) for _ in range(3))
+            person.points = [b / 2 - a / 2 for a, b in zip([0, *cuts], [*cuts, 20], strict=True)]
+            if not person.answer():
+                break
+            given.append(tuple(person.points))
+        stored = [episode.outcome.points for episode in sm.get_run(opened.run_of(person), store=opened.path).episodes()]
+        assert stored == given and len(given) == 40
+
+
+@pytest.mark.parametrize(
+    "points", [(1, 2, 3, 5), (0, 0, 0, 0), (-1, 4, 4, 3), ("", 4, 3, 3), ("nan", 1, 2, 3), ("x", 1, 2, 3)]
+)
+def test_points_that_do_not_share_out_ten_are_asked_for_again_with_what_was_entered(seceu, points):
+    person = seceu.person().join()
+    form = Form(person.page().text, "/take")
+    got = person.post("/take", {**form.hidden, **dict(zip(form.numbers, points, strict=True))})
+    assert got.status == 422 and 'role="alert"' in got.text
+    assert all(f'value="{value}"' in got.text for value in points if value != "")
+    assert Form(person.page().text, "/take").hidden["number"] == "0"
+
+
+def test_nobody_takes_part_without_agreeing(seceu):
+    person = seceu.person()
+    got = person.post(person.join_path, {"about-0": "30"})
+    assert got.status == 422 and 'value="30"' in got.text
+    assert seceu.book.participants("spring") == []
+
+
+def test_what_is_asked_about_a_person_is_kept_and_nothing_else(seceu):
+    person = seceu.person()
+    person.post(person.join_path, {"agree": "yes", "about-0": " 41 ", "about-1": "x", "name": "Ada"})
+    (participant,) = seceu.book.participants("spring")
+    assert participant.about == {"age": "41"}
+
+
+def test_a_person_leaves_and_comes_back_with_the_code(seceu):
+    person = seceu.person().join()
+    person.answer()
+    other = seceu.person()
+    assert other.come_back(person.code.upper().replace("-", " ")).status == 303
+    assert Form(other.page().text, "/take").hidden["number"] == "1"
+    assert other.answer_all() == 3
+
+
+def test_a_form_that_is_sent_twice_counts_once(seceu):
+    person = seceu.person().join()
+    fields = person.filled(Form(person.page().text, "/take"))
+    for _ in range(3):
+        assert person.post("/take", fields).status == 303
+    assert Form(person.page().text, "/take").hidden["number"] == "1"
+
+
+def test_a_person_is_compared_with_a_model_on_the_same_items(seceu):
+    person = seceu.person().join()
+    person.answer_all()
+    model = sm.run("seceu", model="baseline/random", limit=4, store=seceu.path)
+    compared = sm.compare(model, seceu.run_of(person), store=seceu.path)
+    assert not compared.comparisons[0].refused
+
+
+def test_the_result_is_shown_only_where_the_study_shows_it(seceu, tmp_path):
+    person = seceu.person().join()
+    person.answer_all()
+    assert "Your result" in person.page().text
+    with OpenStudy(tmp_path / "t.db", "seceu", "--limit", "1") as opened:
+        other = opened.person().join()
+        other.answer_all()
+        assert "Your result" not in other.page().text
+
+
+def test_everyone_has_a_form_of_their_own(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--form", "3") as opened:
+        people = [opened.person().join() for _ in range(4)]
+        assert [person.answer_all() for person in people] == [3] * 4
+        forms = [
+            frozenset(episode.item.id for episode in sm.get_run(opened.run_of(person), store=opened.path).episodes())
+            for person in people
+        ]
+        assert len(set(forms)) > 1
+
+
+def test_the_quota_holds(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", "--quota", "2") as opened:
+        for _ in range(2):
+            opened.person().join()
+        late = opened.person()
+        got = late.post(late.join_path, {"agree": "yes"})
+        assert got.status == 403 and "all the participants" in got.text
+
+
+def test_response_times_are_kept_apart_from_the_answers(seceu, capsys):
+    person = seceu.person().join()
+    person.answer_all()
+    times = list(seceu.book.timings("spring"))
+    assert [time.question for time in times] == [0, 1, 2, 3] and all(time.seconds >= 0 for time in times)
+    capsys.readouterr()
+    assert run_command(["study", "show", "spring", "--json", "--store", str(seceu.path)]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["status"] == "finished" and row["items"] == 4 and row["answers"] == 4
+
+
+# What is forbidden
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/take"), ("GET", "/end"), ("GET", "/stored"),
+                                              ("POST", "/take"), ("POST", "/withdraw")])  # fmt: skip
+def test_without_a_session_there_is_no_page(seceu, method, path):
+    stranger = Client(seceu.served.url)
+    got = stranger.get(path) if method == "GET" else stranger.post(path, {})
+    assert got.status == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/join/", "/join/x", "/s/lab/", "/enter", "/join/../take"])
+def test_without_the_secret_of_the_link_there_is_nothing(seceu, path):
+    got = Client(seceu.served.url).get(path)
+    assert got.status in (403, 404) and "spring" not in got.text
+
+
+def test_a_participant_reaches_only_their_own_answers(seceu):
+    one, two = seceu.person().join(), seceu.person().join()
+    one.answer()
+    theirs = Form(two.page().text, "/take")
+    stolen = {**two.filled(theirs), "csrf": csrf_of(one)}
+    assert two.post("/take", stolen).status == 403
+    assert Client(one.url, one.cookie).post("/take", two.filled(theirs)).status == 403
+    assert Form(two.page().text, "/take").hidden["number"] == "0"
+    assert Form(one.page().text, "/take").hidden["number"] == "1"
+
+
+def test_a_form_of_another_site_changes_nothing(seceu):
+    person = seceu.person().join()
+    fields = person.filled(Form(person.page().text, "/take"))
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": None}, {"Sec_Fetch_Site": "cross-site"}):
+        assert person.post("/take", fields, **headers).status == 403
+        assert person.post("/withdraw", fields, **headers).status == 403
+    assert person.post("/take", {**fields, "csrf": "x"}).status == 403
+    assert person.post("/withdraw", {}).status == 403
+    assert Form(person.page().text, "/take").hidden["number"] == "0"
+
+
+def test_guessing_codes_is_slowed_down(seceu):
+    person = seceu.person().join()
+    guesser = seceu.person()
+    assert [guesser.come_back("aaaa-bbbb-cccc").status for _ in range(12)] == [403] * 10 + [429] * 2
+    assert guesser.come_back(person.code).status == 429
+
+
+def test_a_study_that_cannot_go_on_says_so_and_goes_on_later(tmp_path, openai_server):
+    from servers.faults import Fault
+
+    role = f"simulator=vllm/m@{openai_server.url}#one"
+    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--role", role, "--max-requests", "1") as opened:
+        openai_server.fault_of = lambda number: Fault(status=500)
+        person = opened.person().join()
+        person.answer()
+        got = person.get("/take")
+        assert got.status == 503 and "paused" in got.text
+        assert person.get("/take").status == 503
+        (run,) = sm.runs(store=opened.path)
+        assert run.status == "stopped"
+
+
+@pytest.mark.parametrize("model", ["openai/x@http://evil.example/v1#a", "python/os:system"])
+def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
+    from sociometer.core.config import RunConfig
+    from sociometer.core.errors import UsageError
+    from sociometer.web.study.app import refuse_unconfirmed
+    from sociometer.web.study.records import Study
+
+    study = Study("spring", RunConfig(instrument="sage", subject="human", roles={"simulator": model}))
+    for confirmed in ({}, {"simulator": "openai/x"}):
+        with pytest.raises(UsageError, match="--role simulator="):
+            refuse_unconfirmed(study, confirmed)
+    refuse_unconfirmed(study, {"simulator": model})
+    with pytest.raises(UsageError, match="no role 'judge'"):
+        refuse_unconfirmed(study, {"simulator": model, "judge": "openai/x"})
+
+
+def test_a_code_opens_only_the_study_it_belongs_to(seceu, tmp_path):
+    person = seceu.person().join()
+    assert seceu.book.with_code("autumn", person.code) is None
+
+
+def test_codes_and_cookies_are_not_in_the_file(seceu):
+    person = seceu.person().join()
+    body = b"".join(path.read_bytes() for path in seceu.path.parent.glob("s.db.studies*"))
+    assert person.code.replace("-", "").encode() not in body
+    assert person.cookie.partition("=")[2].encode() not in body
+    assert book_path(seceu.path).stat().st_mode & 0o077 == 0
+
+
+def test_what_a_person_writes_is_shown_as_text(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age") as opened:
+        person = opened.person(words="<script>alert(1)</script>")
+        person.join(**{"about-0": "<b>9</b>"})
+        person.answer()
+        assert "&lt;script&gt;" in person.page().text and "<script>alert" not in person.page().text
+        assert "&lt;b&gt;9" in person.get("/stored").text
+
+
+# Withdrawing
+
+
+def test_withdrawing_deletes_every_trace(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age") as opened:
+        secret = "Zwiebelturm im Regen"
+        person, other = opened.person(words=f"{secret}, tell me more."), opened.person()
+        person.join(**{"about-0": "Neunundneunzig"})
+        other.join()
+        for _ in range(3):
+            person.answer()
+        other.answer_all()
+        run = opened.run_of(person)
+        form = Form(person.get("/stored").text, "/withdraw")
+        assert person.post("/withdraw", form.hidden).status == 200
+        assert person.get("/take").status == 403
+        assert opened.person().come_back(person.code).status == 403
+        assert opened.book.study("spring").withdrawn == 1
+        left = opened.run_of(other)
+        kept = [episode.outcome for episode in sm.get_run(left, store=opened.path).episodes()]
+        item = next(sm.get_run(left, store=opened.path).episodes()).item.id
+        assert kept and all(event.messages for event in sm.get_run(left, store=opened.path).transcript(item)
+                            if hasattr(event, "messages"))  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "sociometer.cli.main", "verify", "--store", str(opened.path)], capture_output=True
+    )
+    assert done.returncode == 0
+    for path in opened.path.parent.glob("s.db*"):
+        if path.is_file():
+            body = path.read_bytes()
+            assert run.encode() not in body and b"Neunundneunzig" not in body, path
+            assert secret.encode() not in body, path
+    with Store(opened.path) as store:
+        texts = store.reader.execute("SELECT body FROM text").fetchall()
+        from sociometer.store.texts import unpack
+
+        assert texts and not any(secret.encode() in unpack(body) for (body,) in texts)
+
+
+def test_the_owner_can_withdraw_a_participant(seceu):
+    person = seceu.person().join()
+    person.answer_all()
+    (participant,) = seceu.book.participants("spring")
+    command = ["study", "withdraw", "spring", participant.id, "--store", str(seceu.path)]
+    assert run_command(command) == 0
+    assert seceu.book.participants("spring") == []
+    assert person.get("/take").status == 403
+    assert run_command(command) == 2

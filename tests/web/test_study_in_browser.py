@@ -1,0 +1,102 @@
+"""Scripted people take every instrument to its end in a real browser, on a phone and a desk, in both languages."""
+
+import pytest
+from open_study import OpenStudy
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+import sociometer as sm
+
+NAMELESS = (
+    "return [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a')]"
+    ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim()))"
+    ".map((e) => e.outerHTML)"
+)
+CASES = {
+    "choice": (["sesi", "--limit", "2"], 390, "light"),
+    "points": (["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place"], 390, "dark"),
+    "blackjack": (["egosocial", "--task", "blackjack", "--limit", "1"], 390, "light"),
+    "numbers": (["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"], 1300, "dark"),
+    "holdem": (["egosocial", "--task", "holdem", "--limit", "1"], 1300, "light"),
+    "tree": (["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"], 1300, "dark"),
+    "talk": (["sage", "--limit", "1", "--language", "zh", "--set", "turns=3"], 390, "light"),
+}
+
+
+def look(browser, width, mode):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    feature = {"name": "prefers-color-scheme", "value": mode}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+
+def check(browser, width, language):
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.execute_script(NAMELESS) == []
+    assert browser.execute_script("return document.documentElement.lang") == language
+    assert len(browser.find_elements(By.TAG_NAME, "h1")) == 1
+
+
+def send(browser, form):
+    """Presses the button of a form and waits for the next page."""
+    page = browser.find_element(By.TAG_NAME, "html")
+    browser.find_element(By.CSS_SELECTOR, f"{form} button").click()
+    WebDriverWait(browser, 30).until(lambda b: b.find_element(By.TAG_NAME, "html") != page)
+
+
+def fill(browser):
+    numbers = browser.find_elements(By.CSS_SELECTOR, ".answer input[type=number]")
+    for field, points in zip(numbers, (4, 3, 2, 1), strict=False):
+        field.send_keys(str(points))
+    for field in browser.find_elements(By.CSS_SELECTOR, ".answer textarea"):
+        field.send_keys("I see.")
+    for option in browser.find_elements(By.CSS_SELECTOR, ".answer input[type=radio]")[:1]:
+        option.send_keys(" ")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_person_takes_it_to_the_end(case, browser, tmp_path):
+    options, width, mode = CASES[case]
+    language = "zh" if "zh" in options else "en"
+    with OpenStudy(tmp_path / "s.db", *options) as opened:
+        browser.get_log("browser")
+        browser.delete_all_cookies()
+        look(browser, width, mode)
+        browser.get(opened.served.url + opened.link)
+        check(browser, width, language)
+        browser.find_element(By.NAME, "agree").send_keys(" ")
+        send(browser, "form")
+        check(browser, width, language)
+        browser.find_element(By.CSS_SELECTOR, "a.button").click()
+        for _ in range(100):
+            WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".answer, .narrow > h1"))
+            check(browser, width, language)
+            if browser.current_url.endswith("/end"):
+                break
+            fill(browser)
+            send(browser, ".answer")
+        assert browser.current_url.endswith("/end")
+        browser.find_element(By.CSS_SELECTOR, ".bar a").click()
+        check(browser, width, language)
+        assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+        (run,) = sm.runs(store=opened.path)
+        assert run.status == "finished" and not run.failures()
+
+
+def test_the_points_that_are_left_are_counted_and_a_wrong_sum_is_said(browser, tmp_path):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "1") as opened:
+        browser.delete_all_cookies()
+        look(browser, 1300, "light")
+        browser.get(opened.served.url + opened.link)
+        browser.find_element(By.NAME, "agree").send_keys(" ")
+        send(browser, "form")
+        browser.find_element(By.CSS_SELECTOR, "a.button").click()
+        fields = WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".answer [type=number]"))
+        for field in fields:
+            field.send_keys("2")
+        assert browser.find_element(By.CSS_SELECTOR, "#left output").text == "2"
+        send(browser, ".answer")
+        # The browser answers a form that failed with the page of the same question.
+        assert "must add up to 10" in browser.find_element(By.CSS_SELECTOR, "[role=alert]").text
+        fields = browser.find_elements(By.CSS_SELECTOR, "[type=number]")
+        assert [field.get_attribute("value") for field in fields] == ["2"] * 4

@@ -1,0 +1,107 @@
+"""Thirty people take a study at once; the server is killed in the middle; everyone goes on, and a norm is made."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
+
+from person import Form, Person
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+
+PEOPLE, SCENARIOS = 30, 40
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def start(store, port):
+    command = ["study", "open", "spring", "--store", str(store), "--port", str(port), "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.PIPE, text=True
+    )
+    return process, urlsplit(json.loads(process.stdout.readline())["link"])
+
+
+class Patient(Person):
+    """Somebody who reloads the page when the server is away, and remembers what was accepted."""
+
+    def __init__(self, *arguments, seed):
+        super().__init__(*arguments)
+        self.lots = random.Random(seed)
+        self.accepted = {}
+
+    def send(self, *arguments):
+        for _ in range(600):
+            try:
+                return super().send(*arguments)
+            except (ConnectionError, OSError):
+                time.sleep(0.05)
+        raise TimeoutError
+
+    def take(self):
+        while True:
+            form = Form(self.page().text, "/take")
+            if not form.hidden:
+                return self
+            number = int(form.hidden["number"])
+            # What was accepted is never asked for again.
+            assert number not in self.accepted
+            cuts = sorted(self.lots.randrange(11) for _ in range(3))
+            self.points = [b - a for a, b in zip([0, *cuts], [*cuts, 10], strict=True)]
+            if self.post("/take", self.filled(form)).status == 303:
+                self.accepted[number] = tuple(map(float, self.points))
+
+
+def test_a_killed_study_goes_on_and_its_answers_make_a_norm(tmp_path, capsys):
+    store, port = tmp_path / "s.db", free_port()
+    create = ["study", "create", "seceu", "--name", "spring", "--store", str(store)]
+    assert run_command(create) == 0
+    process, link = start(store, port)
+    people = [Patient(f"http://127.0.0.1:{port}", link.path, seed=number) for number in range(PEOPLE)]
+    with ThreadPoolExecutor(PEOPLE) as pool:
+        for person in people:
+            person.join()
+        taking = [pool.submit(person.take) for person in people]
+        for _ in range(2):
+            before = sum(len(person.accepted) for person in people)
+            while sum(len(person.accepted) for person in people) < before + PEOPLE * SCENARIOS // 4:
+                time.sleep(0.01)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            process.stdout.close()
+            process, _ = start(store, port)
+        for one in taking:
+            one.result(120)
+    process.terminate()
+    assert process.wait(60) == 0
+    process.stdout.close()
+
+    assert all(len(person.accepted) == SCENARIOS for person in people)
+    runs = [run for run in sm.runs(store=store) if run.record.name.startswith("spring.")]
+    assert len(runs) == PEOPLE and all(run.status == "finished" and not run.failures() for run in runs)
+    stored = sorted(tuple(episode.outcome.points for episode in run.episodes()) for run in runs)
+    assert stored == sorted(tuple(person.accepted[n] for n in range(SCENARIOS)) for person in people)
+
+    norm = tmp_path / "norm.json"
+    capsys.readouterr()
+    assert run_command(["norms", "seceu", "build", "--study", "spring", "--to", str(norm), "--store", str(store)]) == 0
+    assert json.loads(norm.read_text())["people"] == PEOPLE
+    placed = sm.run("seceu", model="baseline/oracle", settings={"norm": str(norm)}, store=store)
+    assert placed.summary().measure("percentile").value is not None
+
+
+def test_a_study_that_is_not_there_is_an_error(tmp_path, capsys):
+    sm.run("sesi", model="baseline/random", limit=1, store=tmp_path / "s.db")
+    assert run_command(["study", "open", "winter", "--store", str(tmp_path / "s.db")]) == 2
+    assert "unknown study 'winter'" in capsys.readouterr().err
+    assert run_command(["norms", "seceu", "build", "--study", "winter", "--store", str(tmp_path / "s.db")]) == 2

@@ -1,0 +1,223 @@
+"""The pages of `sociometer view`, over HTTP."""
+
+import http.client
+import json
+import re
+import subprocess
+import sys
+import time
+from html import unescape
+from urllib.parse import urlsplit
+
+import pytest
+from hostile_subject import HOSTILE
+from serving import Client
+
+import sociometer as sm
+from sociometer.analysis.formatting import number
+from sociometer.store.run_search import RunSearch
+from sociometer.store.store import Store
+
+
+def runs_of(stored, instrument):
+    return [run.id for run in sm.runs(store=stored) if run.instrument == instrument]
+
+
+def links(text, part):
+    return [unescape(link) for link in re.findall(r'href="([^"]+)"', text) if part in link]
+
+
+def plain(text):
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", text)).split())
+
+
+def test_the_list_shows_every_run_with_its_progress(owner, stored):
+    text = owner.get("/s/lab/").text
+    for run in sm.runs(store=stored):
+        assert f'data-run="{run.id}"' in text
+    assert "12 / 12" in plain(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [("q=oracle", 2), ("q=oracle+sesi", 1), ("instrument=sesi", 3), ("status=finished", 6), ("status=playing", 0),
+     ("q=100%25", 0), ("q=_", 0), ("page=7", 6), ("page=-1", 6), ("page=%00", 6)],
+)  # fmt: skip
+def test_the_list_is_searched_and_filtered(owner, query, count):
+    got = owner.get(f"/s/lab/?{query}")
+    assert got.status == 200
+    assert f"{count} run" in plain(got.text)
+
+
+def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
+    with Store(tmp_path / "s.db") as store, Store(stored) as other:
+        record = next(iter(other.runs.all()))
+        made = store.runs.create(record.manifest, "hash")
+        assert [run.id for run in store.runs.found(RunSearch(status="stopped"))] == [made.id]
+        assert store.runs.count(RunSearch(status="playing")) == 0
+
+
+def test_a_run_shows_its_numbers_items_and_figures(owner, stored):
+    run = runs_of(stored, "sesi")[0]
+    text = owner.get(f"/s/lab/run/{run}/").text
+    shown = sm.get_run(run, store=stored).summary().measure("accuracy")
+    assert number(shown.value, "share") in text
+    assert len(links(text, "/item?")) == 12
+    assert f"/run/{run}/figure/0?" in text
+
+
+def test_items_are_sorted_and_filtered(owner, stored):
+    run = runs_of(stored, "sesi")[0]
+    scores = [row["score.correct"] for row in sm.get_run(run, store=stored).rows()]
+    for order, wanted in (("lowest", sorted(scores)), ("highest", sorted(scores, reverse=True))):
+        text = owner.get(f"/s/lab/run/{run}/?shown={order}").text
+        body = text[text.index('aria-label="Items"') :]
+        found = [float(value) / 100 for value in re.findall(r'<td class="n">([\d.]+) %</td>', body)]
+        assert found == wanted
+    assert links(owner.get(f"/s/lab/run/{run}/?shown=failed").text, "/item?") == []
+    assert len(links(owner.get(f"/s/lab/run/{run}/?q=emp").text, "/item?")) < 12
+
+
+@pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])
+def test_every_link_and_picture_of_a_run_opens(owner, stored, instrument):
+    page = f"/s/lab/run/{runs_of(stored, instrument)[0]}/"
+    text = owner.get(page).text
+    pictures = [unescape(source) for source in re.findall(r'src="(/s/[^"]+)"', text)][:2]
+    assert pictures
+    for source in pictures:
+        got = owner.get(source)
+        assert got.status == 200 and got.headers["Content-Type"].startswith("image/svg+xml")
+        assert "sandbox" in got.headers["Content-Security-Policy"]
+        assert got.text.lstrip().startswith("<svg")
+    for link in [*links(text, "task=")[:4], *links(text, "/item?")[:2]]:
+        assert owner.get(link).status == 200
+
+
+def test_a_transcript_shows_every_turn_the_thoughts_and_what_stands_beside(owner, stored):
+    run = sm.get_run(runs_of(stored, "sage")[0], store=stored)
+    item = next(run.episodes()).item.id
+    text = plain(owner.get(f"/s/lab/run/{run.id}/item?item={item}").text)
+    for event in run.transcript(item):
+        if hasattr(event, "reply"):
+            assert " ".join(event.reply.text.split()) in text
+    assert "Emotion" in text
+
+
+def test_a_hostile_subject_stays_text_everywhere(owner, stored):
+    run = next(run for run in sm.runs(store=stored) if run.subject == HOSTILE)
+    other = runs_of(stored, "sesi")[0]
+    item = next(run.episodes()).item.id
+    for path in (
+        "/s/lab/",
+        f"/s/lab/run/{run.id}/",
+        f"/s/lab/run/{run.id}/item?item={item}",
+        f"/s/lab/side-by-side?run={run.id}&run={other}",
+        f"/s/lab/side-by-side/item?run={run.id}&run={other}&item={item}",
+    ):
+        text = owner.get(path).text
+        assert "&lt;script&gt;window.hacked" in text, path
+        assert "<script>window" not in text and "<img src=x" not in text
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/s/nowhere/", "/s/lab/run/nowhere/", "/s/lab/run/sesi/item?item=%3Cscript%3E", "/s/lab/side-by-side?run=x",
+     "/s/lab/run/last/?task=nothing", "/s/lab/run/last/?shown=nothing", "/s/lab/run/last/figure/x",
+     "/s/lab/run/last/figure/0?mode=pink", "/nowhere"],
+)  # fmt: skip
+def test_a_wrong_link_is_an_error_that_says_so(owner, path):
+    got = owner.get(path)
+    assert got.status == 404
+    assert "Traceback" not in got.text and "<script>" not in got.text
+
+
+def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, stored):
+    random, oracle = runs_of(stored, "sesi")[:2]
+    got = owner.get(f"/s/lab/side-by-side?run={oracle}&run={random}")
+    verdict = sm.compare(oracle, random, store=stored).verdict
+    assert " ".join(verdict.split()) in plain(got.text)
+    rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', got.text)
+    assert len(rows) == 12
+    leads = [float(first) - float(second) for first, second in rows]
+    assert leads == sorted(leads, reverse=True) and leads[0] == 100.0
+    other = owner.get(f"/s/lab/side-by-side?run={oracle}&run={random}&order=second").text
+    rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', other)
+    assert [float(a) - float(b) for a, b in rows] == sorted(leads)
+
+
+def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
+    got = owner.get(f"/s/lab/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
+    assert got.status == 404 and "is of sesi" in plain(got.text)
+
+
+def test_the_first_part_of_a_page_comes_before_the_slow_ones(owner, stored):
+    runs = runs_of(stored, "sesi")[:2]
+    place = urlsplit(owner.url)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+    connection.request("GET", f"/s/lab/side-by-side?run={runs[0]}&run={runs[1]}", headers={"Cookie": owner.cookie})
+    answer = connection.getresponse()
+    first = answer.read1(65_536).decode()
+    assert "<h1>" in first and "Verdict" not in first
+    assert "Item by item" in answer.read().decode()
+    connection.close()
+
+
+def read_events(client, path, enough):
+    place = urlsplit(client.url)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+    connection.request("GET", path, headers={"Cookie": client.cookie})
+    answer, text = connection.getresponse(), ""
+    until = time.monotonic() + 30
+    while not enough(text) and time.monotonic() < until:
+        text += answer.read1(4_096).decode()
+    connection.close()
+    return answer, text
+
+
+def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
+    from servers.faults import slow
+
+    openai_server.fault_of = lambda number: slow(0.25)
+    command = ["run", "sesi", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "20", "--in-flight", "1"]
+    command += ["--name", "live", "--quiet", "--store", str(stored)]
+    process = subprocess.Popen([sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.DEVNULL)
+    try:
+        while "1 run found" not in plain(owner.get("/s/lab/?q=live").text):
+            time.sleep(0.1)
+        run = sm.get_run("live", store=stored).id
+        answer, text = read_events(owner, f"/s/lab/events?run={run}", lambda text: text.count("event: run") >= 3)
+        assert answer.headers["Content-Type"] == "text/event-stream"
+        done = [json.loads(line[6:])["done"] for line in text.splitlines() if line.startswith('data: {"id"')]
+        assert done == sorted(done) and done[0] < done[-1] < 20
+        assert '"status":"playing"' in text
+    finally:
+        process.terminate()
+        process.wait()
+        with Store(stored) as store:
+            store.runs.delete(store.runs.get("live").id)
+
+
+def test_the_command_prints_a_link_that_opens_the_pages(stored):
+    command = [sys.executable, "-m", "sociometer.cli.main", "view", "--store", str(stored), "--port", "0", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        link = json.loads(process.stdout.readline())["link"]
+        client = Client(link.partition("/enter")[0])
+        assert client.post("/enter", {"token": link.partition("token=")[2]}).status == 303
+        assert client.get("/s/lab/").status == 200
+        again = json.loads(process.stdout.readline())["link"]
+        assert again != link and again.startswith(client.url)
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+        process.stdout.close()
+
+
+def test_a_store_that_is_not_there_and_a_port_in_use_are_said(tmp_path, stored, served):
+    for options, said in (
+        (["--store", str(tmp_path / "none.db")], "there is no store here"),
+        (["--store", str(stored), "--port", str(served.port)], "give another --port"),
+    ):
+        command = [sys.executable, "-m", "sociometer.cli.main", "view", *options]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 2 and said in done.stderr

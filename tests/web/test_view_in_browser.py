@@ -1,0 +1,109 @@
+"""The pages of `sociometer view` in a real browser: on a phone and a desk, in both themes, deaf to a hostile model."""
+
+import json
+from urllib.parse import urlsplit
+
+import pytest
+from hostile_subject import HOSTILE
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+import sociometer as sm
+
+
+@pytest.fixture
+def opened(browser, served, tokens):
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.delete_all_cookies()
+    browser.get(f"{served.url}/enter?token={tokens.make()}")
+    WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, "[data-run]"))
+    return browser
+
+
+def look(browser, width, mode):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
+    )
+    feature = {"name": "prefers-color-scheme", "value": mode}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+
+def pages(stored):
+    found = {}
+    for run in sm.runs(store=stored):
+        found.setdefault(run.instrument, []).append(run)
+    made = ["/s/lab/", "/s/lab/side-by-side?" + "&".join(f"run={run.id}" for run in found["sesi"][:2])]
+    for run, *_ in found.values():
+        episode = next(run.episodes())
+        task = next(task for task in run.tasks if any(run.episodes(task, episode.item.id)))
+        made += [f"/s/lab/run/{run.id}/", f"/s/lab/run/{run.id}/item?task={task}&item={episode.item.id}"]
+    return made
+
+
+def test_the_link_opens_the_list_and_ends_with_no_token_in_the_address(opened, served):
+    assert opened.current_url == f"{served.url}/s/lab/"
+    cookie = opened.get_cookies()[0]
+    assert cookie["httpOnly"] and cookie["sameSite"] == "Strict"
+    assert opened.execute_script("return document.cookie") == ""
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_every_page_fits_and_prints_no_error(opened, served, stored, width, mode):
+    look(opened, width, mode)
+    for path in pages(stored):
+        opened.get(served.url + path)
+        assert opened.execute_script("return document.documentElement.scrollWidth") <= width, path
+        dark = opened.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
+        assert dark == (mode == "dark")
+        WebDriverWait(opened, 30).until(
+            lambda b: b.execute_script(
+                "return [...document.images].filter((i) => i.getBoundingClientRect().top < innerHeight)"
+                ".every((image) => image.complete && image.naturalWidth > 0)"
+            )
+        )
+    assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+    hosts = set()
+    for entry in opened.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            hosts.add(urlsplit(message["params"]["request"]["url"]).netloc)
+    assert hosts <= {urlsplit(served.url).netloc, ""}
+
+
+def test_a_hostile_subject_runs_nothing(opened, served, stored):
+    run = next(run for run in sm.runs(store=stored) if run.subject == HOSTILE)
+    item = next(run.episodes()).item.id
+    for path in ("/s/lab/", f"/s/lab/run/{run.id}/", f"/s/lab/run/{run.id}/item?item={item}"):
+        opened.get(served.url + path)
+        assert opened.execute_script("return window.hacked") is None
+        assert opened.find_elements(By.CSS_SELECTOR, "main img[src=x], main script, main iframe") == []
+    said = opened.find_element(By.CSS_SELECTOR, ".reply .text")
+    assert opened.execute_script("return arguments[0].textContent", said) == HOSTILE
+
+
+def test_runs_are_chosen_with_the_keyboard_and_shown_side_by_side(opened, stored):
+    boxes = [box for box in opened.find_elements(By.NAME, "run") if box.get_attribute("value").startswith("sesi")]
+    for box in boxes[-2:]:
+        box.send_keys(" ")
+    opened.find_element(By.CSS_SELECTOR, "form[action$='side-by-side'] button").send_keys("\n")
+    WebDriverWait(opened, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".sentence"))
+    assert "side-by-side?run=" in opened.current_url
+    opened.find_element(By.CSS_SELECTOR, "a[href*='/side-by-side/item?']").click()
+    WebDriverWait(opened, 30).until(lambda b: len(b.find_elements(By.CSS_SELECTOR, ".columns section")) == 2)
+
+
+def test_every_control_has_a_name_and_every_page_a_heading_and_a_language(opened, served, stored):
+    for path in pages(stored):
+        opened.get(served.url + path)
+        nameless = opened.execute_script(
+            "return [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a, img')]"
+            ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim() || e.alt"
+            " || e.querySelector('img')?.alt))"
+            ".map((e) => e.outerHTML)"
+        )
+        assert nameless == []
+        assert opened.execute_script("return document.documentElement.lang") == "en"
+        assert len(opened.find_elements(By.TAG_NAME, "h1")) == 1
