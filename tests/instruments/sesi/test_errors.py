@@ -109,7 +109,7 @@ def test_no_kappa_is_given_where_one_side_names_one_cause_only():
     assert note == (
         "People and judge: raw agreement 67%, 3 answers; no kappa, because the judge named only the cause 'other'."
     )
-    assert "since people named" in errors.agreement_note(dict.fromkeys("abc", "other"), people)
+    assert "because people named" in errors.agreement_note(dict.fromkeys("abc", "other"), people)
     assert "Cohen's kappa 1.00" in errors.agreement_note(people, people)
 
 
