@@ -7,7 +7,6 @@ LOCK ?= requirements/dev.lock
 DEMO ?= demo
 RECORDING ?= qwen2.5-coder-1.5b
 export NO_MKDOCS_2_WARNING = 1
-export SOCIOMETER_CACHE ?= $(CURDIR)/$(VENV)/models
 
 .PHONY: demo recording test test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 

@@ -31,6 +31,7 @@ ONE_WORD = {
     "resume",
     "run",
     "show",
+    "view",
 }
 SETTINGS = " ".join(f"--{setting.name}" for card in sm.list_instruments().values() for setting in card.setting)
 ON_THE_PATH = ("core", "engine", "store")

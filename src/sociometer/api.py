@@ -50,10 +50,11 @@ def run(
     progress: bool = False,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
-    """Plays an instrument on a model and gives the stored run; the same call again sends nothing that was answered.
+    """Plays an instrument on a model and returns the stored run; the same call again sends no request that has a reply.
 
-    The model is a name as `sociometer models` lists them, or a function of the messages. A run that a cap stopped is
-    given back too: see its `status`, and `resume` it with a higher cap.
+    The model is a name as `sociometer models` lists them, or a function of the messages. `options` are those of
+    `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit
+    continues it.
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -89,10 +90,10 @@ def resume(
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
-    """Plays what a stopped or killed run had left; the caps replace those it was started with.
+    """Continues a stopped or killed run and returns it; the limits replace those of its start.
 
-    `key_variable` names the variable with the subject's key, or with the keys of roles, for servers other than the
-    preset's: it is never taken from the store.
+    `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
+    for servers other than the provider's own, because it is never taken from the store.
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -104,7 +105,7 @@ def resume(
 
 
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:
-    """The stored run of that id, name, unique beginning of an id, or the newest one (`last`)."""
+    """The stored run with this id, beginning of an id, or name; `last` is the newest run."""
     return _engine(store).stored(reference)
 
 
@@ -128,14 +129,14 @@ def list_models() -> tuple[ModelEntry, ...]:
 
 
 class Comparisons(Struct, frozen=True):
-    """Runs against the first one given, task by task; `lacking` names those that have no run of a task."""
+    """Comparisons with the first run, task by task; `lacking` has the runs that lack a task."""
 
     comparisons: tuple[Comparison, ...]
     lacking: tuple[Comparison, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """The result in words, one sentence a comparison."""
+        """The result in words: one sentence for each comparison."""
         return "\n".join(comparison.sentence for comparison in self.comparisons)
 
     def __iter__(self) -> Iterator[Comparison]:
@@ -155,7 +156,7 @@ def compare(
     level: float = 0.95,
     store: str | Path | None = None,
 ) -> Comparisons:
-    """Every run against the first, paired by item; `margin` is the difference that would matter."""
+    """Compares every run with the first, item by item; `margin` is the smallest difference that matters."""
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
     if len(found) < 2:
         raise UsageError("compare needs at least two runs: sociometer compare RUN RUN. `sociometer runs` lists them.")
@@ -189,7 +190,7 @@ def report(
 
 
 class Reproduction(Struct, frozen=True):
-    """The published figures of an instrument beside their recomputation; `missing` are official files it had not."""
+    """Published figures next to their recomputed values; `missing` names the official files that were not found."""
 
     instrument: str
     figures: tuple[PublishedFigure, ...]

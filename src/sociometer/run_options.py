@@ -19,37 +19,69 @@ class RunOptions(TypedDict, total=False):
     """The options of `run`, named as on the command line."""
 
     roles: Mapping[str, str | Function]
+    """Who plays each other role: a model's name or a function, by role."""
     tasks: Sequence[str]
+    """Only these tasks of the instrument."""
     settings: Mapping[str, SettingValue]
+    """Settings of the instrument, by name, as `sociometer list INSTRUMENT` shows them."""
     items: Sequence[str]
+    """Only the items with these ids."""
     limit: int | None
+    """Size of the sample of items; the sample is the same for every subject."""
     repeats: int | None
+    """Times to play each item."""
     seed: int
+    """Seed of deals, orders and samples."""
     official: bool
+    """Use the official items that `sociometer data fetch` downloaded."""
     second_question: bool | None
+    """Ask once more if a reply holds no answer; by default yes, but not for official items."""
     data: str | Path
+    """Folder with the official files; implies `official`."""
     prompts: str | Path
+    """Folder of prompts that replace those of the instrument, by name."""
     base_url: str
+    """The subject's server, if it is not the provider's own."""
     revision: str
+    """Names the subject's weights, so that later runs can reuse its replies."""
     key_variable: str
+    """Environment variable that holds the subject's key."""
     insecure_http: bool
+    """Send keys over plain HTTP to other machines, too."""
     temperature: float | None
+    """Sampling temperature of the subject."""
     top_p: float | None
+    """Nucleus sampling of the subject."""
     server_sampling: bool
+    """Send no temperature, top-p or seed, for models that accept none."""
     reply_tokens: int | None
+    """Most tokens of one reply of the subject."""
     sampling_seed: int | None
+    """Seed that is sent to the subject's server."""
     stop: Sequence[str]
+    """Stop sequences of the subject."""
     reasoning_effort: str | None
+    """Reasoning effort of the subject: low, medium or high."""
     logprobs: int | None
+    """Ask for this many top log-probabilities."""
     in_flight: int
+    """Most requests in flight at one server."""
     timeout: float
+    """Deadline of one request, in seconds."""
     retries: int | None
+    """Times to retry a failed request."""
     max_cost: float | None
+    """Most dollars to spend, for all roles together."""
     max_requests: int | None
+    """Most requests to send, for all roles together."""
     max_tokens: int | None
+    """Most tokens to read and write, for all roles together."""
     fresh: bool
+    """Ignore earlier replies and ask again."""
     name: str
+    """Name of the run."""
     label: str
+    """Name of the subject in tables and on pages."""
 
 
 def make_config(instrument: str, model: str | Function, **options: Unpack[RunOptions]) -> RunConfig:

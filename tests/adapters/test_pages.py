@@ -16,7 +16,7 @@ NEEDS = {"inspect.md": "inspect_ai", "lm-eval.md": "lm_eval", "verifiers.md": "v
 
 def commands(page):
     text = (PAGES / page).read_text(encoding="utf-8")
-    blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(r"```bash\n(.*?)```", text, re.DOTALL)
     return [line.removeprefix("$ ") for block in blocks for line in block.splitlines() if line.startswith("$ ")]
 
 

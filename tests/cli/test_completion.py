@@ -212,6 +212,8 @@ def test_instruments_tasks_and_choices_are_offered(offered):
     assert offered("sociometer run sage --language ") == ["en", "zh", "all"]
     assert offered("sociometer train egosocial ") == ["holdem"]
     assert offered("sociometer probe ") == ["sesi"]
+    assert offered("sociometer import ") == ["sage", "inspect", "lm-eval", "csv"]
+    assert "--benchmark" in offered("sociometer import csv --b")
     assert "--style" in offered("sociometer train --st")
     assert offered("sociometer completion ") == ["bash", "zsh", "fish"]
 

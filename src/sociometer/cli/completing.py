@@ -17,6 +17,7 @@ from click.shell_completion import (
 )
 
 from sociometer.cli import offers
+from sociometer.cli.format_names import formats_of
 from sociometer.cli.main import COMMANDS, Commands, sociometer_command
 from sociometer.cli.offers import known_cards
 
@@ -229,20 +230,27 @@ class _Verb(click.Group):
     """A command of instruments, as a group of one command for each instrument."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The instruments that have it."""
-        return sorted(_verbs()[str(self.name)])
+        """The instruments that have it, and the formats that `import` takes."""
+        return [*sorted(_verbs()[str(self.name)]), *self._formats()]
+
+    def _formats(self) -> dict[str, str]:
+        return formats_of(str(self.name))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of one instrument."""
+        """The command of one instrument or format."""
+        from sociometer.cli.formats import format_command
         from sociometer.cli.verbs import instrument_command
 
+        if cmd_name in self._formats():
+            return offering(format_command(cmd_name))
         card = _verbs()[str(self.name)].get(cmd_name)
         return offering(instrument_command(known_cards()[cmd_name], card)) if card else None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """The instruments, and the options where there is only one."""
         names = self.list_commands(ctx)
-        found = offers.matching(((name, known_cards()[name].title) for name in names), incomplete)
+        titles = self._formats() | {name: card.title for name, card in known_cards().items() if name in names}
+        found = offers.matching(((name, titles[name]) for name in names), incomplete)
         only = self.get_command(ctx, names[0]) if len(names) == 1 else None
         return found + (only.shell_complete(ctx, incomplete) if only and incomplete.startswith("-") else [])
 

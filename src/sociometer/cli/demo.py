@@ -251,6 +251,7 @@ command = click.Command(
         click.Option(["--only"], multiple=True, metavar="INSTRUMENT", help="Only this instrument; may be repeated."),
         json_option(),
     ],
-    help="Play a sample of every instrument with a recorded model, an oracle and a guesser, let the embedded model play"
-    " SESI and one dialogue live, and write the page. It needs no key and no GPU, and takes less than four minutes.",
+    help="Play a sample of every instrument with a recorded model, an oracle and a guesser, let the embedded model"
+    " answer three questions and hold one dialogue live, and write the page. It needs no key and no GPU"
+    " and takes less than four minutes on two cores.",
 )

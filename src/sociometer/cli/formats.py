@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from sociometer.cli.format_names import FORMATS
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_table
@@ -13,13 +14,6 @@ from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.store.stored_run import StoredRun
-
-FORMATS = {
-    "inspect": "logs of Inspect (.eval or .json)",
-    "lm-eval": "samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)",
-    "csv": "a table with the columns item, subject, score and, if items share something, cluster",
-}
-"""What `import` takes in place of an instrument; no instrument may have one of these names."""
 
 Reader = Callable[[Engine, Path, dict[str, Any]], list[StoredRun]]
 

@@ -8,7 +8,8 @@ from typing import Any
 import click
 import msgspec
 
-from sociometer.cli.formats import FORMATS, format_command
+from sociometer.cli.format_names import formats_of
+from sociometer.cli.formats import format_command
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
@@ -27,9 +28,6 @@ from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
 from sociometer.instruments import cards, load, load_command
 
-IMPORT = "import"
-"""The verb that takes an instrument or the format of another tool's logs."""
-
 
 @cache
 def verbs() -> dict[str, dict[str, CommandCard]]:
@@ -42,15 +40,15 @@ def verbs() -> dict[str, dict[str, CommandCard]]:
 
 
 def takers(verb: str) -> list[str]:
-    """What may follow a verb: the instruments that offer it; for `import` also the formats of other tools' logs."""
-    return [*sorted(verbs()[verb]), *(FORMATS if verb == IMPORT else ())]
+    """What may follow a verb: the instruments that offer it, and formats."""
+    return [*sorted(verbs()[verb]), *formats_of(verb)]
 
 
 def verb_command(verb: str) -> click.Command:
     """The command that finds the instrument and hands the rest of the line to it."""
 
     def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
-        if verb == IMPORT and words and words[0] in FORMATS:
+        if words and words[0] in formats_of(verb):
             with format_command(words[0]).make_context(f"sociometer {verb} {words[0]}", list(words[1:])) as context:
                 return context.command.invoke(context)
         name, rest = _find_instrument(verb, list(words))
@@ -70,7 +68,7 @@ def verb_command(verb: str) -> click.Command:
 def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
     """The instrument that was named first or by --instrument, or the only one that offers the verb."""
     offering = verbs()[verb]
-    formats = FORMATS if verb == IMPORT else {}
+    formats = formats_of(verb)
     what, takes = "instrument or format" if formats else "instrument", ", ".join(takers(verb))
     if words and words[0] in cards():
         name, rest = words[0], words[1:]

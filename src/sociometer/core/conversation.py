@@ -73,7 +73,7 @@ class TokenLogprob(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True, omit_defaults=True):
-    """What came back: the answer, and apart from it the reasoning."""
+    """A reply: the answer as `text`, and the reasoning apart from it."""
 
     text: str
     reasoning: str = ""

@@ -19,7 +19,7 @@ UNREACHABLE = "unreachable"
 
 
 class ExitCode(IntEnum):
-    """What the process tells the shell; stable, and listed in the README."""
+    """The exit codes of the command line; they are stable and documented."""
 
     OK = 0
     GATE_FAILED = 1

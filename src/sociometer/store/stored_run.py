@@ -47,7 +47,7 @@ class StoredRun:
 
     @property
     def subject(self) -> str:
-        """What the subject is called in tables."""
+        """The name of the subject in tables."""
         return self.record.subject
 
     @property
@@ -103,12 +103,12 @@ class StoredRun:
         )
 
     def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
-        """The episodes in the order of items and repeats, of every task where none is named."""
+        """The episodes of a task, or of all tasks, in the order of items and repeats."""
         for name in (task,) if task else self.tasks:
             yield from self._store.episodes.walk(self.id, self.task(name), item)
 
     def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
-        """What happened when an item was played, in order; the task is found where none is named."""
+        """The requests, replies and notes of one item, in order; without `task`, the task that has the item."""
         found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
         return self._store.episodes.transcript(self.id, self.task(found).name, item, repeat)
 
@@ -128,7 +128,7 @@ class StoredRun:
                 yield row
 
     def table(self, task: str = "") -> Any:
-        """The rows as an Arrow table."""
+        """One row for each episode, as an Arrow table."""
         try:
             import pyarrow
         except ImportError:
@@ -138,7 +138,7 @@ class StoredRun:
         return pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
 
     def frame(self, library: Literal["pandas", "polars"] = "pandas", task: str = "") -> Any:
-        """The rows as a pandas or Polars frame."""
+        """One row for each episode, as a pandas or Polars frame."""
         if library not in ("pandas", "polars"):
             raise unknown("library", library, ("pandas", "polars"))
         try:
@@ -149,7 +149,7 @@ class StoredRun:
         return table.to_pandas() if library == "pandas" else frames.from_arrow(table)
 
     def failures(self) -> dict[str, int]:
-        """How many episodes failed, by kind."""
+        """The number of failed episodes, by kind of failure."""
         return self._store.episodes.failures(self.id)
 
     def summary(self, task: str = "") -> Summary:
@@ -168,12 +168,12 @@ class StoredRun:
         )
 
     def figures(self) -> tuple[Figure, ...]:
-        """What the instrument draws of this run."""
+        """The figures of this run."""
         draw = self._instrument.figures
         return tuple(draw([self.summarised(task) for task in self.tasks])) if draw else ()
 
     def figure(self, name: str) -> Figure:
-        """The figure of that name."""
+        """The figure with this name."""
         drawn = {figure.name: figure for figure in self.figures()}
         if name not in drawn:
             raise unknown(f"figure of {self.instrument}", name, drawn)

@@ -11,6 +11,7 @@ from aiohttp import web
 from sociometer.core.card import Card
 from sociometer.core.errors import unknown
 from sociometer.core.task import Instrument
+from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
@@ -18,9 +19,11 @@ from sociometer.store.stored_run import StoredRun
 class Desk:
     """The stores by the name they have in links, and the instruments; each request opens the store for itself."""
 
-    def __init__(self, stores: Sequence[Path], load: Callable[[str], Instrument], cards: Mapping[str, Card]) -> None:
+    def __init__(self, stores: Sequence[Path], load: Callable[..., Instrument], cards: Mapping[str, Card]) -> None:
         self.stores = _named(stores)
         self.cards = dict(cards)
+        self._load_card = load
+        self._imported: dict[str, Instrument] = {}
         self._load = lru_cache(maxsize=None)(load)
 
     @contextmanager
@@ -34,11 +37,19 @@ class Desk:
     def run(self, store: Store, run: str) -> StoredRun:
         """A run of an open store."""
         record = store.runs.get(run)
-        return StoredRun(store, record, self._load(record.instrument))
+        return StoredRun(store, record, self.instrument_of(record))
+
+    def instrument_of(self, record: RunRecord) -> Instrument:
+        """The instrument of a run; an imported benchmark brings its own card and cannot be loaded by name."""
+        card = record.manifest.card
+        if card is None:
+            return self._load(record.instrument)
+        self._imported[record.instrument] = self._load_card(record.instrument, card)
+        return self._imported[record.instrument]
 
     def instrument(self, name: str) -> Instrument:
-        """The instrument of that name."""
-        return self._load(name)
+        """The instrument of that name, or the imported benchmark that a run was opened of."""
+        return self._imported[name] if name in self._imported else self._load(name)
 
 
 def _named(stores: Sequence[Path]) -> dict[str, Path]:

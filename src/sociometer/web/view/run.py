@@ -169,7 +169,7 @@ def primary(card: Card, task: str) -> MeasureCard | None:
 def _items(desk: Desk, name: str, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
     with desk.opened(name) as store:
         record = store.runs.get(run)
-        measure = primary(desk.instrument(record.instrument).card, task)
+        measure = primary(desk.instrument_of(record).card, task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.

@@ -1,0 +1,38 @@
+"""Runs of other tools' benchmarks are pages of `sociometer view` like any other."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
+
+from serving import Client, Served
+
+from sociometer.instruments import cards, load
+from sociometer.web.guard import OneTimeTokens
+from sociometer.web.view.app import view_application
+from sociometer.web.view.desk import Desk
+
+
+@pytest.fixture
+def imported(cli, tmp_path):
+    rows = [f"q{item},{who},{item % (2 + place)},s{item}\n" for item in range(24) for place, who in enumerate("ab")]
+    (tmp_path / "t.csv").write_text("item,subject,score,cluster\n" + "".join(rows))
+    return [run["run"] for run in cli("import", "csv", "t.csv", "--json")]
+
+
+def test_an_imported_run_is_listed_and_shown(imported, tmp_path):
+    tokens = OneTimeTokens()
+    with Served(view_application(Desk([tmp_path / "store.db"], load, cards()), tokens)) as served:
+        client = Client(served.url)
+        assert client.post("/enter", {"token": tokens.make()}).status == 303
+        first, second = imported
+        for path, shown in (
+            ("/s/store/", first),
+            (f"/s/store/run/{first}/", "score"),
+            (f"/s/store/run/{first}/item?task=items&item=q0", "q0"),
+            (f"/s/store/side-by-side?run={first}&run={second}", second),
+        ):
+            page = client.get(path)
+            assert (page.status, shown in page.text) == (200, True), (path, page.status)
