@@ -46,7 +46,7 @@ def test_silent_replies_count_as_no_allocation(tmp_path, capsys):
         code, played, _ = run(capsys, server, tmp_path / "s.db", "run", "seceu", "--no-second-question")
     summary = played["summaries"]["feelings"]
     assert code == 0
-    assert any("40 of 40 answers hold no allocation" in note for note in summary["notes"])
+    assert any("40 of 40 answers contain no allocation" in note for note in summary["notes"])
     assert any("40 silent" in note for note in summary["notes"])
     distance = next(measure for measure in summary["measures"] if measure["name"] == "distance")
     assert (distance["items"], distance.get("errors", 0), distance["unreadable"]) == (40, 0, 40)

@@ -1,4 +1,4 @@
-"""The instruments: folders here, and packages that offer one under the entry point `sociometer.instruments`.
+"""The instruments: the folders here, and packages that register under the entry point `sociometer.instruments`.
 
 A sixth one is one folder, with no list to edit. An entry point names the instrument's package:
 `myscale = "my_package.myscale"`, a package with the same files as the folders here.
@@ -81,4 +81,6 @@ def _folder(name: str, package: str) -> Path:
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         if (Path(folder) / "card.toml").exists():
             return Path(folder)
-    raise DataError(f"the entry point of instrument '{name}' names '{package}', which is no package with a card.toml")
+    raise DataError(
+        f"the entry point of instrument '{name}' names '{package}', which is not a package with a card.toml"
+    )

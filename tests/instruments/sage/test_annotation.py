@@ -78,7 +78,7 @@ def test_a_filled_sheet_is_read_and_a_strange_word_refused_by_line(tmp_path):
     with pytest.raises(DataError, match=r"ann.csv:2: direction 'sideways'; allowed: up, same, down"):
         read_sheet(path)
     path.write_text("context,direction\nr1:a@1,\n")
-    with pytest.raises(DataError, match="holds no answer"):
+    with pytest.raises(DataError, match="contains no answer"):
         read_sheet(path)
 
 

@@ -119,7 +119,7 @@ def test_another_kind_of_talk_comes_from_another_schema(tmp_path):
     drawn = list(briefs(4, "en", schema, read_seeds(None, "en"), 0))
     assert [brief.intention for brief in drawn] == ["cheap", "respect", "cheap", "respect"]
     assert drawn[0].about == "Two people haggle." and drawn[0].id == "haggle-en-0-0001"
-    with pytest.raises(DataError, match="nothing in language 'zh'; has: en"):
+    with pytest.raises(DataError, match="no entry for language 'zh'; available: en"):
         read_schema(path, "zh")
 
 
@@ -131,5 +131,5 @@ def test_bad_files_are_refused_by_name(tmp_path):
     path.write_text("traits = 1")
     with pytest.raises(DataError, match="not a file of seed pools"):
         read_seeds(path, "en")
-    with pytest.raises(DataError, match="not a schema of a talk"):
+    with pytest.raises(DataError, match="not a dialogue schema"):
         read_schema(path, "en")

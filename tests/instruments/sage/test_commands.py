@@ -78,7 +78,7 @@ def test_a_file_that_breaks_the_protocol_is_refused_and_nothing_is_stored(cli, t
 
 def test_a_file_without_a_dialogue_is_refused(cli, tmp_path):
     (tmp_path / "empty.jsonl").write_text("\n")
-    assert "holds no dialogue" in cli("import", "sage", "empty.jsonl", code=2)
+    assert "contains no dialogue" in cli("import", "sage", "empty.jsonl", code=2)
     assert cli("runs", "--json") == []
 
 
@@ -119,7 +119,7 @@ def test_a_judge_of_its_own_is_told_from_the_folder_and_kept_apart(cli, tmp_path
     one, two = rows[0][0], rows[1][0]
     assert "another simulator: " in cli("compare", one, two, code=None)
     assert tables(cli("simulators", "sage", one, two, "--json"))["leniency"][0]["kinder by"] == -15
-    assert "not on one scale" in cli("contrast", "sage", one, two, code=2)
+    assert "whose scales differ" in cli("contrast", "sage", one, two, code=2)
 
 
 def test_a_talk_needs_a_turn(cli):
@@ -260,7 +260,7 @@ def test_what_if_gives_an_effect_with_its_interval(cli, imported, tmp_path):
     assert fork["points"] > 5 and fork["forks"] == 12 and fork["replays"] == 2
     assert fork["from"] <= fork["points"] <= fork["to"]
     assert any("stand-in took part" in note and "appraisal" in note for note in found["notes"])
-    assert any("Up to the fork strict was the person, from there on sage/appraisal" in note for note in found["notes"])
+    assert any("strict simulated the person up to the fork and sage/appraisal" in note for note in found["notes"])
     assert "give --strategy CODE or --by-writer" in cli(*words, code=2)
     assert "has no dialogue 'nobody'" in cli(*words, "--strategy", "D-3", "--item", "nobody", code=2)
     assert "no dialogue of run" in cli(*words, "--strategy", "D-3", "--turn", "9", code=2)
@@ -287,7 +287,7 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
     assert any("near duplicates" in note for note in found["notes"])
     out = cli("run", "sage", "--model", "baseline/oracle", "--scenarios", "own.jsonl", "--quiet")
     assert "sentient" in out
-    assert "by --count" in cli("build", "sage", "--limit", "3", "--role", "builder=baseline/random", code=2)
+    assert "with --count" in cli("build", "sage", "--limit", "3", "--role", "builder=baseline/random", code=2)
     assert "one language at a time" in cli(
         "build", "sage", "--language", "all", "--role", "builder=baseline/random", code=2
     )
@@ -295,4 +295,4 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
 
 def test_a_run_without_dialogues_cannot_be_analysed(cli, imported):
     cli("analyse", "sage", imported[0], "--what", "coordinate", "--role", "judge=cues")
-    assert "holds no dialogues but coordinate" in cli("analyse", "sage", "last", "--role", "judge=cues", code=2)
+    assert "contains coordinate, not dialogues" in cli("analyse", "sage", "last", "--role", "judge=cues", code=2)

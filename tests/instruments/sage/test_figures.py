@@ -34,7 +34,7 @@ def test_the_leaderboard_is_ordered_and_says_what_is_a_stand_in(runs):
     board = lines(table)
     assert [line["subject"] for line in board] == ["listener", "lecturer"]
     assert all(line["caveat"] == "stand-in: not ranked" and line["rank"] is None for line in board)
-    assert "no leaderboard" in table.note
+    assert "leaderboards exclude" in table.note
     assert all(line["from"] <= line["score"] <= line["to"] for line in board)
 
 
@@ -44,7 +44,7 @@ def test_dialogue_runs_give_all_figures_and_each_is_json(runs):
     for figure in drawn:
         assert isinstance(figure, Figure)
         assert (figure.chart is None) != (figure.table is None)
-        assert "no leaderboard" in figure.caption
+        assert "leaderboards exclude" in figure.caption
         json.dumps(figure.chart)
 
 
@@ -87,7 +87,7 @@ def test_each_simulator_has_a_board_and_charts_of_its_own(rehearse):
     assert [(line["rank"], line["subject"]) for line in boards["leaderboard-kind-one"]] == [(1, "b")]
     dots = next(figure for figure in drawn if figure.name == "sentient-strict")
     assert {dot["label"] for dot in dots.chart["data"]["values"]} == {"a", "c"}
-    assert "not on one scale" in dots.caption and "simulator strict" in dots.title
+    assert "on different scales" in dots.caption and "simulator strict" in dots.title
     assert [figure.name for figure in figures(shown[:1])][:2] == ["leaderboard", "sentient"]
 
 
@@ -116,7 +116,7 @@ def test_ranks_rest_on_shared_scenarios_and_other_scenarios_have_none(rehearse):
     )
     assert [(line["rank"], line["subject"], line["caveat"]) for line in lines(board)] == [
         (1, "less", ""),
-        (2, "more", "ranked on the 2 scenarios that all met: 41.0"),
+        (2, "more", "ranked on the 2 scenarios that all runs share: 41.0"),
         (None, "elsewhere", "other scenarios: not ranked"),
     ]
 

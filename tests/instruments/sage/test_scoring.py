@@ -78,7 +78,7 @@ def test_the_stand_in_is_named_where_the_number_is_shown(rehearse, sage):
     run = show.play_all("dialogue", list(bundled("en"))[:1])
     marked = RunView(run.episodes, run.settings, stand_ins=("simulator: appraisal",))
     notes = sage.task("dialogue").summarise(marked).notes
-    assert any("no leaderboard" in note for note in notes)
+    assert any("leaderboards exclude" in note for note in notes)
 
 
 def test_scores_are_grouped_by_hidden_intention(rehearse):

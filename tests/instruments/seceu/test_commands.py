@@ -68,7 +68,7 @@ def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, s
     )
     assert code == 0, err
     assert "Cronbach's alpha" in out
-    assert "Left out" in out
+    assert "Excluded" in out
     code, out, _ = sociometer("run", "seceu", "--model", "baseline/even", "--norm", "norm.json", "--json")
     assert code == 0
     assert '"eq"' in out
@@ -89,7 +89,7 @@ def test_a_person_is_added_once(sociometer, sit_down):
     for words in (("add", "--run", run, "--to", "people.csv"), ("build", "--run", run, "--run", run)):
         code, _, err = sociometer("norms", *words, "--instrument", "seceu")
         assert code == 2
-        assert "already stands" in err
+        assert "is already in the data" in err
 
 
 @pytest.mark.parametrize("words", [("build",), ("add", "--to", "people.csv")])
@@ -97,14 +97,14 @@ def test_models_are_no_people(sociometer, words):
     take_test(sociometer)
     code, _, err = sociometer("norms", *words, "--instrument", "seceu", "--run", "last")
     assert code == 2
-    assert "is of baseline/random, not of a person" in err
+    assert "was played by baseline/random, not by a person" in err
 
 
 def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer, sit_down):
     runs = [sit_down("4 3 2 1", name="ann"), sit_down("1 2 3 4", name="ann"), sit_down("2 2 3 3", name="bo")]
     codes = [sociometer("norms", "add", "--instrument", "seceu", "--run", r, "--to", "people.csv") for r in runs]
     assert [code for code, _, _ in codes] == [0, 2, 0]
-    assert "person 'ann' already stands among the people" in codes[1][2]
+    assert "person 'ann' is already in the data" in codes[1][2]
 
 
 def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):
@@ -112,7 +112,7 @@ def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):
     assert sociometer("run", "seceu", "--model", "human", "--paraphrases", "2", "--quiet")[0] == 0
     code, _, err = sociometer("norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")
     assert code == 2
-    assert "asked in several ways (direct, direct-2)" in err
+    assert "used several prompting methods (direct, direct-2)" in err
 
 
 def test_a_scenario_that_somebody_left_out_still_has_its_columns(sociometer, sit_down, tmp_path):
@@ -176,7 +176,7 @@ def test_runs_that_stand_on_no_one_norm_are_contrasted_by_distance_and_this_is_s
     one = Subject("a", 110.0, 2.1, norm="x")
     two = Subject("b", None, 2.5)
     notes = analysis([one, two], [], {"a": about, "b": about}).notes
-    assert "Not all runs stand on one norm: contrasts are of distances, not of EQs." in notes
+    assert "The runs use different norms: contrasts compare distances, not EQs." in notes
 
 
 def test_a_script_is_named_as_no_model(sociometer, tmp_path):
@@ -222,4 +222,4 @@ def test_a_limit_counts_scenarios_so_that_the_ways_can_be_compared(sociometer):
     code, out, _ = sociometer("show", run["run"], "--json")
     assert code == 0
     assert "too few scenarios" not in out
-    assert "best of 5 ways" in out
+    assert "best of 5 methods" in out

@@ -40,7 +40,7 @@ def test_the_subject_stands_among_people_and_published_models(rehearse, official
         assert "baseline/even" in svg
         assert "GPT-4" in svg
         assert "even allocation" in svg
-        assert "no histogram" in made[name].caption
+        assert "not a histogram" in made[name].caption
 
 
 def test_a_picture_alone_says_what_the_hill_is_who_failed_and_who_was_picked(rehearse, official_data):
@@ -55,10 +55,10 @@ def test_a_picture_alone_says_what_the_hill_is_who_failed_and_who_was_picked(reh
     made = {figure.name: figure for figure in figures(runs)}
     for name in ("eq-among-people", "similarity-among-people"):
         heading = " ".join(made[name].chart["title"]["text"])
-        assert "drawn from percentiles, not counted from people" in heading
-        assert "baseline/refuse has no mark (FAILED: 40 of 40 answers hold no allocation)." in heading
+        assert "estimated from percentiles, not counted from people" in heading
+        assert "baseline/refuse is not shown (FAILED: 40 of 40 answers contain no allocation)." in heading
     heading = " ".join(made["eq-among-people"].chart["title"]["text"])
-    assert "speaker stands with the best of 5 ways of prompting, which flatters it." in heading
+    assert "speaker is shown with the best of 5 prompting methods, which overstates its score." in heading
     assert "picked as best)" in vl_convert.vegalite_to_svg(themed(made["eq-among-people"].chart, "light", 600))
 
 

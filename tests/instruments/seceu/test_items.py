@@ -56,7 +56,7 @@ def test_a_bad_line_is_refused_by_file_and_line(tmp_path):
     path = tmp_path / "bad.jsonl"
     good = BUNDLED.read_text(encoding="utf-8").splitlines()[0]
     path.write_text(f"{good}\n{json.dumps({**json.loads(good), 'key': [5, 5, 5, 5]})}\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"bad\.jsonl:2: key .* does not share out 10 points"):
+    with pytest.raises(DataError, match=r"bad\.jsonl:2: key .* does not add up to 10 points"):
         list(read_items(path, Bundled))
 
 
@@ -70,7 +70,7 @@ def test_all_and_best_play_every_way_of_prompting():
 
 
 def test_wordings_of_a_prompt_that_is_not_asked_are_refused(rehearse):
-    with pytest.raises(UsageError, match="--paraphrases 3 words the direct prompt, which --prompting zero-shot"):
+    with pytest.raises(UsageError, match="--paraphrases 3 needs the direct prompt, which --prompting zero-shot"):
         list(items.scenarios(rehearse("baseline/even", prompting="zero-shot", paraphrases=3).source()))
     assert len(list(items.scenarios(rehearse("baseline/even", prompting="best", paraphrases=3).source()))) == 280
 

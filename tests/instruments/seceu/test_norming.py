@@ -160,8 +160,8 @@ def test_answers_that_share_out_another_sum_count_as_missing(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["ann,f,20,many,3,2,1"], r"people\.csv:2: x holds .* points are numbers"),
-        (["ann,f,old,4,3,2,1"], r"people\.csv:2: age 'old' is no number"),
+        (["ann,f,20,many,3,2,1"], r"people\.csv:2: x contains .* points must be numbers"),
+        (["ann,f,old,4,3,2,1"], r"people\.csv:2: age 'old' is not a number"),
         (["ann,f,20,4,3,2,1", "ann,f,20,4,3,2,1"], r"people\.csv:3: person 'ann' appears twice"),
     ],
 )
@@ -184,8 +184,8 @@ def test_too_few_people_are_named_with_why_they_were_left_out():
         build_norm([*people, *lazy], SCENARIOS, name="few", sample="")
     said = str(refused.value)
     assert said.startswith(
-        "9 people are left of 11 (experts apart); a norm needs at least 10. Left out: lazy 0, the same four numbers"
+        "9 of 11 people remain (without experts); a norm needs at least 10. Excluded: lazy 0, the same four numbers"
     )
     assert said.endswith("lazy 1, the same four numbers in 20 of 20 scenarios.")
-    with pytest.raises(UsageError, match=r"9 people are left of 9 \(experts apart\); a norm needs at least 10\.$"):
+    with pytest.raises(UsageError, match=r"9 of 9 people remain \(without experts\); a norm needs at least 10\.$"):
         build_norm(people, SCENARIOS, name="few", sample="")

@@ -34,7 +34,7 @@ def test_a_match_is_a_printed_figure_met_and_nothing_else():
     assert all(abs(row.printed - row.recomputed) <= 0.55 for row in curve if row.match)
     farthest = next(row for row in curve if row.what.startswith("percent at 0.24"))
     assert (farthest.printed, farthest.recomputed, farthest.match) == (59, 55.8, False)
-    assert "3.5 are tolerated" in farthest.reason
+    assert "3.5 points are allowed" in farthest.reason
 
 
 def test_each_printed_percentile_is_nearly_met_by_the_curve_through_the_others():

@@ -51,7 +51,7 @@ def test_without_a_norm_there_is_no_eq_and_the_key_is_called_a_judgement(rehears
     assert summary.measure("eq") is None
     assert summary.measure("distance").value == pytest.approx(2.671, abs=1e-3)
     assert any("authors' judgement, not a human norm" in note for note in summary.notes)
-    assert any("evenly" in note for note in summary.notes)
+    assert any("An even allocation" in note for note in summary.notes)
     assert "norm" not in summary.series
 
 
@@ -69,7 +69,7 @@ def test_the_standard_scores_themselves_earn_the_top_eq(rehearse, official_data)
     summary = rehearse("baseline/oracle", official_data).summarise("feelings")
     assert summary.measure("distance").value == pytest.approx(0, abs=0.005)
     assert summary.measure("eq").value == pytest.approx(100 + 15 * 2.79 / 0.822, abs=0.1)
-    assert summary.measure("eq").note.startswith("expert; spreading evenly earns 112; people's standard error")
+    assert summary.measure("eq").note.startswith("expert; an even allocation earns 112; people's standard error")
     assert summary.measure("similarity").value is None
 
 
@@ -134,7 +134,7 @@ def test_all_ways_of_prompting_are_shown_and_the_first_leads(rehearse):
     assert summary.series["prompting"] == "direct"
     overall, direct = (summary.measure("distance", **group) for group in ({}, {"prompting": "direct"}))
     assert (overall.value, overall.items) == (direct.value, 40)
-    assert overall.note.startswith("'direct' way of prompting; ")
+    assert overall.note.startswith("prompting method 'direct'; ")
 
 
 def test_best_names_the_best_and_says_that_choosing_flatters(rehearse, official_data):
@@ -144,10 +144,10 @@ def test_best_names_the_best_and_says_that_choosing_flatters(rehearse, official_
     summary = rehearse(say, official_data, prompting="best").summarise("feelings")
     assert summary.series["prompting"] == "zero-shot"
     assert round(summary.measure("eq").value) == 112
-    assert any("'zero-shot' is the best of 5" in note and "flatters" in note for note in summary.notes)
+    assert any("'zero-shot' is the best of 5" in note and "overstates" in note for note in summary.notes)
     for name in ("distance", "eq"):
         assert summary.measure(name).items == 40
-        assert "'zero-shot', best of 5 ways: choosing the best of several flatters it" in summary.measure(name).note
+        assert "'zero-shot', best of 5 methods: choosing the best overstates the score" in summary.measure(name).note
     assert summary.measure("distance").value == pytest.approx(2.124, abs=1e-3)
 
 
@@ -161,7 +161,7 @@ def test_ways_are_judged_only_on_scenarios_that_all_were_played_on(rehearse, off
     assert more.measure("eq").items == 3
     assert "estimated on 3 of 40 items" in more.measure("eq").note
     assert all(measure.items <= 3 for measure in more.measures)
-    assert any("on the 3 scenarios played in all of them; 1 are left out" in note for note in more.notes)
+    assert any("on the 3 scenarios played with all of them; 1 are left out" in note for note in more.notes)
 
 
 @pytest.mark.parametrize("official", [False, True])
@@ -172,8 +172,10 @@ def test_no_best_is_named_where_no_scenario_was_played_in_every_way(rehearse, re
     summary = made.summarise("feelings", every[:4])
     for name in ("distance", "eq") if official else ("distance",):
         assert summary.measure(name).value is None
-        assert summary.measure(name).note == "too few scenarios shared by all ways to name a best"
-    assert "Too few scenarios shared by all ways to name a best." in summary.notes
+        assert (
+            summary.measure(name).note == "too few scenarios are shared by all prompting methods to name the best one"
+        )
+    assert "Too few scenarios are shared by all prompting methods to name the best one." in summary.notes
     assert "cannot be compared" in summary.tables[0].note
     assert "prompting" not in summary.series
     run = SummarisedRun("run", "feelings", "someone", {}, summary)

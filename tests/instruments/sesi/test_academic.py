@@ -32,7 +32,7 @@ def test_table_1_gives_the_correlations_of_the_thirteen_models():
 def test_a_cell_that_one_model_carries_is_named():
     """Without davinci SI-DROP falls from .75 to .55."""
     pair = pairs()[frozenset(("DROP", "SESI"))]
-    assert pair.note == "carried by davinci"
+    assert pair.note == "depends on davinci"
     assert pair.correlation.lowest == pytest.approx(0.55, abs=0.005)
 
 
@@ -92,7 +92,7 @@ def test_of_two_filters_of_one_metric_the_first_is_taken_and_named(tmp_path: Pat
     path.write_text(json.dumps({"model_name": "m", "results": {"gsm8k": gsm8k}}))
     scores = academic.read_scores([path])
     assert scores.values == {"m": {"gsm8k": 20.0}}
-    taken = "exact_match,strict-match (20.0) is taken, and not exact_match,flexible-extract 30.0."
+    taken = "exact_match,strict-match (20.0) is used, not exact_match,flexible-extract 30.0."
     assert scores.notes == (f"m on gsm8k: {taken}",)
 
 
@@ -196,5 +196,5 @@ def test_a_social_column_beside_runs_is_spoken_of(cli, tmp_path):
     path.write_text("model,X,SESI\nbaseline/random,1,50\nother,2,60\nthird,4,70\n")
     code, result, err = correlate(cli, path, [play(cli, "random", "--limit", "20")])
     assert code == 0, err
-    assert any("not with that of the file (50.0)" in note for note in result["notes"])
-    assert any(note.startswith("The SESI of other, third is the file's own") for note in result["notes"])
+    assert any("not the one in the file (50.0)" in note for note in result["notes"])
+    assert any(note.startswith("The SESI of other, third comes from the file") for note in result["notes"])

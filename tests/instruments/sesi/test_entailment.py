@@ -110,6 +110,6 @@ def test_a_missing_folder_is_refused_before_anything_is_asked(tmp_path, monkeypa
     script.write_text(json.dumps(SCRIPT[0]) + "\n")
     words = ["build", "sesi", "--posts", "demo", "--role", f"builder=scripted/{script}", "--out", str(tmp_path / "set")]
     assert run_command([*words, "--nli", str(tmp_path / "none")]) == 2
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
     assert run_command(["runs", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []

@@ -100,16 +100,16 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     result = json.loads(capsys.readouterr().out)
     assert {table["name"] for table in result["tables"]} == {"causes", "people"}
     assert any("raw agreement 100%, 12 answers; no kappa" in note for note in result["notes"])
-    assert f"Stand-ins, not the real thing: judge: scripted/{script.name}." in result["notes"]
+    assert f"Stand-ins, not real models: judge: scripted/{script.name}." in result["notes"]
 
 
 def test_no_kappa_is_given_where_one_side_names_one_cause_only():
     people = {"a": "other", "b": "sidestepping", "c": "other"}
     note = errors.agreement_note(people, dict.fromkeys(people, "other"))
     assert note == (
-        "People and judge: raw agreement 67%, 3 answers; no kappa, since the judge named no other cause than 'other'."
+        "People and judge: raw agreement 67%, 3 answers; no kappa, because the judge named only the cause 'other'."
     )
-    assert "since people named" in errors.agreement_note(dict.fromkeys("abc", "other"), people)
+    assert "because people named" in errors.agreement_note(dict.fromkeys("abc", "other"), people)
     assert "Cohen's kappa 1.00" in errors.agreement_note(people, people)
 
 

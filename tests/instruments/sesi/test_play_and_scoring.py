@@ -91,7 +91,7 @@ def test_ties_stand_apart_from_replies_that_could_not_be_read():
     summary = rehearse("baseline/first", orders=3).summarise("questions", FOUND[:20])
     assert summary.measure("accuracy").unreadable == 0
     assert dict(next(table.rows for table in summary.tables if table.name == "kinds"))["no majority"] == 20
-    assert "20 of 20 votes ended in a tie between options: wrong, though not unreadable." in summary.notes
+    assert "20 of 20 votes ended in a tie between options; a tie counts as wrong, not as unreadable." in summary.notes
     mumbling = rehearse(Scripted(["Hard to say."] * 120), orders=3).summarise("questions", FOUND[:20])
     assert mumbling.measure("accuracy").unreadable == 60
     assert "no majority" not in dict(next(table.rows for table in mumbling.tables if table.name == "kinds"))

@@ -49,4 +49,4 @@ def test_the_release_is_counted_where_it_is_at_hand(official_data):
     assert facts["items"].recomputed == 500
     assert facts["accuracy of the longest option, %"].match
     assert facts["accuracy of the shortest option, %"].match
-    assert not facts["items that stand twice with different keys"].match
+    assert not facts["items that appear twice with different keys"].match

@@ -236,7 +236,7 @@ def test_readings_that_fit_nothing_are_said_and_an_empty_cell_is_open(tmp_path, 
     sheet.write_text("id,text,place,word,becomes\n" + "\n".join(lines) + "\n")
     assert run_command(["lint", "sesi", "--readings", str(sheet)]) == 0
     out = capsys.readouterr().out
-    assert "readings of nobody are not heeded" in out
+    assert "readings of nobody are ignored" in out
     assert f"{question.id}\t" in out and "is open to readers as well" in out
 
 
@@ -256,7 +256,7 @@ def test_where_nothing_converts_the_way_out_is_said_and_other_factors_go_on(tmp_
 
 @pytest.mark.parametrize(
     ("rows", "message"),
-    [(b"x1,empathy,S\n", "too few cells"), (b"", "holds no items"), (b"x1,empathy,\xff,Q,a,b,c,d,0\n", "not UTF-8")],
+    [(b"x1,empathy,S\n", "too few cells"), (b"", "contains no items"), (b"x1,empathy,\xff,Q,a,b,c,d,0\n", "not UTF-8")],
 )
 def test_a_bad_set_is_refused_by_name(tmp_path, monkeypatch, capsys, rows, message):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))

@@ -58,13 +58,13 @@ def test_a_file_without_a_tree_is_refused_and_never_stands_for_our_own(cli, tmp_
     for verb in ("lint", "draw"):
         code, _, err = cli(verb, "socialeval", "empty.json")
         assert code == 2
-        assert "holds no world tree" in err
+        assert "contains no world tree" in err
 
 
 def test_draw_says_which_of_several_it_drew(cli, tmp_path):
     code, out, _ = cli("draw", "socialeval", "cooperation-night-market")
     assert code == 0
-    assert "drew cooperation-night-market-zh, the first of 2 trees that this may mean" in out
+    assert "drew cooperation-night-market-zh, the first of 2 matching trees" in out
     code, out, _ = cli("draw", "socialeval", "cooperation-night-market", "--language", "en")
     assert "cooperation-night-market-en.html" in out
     assert "may mean" not in out
@@ -74,7 +74,7 @@ def test_draw_says_which_of_several_it_drew(cli, tmp_path):
     }
     (tmp_path / "merged.json").write_text(json.dumps([{"data_id": 3, **halves}]))
     code, out, _ = cli("draw", "socialeval", "merged.json")
-    assert "drew cooperation-3-zh, the first of 2 trees" in out
+    assert "drew cooperation-3-zh, the first of 2 matching trees" in out
     for name in ("merged.json#cooperation-3-en", "merged.json#3"):
         code, out, _ = cli("draw", "socialeval", name, "--language", "en")
         assert "cooperation-3-en.html" in out
@@ -204,7 +204,7 @@ def test_a_builder_that_cannot_write_json_is_told_what_was_missing(cli, brief, t
     code, out, _ = build(cli, brief, f"builder=scripted/{tmp_path / 'b.jsonl'}")
     assert code == 1
     assert "the reply does not fit the schema" in out
-    assert "nothing that could be read was given: write made/1-characters.json" in out
+    assert "the builder gave no readable reply: write made/1-characters.json" in out
     assert not list((tmp_path / "made").glob("1-*"))
 
 
@@ -236,7 +236,7 @@ def test_parts_that_an_edit_outdates_are_named_before_anything_is_asked(cli, bri
     edit(made / "3-skeleton.json", other_ability)
     code, out, _ = build(cli, brief, finished)
     assert code == 1
-    assert "edited since: choices 2, distractors 2.2, translation 10" in out
+    assert "edited after they were written: choices 2, distractors 2.2, translation 10" in out
     assert "--outdated rewrite" in out
     assert build(cli, brief, finished)[0] == 1, "as long as nothing was decided"
 
@@ -251,7 +251,7 @@ def test_outdated_parts_are_written_anew_and_the_rest_stands(cli, brief, tmp_pat
     (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     code, out, err = build(cli, brief, finished, "--outdated", "rewrite")
     assert code == 0, out + err
-    assert "translation 2, 10: taken out, and written anew" in out
+    assert "translation 2, 10: removed, and rewritten if still needed" in out
     (english,) = read_tree_file(made / "[1,1]_en_last-ferry.json")
     (chinese,) = read_tree_file(made / "[1,1]_cn_last-ferry.json")
     choice = english.by_id()[2].choices[1]
@@ -276,13 +276,13 @@ def test_an_edited_part_is_outdated_by_what_is_written_anew_before_it(cli, brief
     edit(made / "7-translation.json", lambda parts: parts["1"]["texts"].__setitem__(2, "来，一起划。"))
     code, out, _ = build(cli, brief, finished)
     assert code == 1
-    assert "edited since: distractors 1.1\n" in out
+    assert "edited after they were written: distractors 1.1\n" in out
     lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
     lines[5]["reply"] = json.dumps({"question": "Who shares?", "distractors": ["Oh.", "Well.", "So."]})
     (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     code, out, _ = build(cli, brief, finished, "--outdated", "rewrite")
     assert code == 0
-    assert "translation 1: taken out, and written anew" in out, "it held the words of the old question"
+    assert "translation 1: removed, and rewritten if still needed" in out, "it held the words of the old question"
 
 
 def test_outdated_parts_may_be_kept(cli, brief, tmp_path, finished):
@@ -320,7 +320,7 @@ def test_a_rewriting_that_fails_leaves_the_part_outdated(cli, brief, tmp_path, f
     assert build(cli, brief, f"builder=scripted/{bad}", "--outdated", "rewrite")[0] == 1
     code, out, _ = build(cli, brief, finished)
     assert code == 1
-    assert "edited since: skeleton all" in out
+    assert "edited after they were written: skeleton all" in out
 
 
 def test_a_folder_of_an_older_version_counts_as_in_step(cli, brief, tmp_path, finished):
@@ -340,7 +340,7 @@ def test_what_was_refused_is_kept_to_be_mended(cli, brief, tmp_path):
     assert code == 1
     made = tmp_path / "made"
     assert "node 0 leads to 77" in out
-    assert "mend made/3-skeleton.refused.json, save it as made/3-skeleton.json" in out
+    assert "fix made/3-skeleton.refused.json, save it as made/3-skeleton.json" in out
     assert not (made / "3-skeleton.json").exists()
     edit(made / "3-skeleton.refused.json", lambda parts: parts["all"]["nodes"][0]["choices"][0].update(to=1))
     (made / "3-skeleton.refused.json").rename(made / "3-skeleton.json")
@@ -351,9 +351,9 @@ def test_what_was_refused_is_kept_to_be_mended(cli, brief, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('orientation = "kindness"', "orientation 'kindness' is none of cooperation"),
-        ('abilities = ["charm"]', "ability 'charm' is none of the 32"),
-        ('name = "Last Ferry"', "must be of small letters"),
+        ('orientation = "kindness"', "orientation 'kindness' is not one of cooperation"),
+        ('abilities = ["charm"]', "ability 'charm' is not one of the 32"),
+        ('name = "Last Ferry"', "only lower-case letters"),
         ("colour = 1", "not a brief"),
     ],
 )

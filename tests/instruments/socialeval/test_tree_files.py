@@ -87,11 +87,14 @@ def test_trees_survive_json_and_back(bundled):
         (lambda d: d.pop("predefined_profiles"), "no predefined_profiles"),
         (
             lambda d: d["predefined_profiles"][0].update(orientation=[0, 0]),
-            "is none of the seven",
+            "is not one of the seven",
         ),
         (lambda d: d["interactive_plot"][0].update(cid="x"), "node 0 has no whole number as cid"),
-        (lambda d: d["interactive_plot"][1].update(type="middle"), "type 'middle' is none of beginning"),
-        (lambda d: d["interactive_plot"][-1].update({"goal achievement": 3}), "goal achievement 3 is none of 0, 1, 2"),
+        (lambda d: d["interactive_plot"][1].update(type="middle"), "type 'middle' is not one of beginning"),
+        (
+            lambda d: d["interactive_plot"][-1].update({"goal achievement": 3}),
+            "goal achievement 3 is not one of 0, 1, 2",
+        ),
         (lambda d: d["interactive_plot"][0]["choices"][0].pop("cid"), "a choice has no whole number as cid"),
     ],
 )
@@ -109,7 +112,7 @@ def test_what_is_not_json_is_refused_with_its_name(tmp_path):
     with pytest.raises(DataError, match=r"odd\.json.*not JSON"):
         read_tree_file(path)
     path.write_text("[]")
-    with pytest.raises(DataError, match="holds no world tree"):
+    with pytest.raises(DataError, match="contains no world tree"):
         read_tree_file(path)
     path.write_text("7")
     with pytest.raises(DataError, match="no interactive_plot"):

@@ -1,4 +1,4 @@
-"""What only this instrument offers on the command line."""
+"""The instrument's own commands."""
 
 from collections import Counter
 

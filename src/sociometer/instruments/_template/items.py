@@ -10,7 +10,7 @@ BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
 
 
 class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A moment, a question about it, and four replies of which one fits."""
+    """A situation, a question about it, and four replies, one of which fits."""
 
     topic: str
     moment: str

@@ -10,7 +10,7 @@ SAMPLING = Sampling(temperature=0, max_tokens=1000)
 
 
 async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
-    """Asks the question as often as the setting `orders` says; the majority counts."""
+    """Asks the question in as many option orders as the setting `orders` says; the majority counts."""
     count, size = session.settings.whole("orders"), len(item.options)
     orders = [shuffled(size, session.rng) for _ in range(count)] if count > 1 else [unshuffled(size)]
 

@@ -1,1 +1,1 @@
-"""EgoSocialArena: theory of mind and socialization from the first person, in stories, strange worlds and games."""
+"""EgoSocialArena: first-person theory of mind and socialization in stories, other worlds and games."""

@@ -1,4 +1,4 @@
-"""Makes first-person ToMBench: orders for the builder, the verdict on each conversion, the review sheet."""
+"""Builds first-person ToMBench: orders for the builder, the verdict on each conversion, and the review sheet."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ COLUMNS = (
     "id", "ego", "measures", "checks failed", "verdict", "story", "first-person story", "question",
     "first-person question", "options", "first-person options", "right option",
 )  # fmt: skip
-"""`verdict` is for people: yes or no; they may also mend the three first-person columns."""
+"""`verdict` is for people: yes or no. They may also correct the three first-person columns."""
 _NEXT_STEP = "Fill in the sheet that 'sociometer build egosocial' wrote."
 
 
@@ -33,7 +33,7 @@ class Draft(Struct, frozen=True):
 
 
 def orders_of(source: Source) -> Iterator[Order]:
-    """The conversions to be made of the official ToMBench files, in the language of the settings."""
+    """The conversions to make from the official ToMBench files, in the language of the settings."""
     return orders(read_folder(source.path("tombench")), source.settings.text("language"))
 
 
@@ -83,7 +83,7 @@ def review_sheet(drafts: Iterable[Draft]) -> str:
 
 
 class Verdict(Struct, frozen=True):
-    """What a person said of one conversion: accepted or not, and the wording as it then stood in the sheet."""
+    """A person's verdict on one conversion: accepted or not, with the wording in the sheet at that time."""
 
     accepted: bool
     first: Wording
@@ -106,12 +106,12 @@ def read_sheet(path: Path) -> dict[str, Verdict]:
 
 
 def _unix_lines(text: str) -> str:
-    """The text with the line ends that a model reads, whatever the spreadsheet saved."""
+    """The text with line ends as a model reads them, whatever the spreadsheet saved."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def accepted(drafts: Iterable[Draft], verdicts: dict[str, Verdict]) -> Iterator[Converted]:
-    """The conversions that may be used: what people accepted, else what passed every check.
+    """The usable conversions: those that people accepted, otherwise those that passed every check.
 
     A person may overrule a check, but not hand in what cannot be played: the number of options must be kept.
     """

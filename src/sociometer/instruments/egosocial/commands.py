@@ -1,4 +1,4 @@
-"""What only this instrument offers on the command line, for its stories and worlds."""
+"""The instrument's own commands for its stories and worlds."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -40,7 +40,9 @@ def build(context: CommandContext, options: Settings) -> Result:
     summary = run.summary("convert")
     return Result(
         tables=(Table("build", "First-person ToMBench", ("what", "questions"), counts), *summary.tables),
-        notes=(note,) if usable else ("No conversion is usable yet; see the review sheet for what each one failed.",),
+        notes=(note,)
+        if usable
+        else ("No conversion is usable yet; the review sheet lists the checks that each one failed.",),
         wrote=tuple(wrote),
     )
 
@@ -48,12 +50,12 @@ def build(context: CommandContext, options: Settings) -> Result:
 def _sheet_given(options: Settings) -> Path:
     path = Path(options.text("reviewed"))
     if not path.is_file():
-        raise DataError("no such review sheet; 'build' writes one beside its file of conversions", path)
+        raise DataError("no such review sheet; 'build' writes one next to its file of conversions", path)
     return path
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
-    """Checks the bundled and generated scenes, and the official ToMi file where it is at hand."""
+    """Checks the bundled and generated scenes, and the official ToMi file if it is available."""
     source = context.source()
     scenes = {
         "generated": list(items.generated(source)),
@@ -81,14 +83,14 @@ def lint(context: CommandContext, options: Settings) -> Result:
 def _faults(scenes: list[Scene]) -> Iterable[str]:
     for name, count in Counter(scene.id for scene in scenes).items():
         if count > 1:
-            yield f"id {name} stands {count} times"
+            yield f"id {name} appears {count} times"
     for scene in scenes:
         for telling in scene.tellings:
             text = "\n".join((telling.story, telling.question, *telling.options))
             if telling.name == "first" and scene.ego and names_left(text, scene.ego):
                 yield f"{scene.id}: {scene.ego} is still named in the first person"
             if len(set(telling.options)) != len(telling.options):
-                yield f"{scene.id}: two options are alike"
+                yield f"{scene.id}: two options are the same"
 
 
 def _positions(name: str, scenes: list[Scene]) -> Table:

@@ -18,7 +18,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:
-    """What stands next to a transcript: each telling's options, or a game move by move."""
+    """The figure shown next to a transcript: each telling's options, or a game move by move."""
     if not isinstance(item, Scene) or not isinstance(outcome, Picks):
         return replay(item, outcome)
     rows = tuple(

@@ -29,7 +29,7 @@ def tomi(source: Source) -> Iterator[Scene]:
 
 
 def generated(source: Source) -> Iterator[Scene]:
-    """Fresh stories from the run's seed, at the difficulty that the settings ask for."""
+    """Generated stories from the run's seed, at the difficulty of the settings."""
     settings = source.settings
     try:
         level = Difficulty(
@@ -45,7 +45,7 @@ def generated(source: Source) -> Iterator[Scene]:
 
 
 def counterfactual(source: Source) -> Iterator[Scene]:
-    """Our inverted rules with their factual twins."""
+    """Our counterfactual rules with their factual versions."""
     return twin_scenes(source.seed)
 
 
@@ -55,12 +55,12 @@ def counterfactual_official(source: Source) -> Iterator[Scene]:
 
 
 def newworld(source: Source) -> Iterator[Scene]:
-    """Our stories of other societies."""
+    """Our stories of new worlds."""
     return world_scenes()
 
 
 def tombench(source: Source) -> Iterator[Scene]:
-    """ToMBench in one language: in the third person, and in the first where there is a conversion.
+    """ToMBench in one language: in the third person, and in the first person where a conversion exists.
 
     Without `--converted FILE` the conversions that come with Sociometer are used. With `--perspective first` only what
     is converted is asked.
@@ -73,8 +73,8 @@ def tombench(source: Source) -> Iterator[Scene]:
     unknown = set(converted) - {question.id for question in questions}
     if unknown:
         raise DataError(
-            f"{len(unknown)} conversions are of no released question, such as '{min(unknown)}'; give the file that"
-            " 'build' wrote for this release",
+            f"{len(unknown)} conversions do not match a released question, such as '{min(unknown)}'; give the "
+            "file that 'build' wrote for this release",
             source.settings.text("converted"),
         )
     for question in questions:
@@ -90,7 +90,7 @@ def _shipped(questions: Sequence[TomBenchQuestion], language: str) -> dict[str, 
 
 
 def _conversions(given: str, language: str) -> dict[str, Converted]:
-    """The conversions of a file in one language, by the question's id; a file without any is refused."""
+    """The conversions of a file in one language, by the question's id; a file without any raises an error."""
     lines = read_conversions(_existing(given))
     found = {name: line for (name, spoken), line in lines.items() if spoken == language}
     if not found:

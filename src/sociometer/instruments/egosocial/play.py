@@ -1,4 +1,4 @@
-"""The conversation of the static scenarios: each telling of a scene is asked on its own, with no word of the others."""
+"""The conversation of the static scenarios: each telling of a scene is asked in a conversation of its own."""
 
 from msgspec import Struct, structs
 
@@ -36,12 +36,12 @@ class Picks(Struct, frozen=True):
         return next((pick for pick in self.picks if pick.telling == telling), None)
 
     def first_replies(self) -> "Picks":
-        """The picks without what second questions brought."""
+        """The picks before any second question."""
         return Picks(tuple(structs.replace(pick, picked=pick.vote.first.picked) for pick in self.picks))
 
 
 async def ask_scene(item: Scene, session: Session) -> Picks:
-    """Asks every telling that the setting `perspective` wants."""
+    """Asks every telling that the setting `perspective` selects."""
     wanted = session.settings.text("perspective")
     asked = [telling for telling in item.tellings if wanted == "both" or telling.name not in ("third", "first")]
     asked += [telling for telling in item.tellings if wanted == telling.name]

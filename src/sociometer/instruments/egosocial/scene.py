@@ -1,4 +1,4 @@
-"""One thing to be played in the static scenarios: a question told in one or more ways, under one id."""
+"""One item of the static scenarios: a question told in one or more ways, under one id."""
 
 import random
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class Scene(Item, frozen=True, kw_only=True):
 
 
 def option_order(pair: str, count: int) -> tuple[int, ...]:
-    """The order in which a pair's options stand: from its id alone, so that both tellings and all subjects share it."""
+    """The order of a pair's options: from its id alone, so that both tellings and all subjects share it."""
     order = list(range(count))
     random.Random(f"options of {pair}").shuffle(order)
     return tuple(order)

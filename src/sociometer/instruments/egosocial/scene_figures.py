@@ -1,4 +1,4 @@
-"""Every scenario beside the paper's models and people (Tables 2 and 3), and the figures of the static ones."""
+"""Every scenario compared with the paper's models and people (Tables 2 and 3), and the figures of the static ones."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ from sociometer.instruments.egosocial.published.reproduce import published
 
 
 class Beside(Struct, frozen=True):
-    """A measure of ours, and the column of the paper that it is set beside."""
+    """A measure, and the column of the paper to compare it with."""
 
     task: str
     measure: str
@@ -28,20 +28,20 @@ class Beside(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What its figure is called."""
+        """The name of its figure."""
         return "-".join((self.task, self.measure, *self.group.values())).replace("_", "-")
 
 
-_OURS = "Ours are other questions than the paper's: compare levels with care."
-_BY_RULE = "Ours are graded by rule, the paper's by hand, on other deals."
-_OTHER_NETS = "Ours are other opponents and other hands than the paper's."
+_OURS = "Our questions differ from the paper's: compare levels with care."
+_BY_RULE = "We grade by rule and on other deals; the paper graded by hand."
+_OTHER_NETS = "Our opponents and hands differ from the paper's."
 SCENARIOS = (
     Beside("tomi", "first_official", "ToMi, first person (official key)", 0.5, "table2", "tomi_first"),
     Beside("tomi", "third_official", "ToMi, third person (official key)", 0.5, "table2", "tomi_third"),
     Beside("tomi", "first", "ToMi, first person (corrected key)", 0.5, caveat="The paper used the official key."),
-    Beside("generated", "first", "Fresh stories, first person", 0.5, "table2", "tomi_first", _OURS),
-    Beside("generated", "third", "Fresh stories, third person", 0.5, "table2", "tomi_third", _OURS),
-    Beside("counterfactual", "counterfactual", "Rules turned round", 0.5, "table3", "counterfactual", _OURS),
+    Beside("generated", "first", "Generated stories, first person", 0.5, "table2", "tomi_first", _OURS),
+    Beside("generated", "third", "Generated stories, third person", 0.5, "table2", "tomi_third", _OURS),
+    Beside("counterfactual", "counterfactual", "Counterfactual rules", 0.5, "table3", "counterfactual", _OURS),
     Beside("counterfactual-official", "counterfactual", "Counterfactual", 0.5, "table3", "counterfactual"),
     Beside("newworld", "newworld", "New world", 0.25, "table3", "newworld", _OURS),
     Beside("tombench", "first", "ToMBench, first person", 0.29, "table3", "tombench"),
@@ -56,28 +56,28 @@ SCENARIOS = (
     Beside("blackjack", "accuracy", "Blackjack: both beliefs right", 0.0, "table3", "blackjack", _BY_RULE),
     *(
         Beside(
-            "numbers", "accuracy", f"Number guessing: the opponent of level {level} foreseen", 0.01, "table2",
+            "numbers", "accuracy", f"Number guessing: level-{level} opponent predicted", 0.01, "table2",
             f"numbers_level_{level}", group={"opponent": f"level-{level}"},
         )
         for level in (1, 2, 3)
     ),
-    Beside("holdem", "accuracy", "Hold'em: the opponent's style named", 0.5, "table2", "holdem", _OTHER_NETS),
+    Beside("holdem", "accuracy", "Hold'em: opponent's style named correctly", 0.5, "table2", "holdem", _OTHER_NETS),
 )  # fmt: skip
 FACETS = (
     ("order", "question order", ("tomi", "generated")),
     ("story type", "story type", ("tomi", "generated")),
-    ("belief", "whether the belief meets reality", ("tomi", "generated")),
+    ("belief", "whether the belief matches reality", ("tomi", "generated")),
     ("ability", "ability", ("tombench",)),
 )
 LEVELS = (
     "memory", "reality", "order 1", "order 2", "order 3", "order 4",
     "true belief", "false belief", "second order false belief", "third order false belief",
 )  # fmt: skip
-"""The order in which levels stand in a figure; others follow as they come."""
+"""The order of levels in a figure; others follow in the order they appear."""
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Every scenario beside the paper, then accuracy by facet, paired contrasts and the answers in the new world."""
+    """Comparisons with the paper, then accuracy by facet, paired contrasts and the answers in the new world."""
     for scenario in SCENARIOS:
         yield from _beside_paper(scenario, [run for run in runs if run.task == scenario.task])
     for facet, words, tasks in FACETS:
@@ -111,7 +111,7 @@ def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Iterator[F
 
 
 def chance_lines(runs: Sequence[SummarisedRun], usual: float) -> list[ReferenceLine]:
-    """What guessing earns: a line for all, or one for each subject where their options differed in number."""
+    """The expected score of guessing: one line for all, or one per subject if their numbers of options differ."""
     earned = {run.subject: float(run.summary.series.get("chance", usual)) for run in runs}
     if len(set(earned.values())) < 2:
         return [ReferenceLine("chance", next(iter(earned.values()), usual))]
@@ -132,7 +132,7 @@ def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) 
             dots, title="accuracy", domain=(0, 1), references=chance_lines(runs, _usual_chance(task))
         )
         title = f"{task_title(card_of('egosocial'), task)}: accuracy by {words}"
-        caption = "First and third are the person in which the story is told."
+        caption = "'first' and 'third' name the person in which the story is told."
         yield Figure(f"{task}-by-{facet.replace(' ', '-')}", title, caption, chart=chart)
 
 
@@ -164,7 +164,7 @@ def _contrast(
             yield Figure(
                 f"{task}-{name}",
                 f"{named}: {title}, paired",
-                "Dots to the right of zero favour the first named.",
+                "Positive values favour the first one named.",
                 chart=chart,
             )
 
@@ -177,13 +177,13 @@ def _new_world(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             continue
         portions += [
             Portion(run.subject, "as in the new world", right.value),
-            Portion(run.subject, "as in our world", home.value),
+            Portion(run.subject, "as in the real world", home.value),
             Portion(run.subject, "neither, or unreadable", max(0.0, 1 - right.value - home.value)),
         ]
     if portions:
         yield Figure(
             "newworld-answers",
-            "New world: whose customs the answers follow",
-            "A guesser gives a quarter to each of the four options, one of which is ours at home.",
+            "New world: which customs the answers follow",
+            "A guesser picks each of the four options a quarter of the time; one of them follows the real world.",
             chart=stacked_bars(portions, title="share of answers"),
         )

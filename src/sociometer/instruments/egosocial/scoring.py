@@ -18,8 +18,8 @@ Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
 USUAL_CHANCE = 0.5
 KEY_NOTE = (
-    "The official second-order key credits people with what they cannot know: accuracies are on the corrected key, "
-    "those called official on the released one."
+    "The official second-order key assumes knowledge that people in the story cannot have. Accuracies use "
+    "the corrected key; those marked 'official' use the released key."
 )
 
 
@@ -80,7 +80,7 @@ def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[s
 
 
 def summarise_twins(run: Run) -> Summary:
-    """Accuracy under the strange rule and under ours, and the counterfactual gap: factual − counterfactual."""
+    """Accuracy under the counterfactual and the factual rule, and the counterfactual gap: factual − counterfactual."""
     measures = [*_measures(run, "counterfactual", ["kind"]), *_measures(run, "factual", ["kind"])]
     contrasts = contrast(run, "counterfactual", "factual", "gap", ["kind"])
     tables = (contrasts.table, _rules(run)) if contrasts.table.rows else ()
@@ -88,7 +88,7 @@ def summarise_twins(run: Run) -> Summary:
 
 
 def _rules(run: Run) -> Table:
-    """Both accuracies for each inverted rule; one rule is one cluster, so there is no interval to give."""
+    """Both accuracies for each counterfactual rule; one rule is one cluster, so there is no interval."""
     by_rule: dict[str, list[tuple[float, float]]] = {}
     for one, two in _pairs(run, "counterfactual", "factual"):
         by_rule.setdefault(one.facets["domain"], []).append((one.value, two.value))
@@ -97,11 +97,11 @@ def _rules(run: Run) -> Table:
         strange, home = (sum(values) / len(members) for values in zip(*members, strict=True))
         rows.append((rule, strange, home, home - strange, len(members)))
     columns = ("rule", "counterfactual", "factual", "gap", "pairs")
-    return Table("rules", "By rule", columns, tuple(rows), note="Few questions on one rule each: no intervals.")
+    return Table("rules", "By rule", columns, tuple(rows), note="Few questions per rule: no intervals.")
 
 
 def summarise_world(run: Run) -> Summary:
-    """Accuracy in the new world, and how many of the errors fell back to ours."""
+    """Accuracy in the new world, and the share of errors that follow the real world."""
     wrong = [
         Observation(item.id, item.cluster or item.id, score.values["home"], score.facets)
         for item, _, score in run.scored()
@@ -112,7 +112,7 @@ def summarise_world(run: Run) -> Summary:
 
 
 def summarise_official(run: Run) -> Summary:
-    """Accuracy on the authors' counterfactual file, which has no factual twins."""
+    """Accuracy on the authors' counterfactual file, which has no factual versions."""
     return Summary(tuple(_measures(run, "counterfactual")))
 
 

@@ -1,1 +1,1 @@
-"""SAGE: a simulated person whose feelings move while the subject talks with them."""
+"""SAGE: a simulated person whose emotion changes while the subject talks with them."""

@@ -1,4 +1,4 @@
-"""The human check: sheets of contexts for annotators, read back and held against the simulator as in Table 1."""
+"""The human check: sheets of contexts for annotators, compared with the simulator as in Table 1."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -20,7 +20,7 @@ _CODES = {"up": 1.0, "same": 0.0, "down": -1.0, "yes": 1.0, "no": 0.0}
 
 
 class Annotations(Struct, frozen=True):
-    """What one annotator wrote: a direction, or a judgement of reasonableness, for each context."""
+    """One annotator's answers: a direction, or a judgement of reasonableness, for each context."""
 
     annotator: str
     directions: dict[str, str]
@@ -28,7 +28,7 @@ class Annotations(Struct, frozen=True):
 
 
 class HumanCheck(Struct, frozen=True):
-    """The figures of Table 1, each None where nothing bears on it."""
+    """The figures of Table 1; None without data."""
 
     contexts: int
     annotators: int
@@ -47,7 +47,7 @@ def context_key(context: Context) -> str:
 
 
 def write_sheet(contexts: Sequence[Context]) -> str:
-    """The sheet of directions: all that the simulator knew, and an empty column for the annotator."""
+    """The sheet of directions: everything the simulator knew, and an empty column for the annotator."""
     rows = []
     for context in contexts:
         scenario = context.scenario
@@ -60,7 +60,7 @@ def write_sheet(contexts: Sequence[Context]) -> str:
 
 
 def write_reasoning(contexts: Sequence[Context]) -> str:
-    """The sheet of reasonableness, to be filled in after the other: it shows what the simulator thought."""
+    """The sheet of reasonableness, to fill in after the other one: it shows what the simulator thought."""
     rows = [
         (context_key(each), each.talk[-1][1], each.judgement.activity, each.judgement.feeling,
          each.judgement.change, "")
@@ -85,12 +85,12 @@ def read_sheet(path: Path) -> Annotations:
             if value and key:
                 found[key] = value
     if not directions and not reasonable:
-        raise DataError("holds no answer; fill in the column 'direction' or 'reasonable'", path)
+        raise DataError("contains no answer; fill in the column 'direction' or 'reasonable'", path)
     return Annotations(path.stem.removesuffix("-reasoning"), directions, reasonable)
 
 
 def check(annotations: Sequence[Annotations], contexts: Mapping[str, Context]) -> HumanCheck:
-    """The simulator against people: each annotator, their majority, their agreement, and their view of its reasons."""
+    """The simulator compared with people: each annotator, their majority, their agreement, and the reasonableness."""
     for each in annotations:
         for key in (*each.directions, *each.reasonable):
             if key not in contexts:

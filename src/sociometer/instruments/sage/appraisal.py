@@ -1,4 +1,4 @@
-"""A person simulated by rules: weighs the cues in a reply by what they secretly hope for, and answers from stock lines.
+"""A rule-based simulated person: weighs the cues in a reply by the hidden intention, and answers with stock lines.
 
 A stand-in for a model in the role of the simulator: deterministic, offline, and no measure of anything.
 """
@@ -27,13 +27,13 @@ _SOFT = ("listening", "empathy", "praise", "blameless")
 
 
 class PersonView(Struct, frozen=True):
-    """What a program in the simulator's chair is told of a turn; never sent to a model."""
+    """The view of a program in the simulator's role; never sent to a model."""
 
     hop: str
     scenario: Scenario
     emotion: int
     words: str
-    """What the person said last."""
+    """The person's last words."""
     reply: str
     earlier: tuple[str, ...] = ()
     """The subject's earlier replies."""
@@ -42,7 +42,7 @@ class PersonView(Struct, frozen=True):
 
 
 class Appraisal(Struct, frozen=True):
-    """How a reply is taken: the change, and the thought that stands for its main reason."""
+    """The reaction to a reply: the change, and the thought that gives its main reason."""
 
     change: int
     thought: str
@@ -56,7 +56,7 @@ class _Temper(Struct, frozen=True):
 
 
 def appraise(view: PersonView, protocol: Protocol | None = None) -> Appraisal:
-    """The change of feeling that a reply brings about in this person."""
+    """The emotion change that a reply causes in this person."""
     rules = protocol or Protocol()
     lines = _lines(view.scenario.language)["thoughts"]
     flaw = _flaw(view)
@@ -73,7 +73,7 @@ def appraise(view: PersonView, protocol: Protocol | None = None) -> Appraisal:
 
 
 def answer(view: PersonView, rng: Random) -> str:
-    """What the person says next: a stock line for the band of emotion and the way it moved."""
+    """The person's next words: a stock line for the band of emotion and the direction of the change."""
     lines = _lines(view.scenario.language)
     level = band(view.emotion)
     if level in ("S", "F"):
@@ -90,7 +90,7 @@ def feeling(scenario: Scenario, change: int) -> str:
 
 
 def ideal_reply(scenario: Scenario, turn: int) -> str:
-    """What the oracle says in a turn (counted from 1): what this person would be glad of, if we know it."""
+    """The oracle's reply in a turn (counted from 1): what this person hopes for, if known."""
     templates = _toml(f"ideal.{scenario.language}").get(scenario.intention)
     if not templates:
         return ""
@@ -102,7 +102,7 @@ def ideal_reply(scenario: Scenario, turn: int) -> str:
 
 
 def touched(reply: str, scenario: Scenario, words: str) -> int:
-    """How many details of the person's own story a reply takes up."""
+    """The number of details of the person's own story that a reply mentions."""
     if scenario.details:
         low = reply.lower()
         return sum(detail.lower() in low for detail in set(scenario.details))
@@ -147,7 +147,7 @@ def _weigh(view: PersonView, found: FoundCues) -> tuple[float, float, list[str]]
 
 
 def _manner(found: FoundCues, soft: bool) -> float:
-    """What orders, lists and length take away; more from somebody who did not come for a solution."""
+    """The penalty for orders, lists and length; larger for a person who did not ask for a solution."""
     orders = found.slights.get("order", 0) - (0 if soft else 1)
     lists = found.bullets >= 3
     long = found.length > _LONG

@@ -1,4 +1,4 @@
-"""Makes new scenarios: personas from seed pools, scenes from themes and hidden intentions, reactions, first words."""
+"""Builds new scenarios: personas from seed pools, scenes from themes and hidden intentions, reactions, first words."""
 
 import tomllib
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ Text = Annotated[str, Meta(min_length=1)]
 
 
 class TalkSchema(Struct, frozen=True):
-    """What kind of talk scenarios are built for; a file of the user's may take the place of emotional support."""
+    """The kind of dialogue to build scenarios for; a user's file may replace emotional support."""
 
     name: str
     about: dict[str, str]
@@ -54,7 +54,7 @@ class Seeds(Struct, frozen=True):
 
 
 class Brief(Item, frozen=True, kw_only=True):
-    """What one scenario is to be made of."""
+    """The parts of one new scenario."""
 
     language: str
     traits: tuple[str, ...]
@@ -68,7 +68,7 @@ class Brief(Item, frozen=True, kw_only=True):
 
 
 class PersonaStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """The first step: who it is."""
+    """The first step: the person."""
 
     name: Text
     gender: Text
@@ -79,7 +79,7 @@ class PersonaStep(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SceneStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """The second step: what happened, and why they write."""
+    """The second step: what happened, and why the person writes."""
 
     background: Text
     goal: Text
@@ -87,7 +87,7 @@ class SceneStep(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReactionStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """The third step: what lifts them, what drags them down, and how they are in each mood."""
+    """The third step: what improves and worsens their mood, and how they behave in each mood."""
 
     rises: Annotated[tuple[Text, ...], Meta(min_length=2, max_length=5)]
     falls: Annotated[tuple[Text, ...], Meta(min_length=2, max_length=5)]
@@ -97,33 +97,33 @@ class ReactionStep(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OpeningStep(Struct, frozen=True, forbid_unknown_fields=True):
-    """The fourth step: how they open the talk."""
+    """The fourth step: the first words."""
 
     first_words: Text
 
 
 class Built(Struct, frozen=True):
-    """The outcome: a scenario, and what gives it away, if anything does."""
+    """The outcome: a scenario, and the leak in its first words, if any."""
 
     scenario: Scenario
     leak: str = ""
 
 
 def read_schema(path: Path | None, language: str) -> TalkSchema:
-    """The schema of the talk, ours or the user's, checked for the language it is needed in."""
+    """The dialogue schema, bundled or the user's, checked for the language."""
     where = path or DATA / "support.toml"
     try:
         schema = msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8")), TalkSchema)
     except (OSError, ValueError, msgspec.ValidationError, RecursionError) as error:
-        raise DataError(f"not a schema of a talk: {error}", where) from None
+        raise DataError(f"not a dialogue schema: {error}", where) from None
     if language not in schema.about or language not in schema.scene or not schema.intentions(language):
         known = sorted(set(schema.about) & set(schema.scene))
-        raise DataError(f"nothing in language '{language}'; has: {', '.join(known) or 'none'}", where)
+        raise DataError(f"no entry for language '{language}'; available: {', '.join(known) or 'none'}", where)
     return schema
 
 
 def read_seeds(path: Path | None, language: str) -> Seeds:
-    """The seed pools, ours or the user's."""
+    """The seed pools, bundled or the user's."""
     where = path or DATA / f"seeds.{language}.toml"
     try:
         seeds = msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8")), Seeds)
@@ -135,7 +135,7 @@ def read_seeds(path: Path | None, language: str) -> Seeds:
 
 
 def briefs(count: int, language: str, schema: TalkSchema, seeds: Seeds, seed: int) -> Iterator[Brief]:
-    """Briefs drawn uniformly from the pools, the intentions in turn so that each is met equally often."""
+    """Briefs drawn uniformly from the pools; the intentions take turns, so that each occurs equally often."""
     intentions = list(schema.intentions(language).items())
     for number in range(count):
         rng = Random(f"sage/build/{schema.name}/{language}/{seed}/{number}")
@@ -155,7 +155,7 @@ def briefs(count: int, language: str, schema: TalkSchema, seeds: Seeds, seed: in
 
 
 async def build_scenario(item: Brief, session: Session) -> Built:
-    """Persona, scene, reactions and first words, one after the other, each on what came before."""
+    """Persona, scene, reactions and first words, each based on the steps before."""
     render, language = session.prompts.render, item.language
     persona = await _step(
         session, item,
@@ -187,7 +187,7 @@ def score(item: Brief, outcome: Built) -> Score:
 
 
 def summarise(run: RunView[Brief, Built]) -> Summary:
-    """How many were built, how alike they are, which are near duplicates, and how the intentions are spread."""
+    """The number of built scenarios, their similarity, near duplicates, and the distribution of intentions."""
     built = [outcome for _, outcome, _ in run.scored()]
     pairs = near_duplicates([each.scenario for each in built])
     counts: dict[str, int] = {}
@@ -205,7 +205,7 @@ def summarise(run: RunView[Brief, Built]) -> Summary:
 
 
 def likeness(one: Scenario, two: Scenario) -> float:
-    """How much two scenarios share of their persona and background: the larger share of common runs of three words."""
+    """The overlap of two scenarios in persona and background: the larger share of common three-word sequences."""
     first, second = (f"{each.persona}\n{each.background}" for each in (one, two))
     return max(overlap(first, second), overlap(second, first))
 
@@ -217,7 +217,7 @@ def near_duplicates(scenarios: list[Scenario]) -> list[tuple[str, str, float]]:
 
 
 def mean_likeness(scenarios: list[Scenario]) -> float | None:
-    """The mean likeness of all pairs: 0 where no two share a run of three words."""
+    """The mean similarity of all pairs: 0 if no two share a three-word sequence."""
     shares = [likeness(one, two) for one, two in combinations(scenarios, 2)]
     return sum(shares) / len(shares) if shares else None
 

@@ -1,4 +1,4 @@
-"""What only this instrument offers on the command line."""
+"""The instrument's own commands."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ _RELEASED_LANGUAGE = "zh"
 
 
 def import_dialogues(context: CommandContext, options: Settings) -> Result:
-    """Stores released dialogue files as runs; each is checked against the emotion protocol first."""
+    """Imports released dialogue files as runs, after checking each against the emotion protocol."""
     rows: list[tuple[Cell, ...]] = []
     for name in options.texts("files"):
         path = Path(name)
@@ -46,7 +46,7 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
             for scenario, dialogue in read_dialogues(path)
         ]
         if not episodes:
-            raise DataError("holds no dialogue; give released dialogue files (JSON lines)", path)
+            raise DataError("contains no dialogue; give released dialogue files (JSON lines)", path)
         settings = {"language": _RELEASED_LANGUAGE}
         run = context.keep("dialogue", subject, episodes, settings=settings, roles={"simulator": simulator})
         summary = run.summary("dialogue")
@@ -58,7 +58,7 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
-    """Plays the analyses of stored dialogues; the same command again sends nothing new."""
+    """Runs the analyses of stored dialogues; running it again sends no new requests."""
     # What a judge by cues must refuse comes first, so that it refuses before anything is played.
     wanted = sorted(options.texts("what") or _USUAL_ANALYSES, key=lambda what: what in JUDGED_BY_CUES)
     count = _limit(options)
@@ -95,12 +95,12 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 
 
 def what_if(context: CommandContext, options: Settings) -> Result:
-    """Forks stored dialogues, replaces a reply, plays on, and gives the effect with its interval."""
+    """Forks stored dialogues, replaces a reply, continues, and reports the effect with its interval."""
     run = context.run(options.text("run"))
     turn, times = options.whole("turn"), options.whole("times")
     arms = [*options.texts("strategy"), *([whatif.WRITER] if options.flag("by-writer") else [])]
     if not arms:
-        raise UsageError("nothing to put in place of the reply; give --strategy CODE or --by-writer.")
+        raise UsageError("the reply has no replacement; give --strategy CODE or --by-writer.")
     named = options.texts("item")
     stored = [each for each in samples.some_dialogues(run, None, context.seed) if not named or each.id in named]
     missing = set(named) - {each.id for each in stored}
@@ -118,43 +118,44 @@ def what_if(context: CommandContext, options: Settings) -> Result:
         for effect in whatif.effects(played.view("what-if"))
     ]  # fmt: skip
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
-    title = f"Effect of another reply at turn {turn}, against the reply as it was"
+    title = f"Effect of a different reply at turn {turn}, compared with the original reply"
     notes = [f"run {played.id}", *played.summary("what-if").notes]
     before = _simulator(run)
     notes += [
-        f"Up to the fork {before} was the person, from there on {after}, whichever reply was given."
+        f"In every arm, {before} simulated the person up to the fork and {after} after it."
         for after in {branch.dialogue.simulator for _, branch, _ in played.view("what-if").scored()} - {before}
     ]
     if played.subject != run.subject:
         notes.append(
-            f"{played.subject} played on where {run.subject} had spoken: the effect is on talks that it goes on with."
+            f"{played.subject} continued dialogues that {run.subject} had begun: the effect applies to "
+            "dialogues that it continues."
         )
     why = _without_effect(arms, played)
     return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
 
 
 def simulators(context: CommandContext, options: Settings) -> Result:
-    """Rank agreement, leniency, and scores brought to one simulator's scale."""
+    """Rank agreement, leniency, and scores calibrated to one simulator's scale."""
     by_simulator: dict[str, dict[str, dict[str, float]]] = {}
     for reference in options.texts("runs"):
         run = context.run(reference)
         name = _simulator(run)
         if run.subject in by_simulator.setdefault(name, {}):
-            raise UsageError(f"two runs of '{run.subject}' under '{name}'; give one of each.")
+            raise UsageError(f"two runs of '{run.subject}' with the simulator '{name}'; give one of each.")
         by_simulator[name][run.subject] = _finals(run)
     base = options.text("reference") or next(iter(by_simulator))
     if base not in by_simulator:
-        raise UsageError(f"no run under the simulator '{base}'; there are: {', '.join(by_simulator)}.")
+        raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(by_simulator)}.")
     agreement = [
         (each.first, each.second, each.subjects, each.rho) for each in comparisons.rank_agreements(by_simulator)
     ]
     kinder, scores = _leniency_rows(by_simulator, base)
     ranks = Table(
         "agreement", "Rank agreement of simulators", ("first", "second", "subjects", "Spearman"), tuple(agreement),
-        note="Below three subjects a rank correlation says nothing and is left out.",
+        note="With fewer than three subjects, no rank correlation is computed.",
     )  # fmt: skip
     gap_columns = ("simulator", "dialogues", "mean", "kinder by", "from", "to", "slope")
-    gaps = Table("leniency", f"Leniency against {base}", gap_columns, tuple(kinder))
+    gaps = Table("leniency", f"Leniency compared with {base}", gap_columns, tuple(kinder))
     columns = ("simulator", "subject", "score", "calibrated")
     points = dict.fromkeys(("score", "calibrated", "mean", "kinder by", "from", "to"), "points")
     brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores), units=points)
@@ -186,7 +187,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
-    """Writes the sheet of directions and, beside it, the sheet of reasoning."""
+    """Writes the sheet of directions and the sheet of reasoning."""
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("out"))
@@ -196,14 +197,15 @@ def sheet(context: CommandContext, options: Settings) -> Result:
         context.write(beside, annotation.write_reasoning(chosen)),
     )
     note = (
-        f"Give every annotator a copy of {out.name} named after them: column 'direction' is up, same or down. "
-        f"Afterwards a copy of {beside.name}: column 'reasonable' is yes or no."
+        f"Give each annotator a copy of {out.name}, named after the annotator, to fill in the column "
+        f"'direction' with up, same or down. Then give each a copy of {beside.name}, to fill in the column "
+        "'reasonable' with yes or no."
     )
     return Result(wrote=wrote, notes=(note,))
 
 
 def annotations(context: CommandContext, options: Settings) -> Result:
-    """Holds filled-in sheets against the simulator's own judgements, beside the paper's figures."""
+    """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
         annotation.context_key(context): context
@@ -221,7 +223,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         ("agreement of annotators in reasonableness", found.reasonableness_agreement, 0.7975),
     )
     table = Table(
-        "annotations", "The simulator and people", ("metric", "here", "paper"), rows,
+        "annotations", "Agreement of the simulator with people", ("metric", "here", "paper"), rows,
         note=f"{found.contexts} contexts, {found.annotators} annotators; {found.ties} ties have no majority",
     )  # fmt: skip
     return Result(tables=(table,))
@@ -230,10 +232,10 @@ def annotations(context: CommandContext, options: Settings) -> Result:
 def build_scenarios(context: CommandContext, options: Settings) -> Result:
     """Builds scenarios and writes them to a file that `run sage --scenarios FILE` plays."""
     if _limit(options) is not None:
-        raise UsageError("--limit: there is no list of scenarios to take a part of; say how many to build by --count.")
+        raise UsageError("--limit is not supported here; give the number of scenarios to build with --count.")
     language = context.source().settings.text("language")
     if language == "all":
-        raise UsageError("--language all: scenarios are built in one language at a time; allowed: en, zh.")
+        raise UsageError("--language all is not supported here: build one language at a time; allowed: en, zh.")
     schema = build.read_schema(_path(options, "schema"), language)
     seeds = build.read_seeds(_path(options, "seeds"), language)
     briefs = list(build.briefs(options.whole("count"), language, schema, seeds, context.seed))
@@ -243,7 +245,7 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     wrote = (context.write(Path(options.text("out")), lines),) if built else ()
     notes = [
         *run.summary("build").notes,
-        *(f"first words of {b.scenario.id} give it away ({b.leak})" for b in built if b.leak),
+        *(f"the first words of {b.scenario.id} contain a leak ({b.leak})" for b in built if b.leak),
     ]
     return Result(
         tables=(_measures_table("build", [run], [run.subject]),), notes=tuple(notes), wrote=wrote, failed=not built
@@ -259,7 +261,7 @@ def _limit(options: Settings) -> int | None:
 
 
 def _without_effect(arms: Sequence[str], played: StoredRun) -> str:
-    """Why some replies have no row: what kept them, or the replies as they were, from being played on."""
+    """Why some replies have no row: what prevented them, or the original replies, from being continued."""
     view = played.view("what-if")
     shown = {effect.arm for effect in whatif.effects(view)}
     lacking = [arm for arm in dict.fromkeys(arms) if arm not in shown]
@@ -271,22 +273,22 @@ def _without_effect(arms: Sequence[str], played: StoredRun) -> str:
             reason = f"{episode.item.arm}: {episode.failure.message}"
             reasons[reason] = reasons.get(reason, 0) + 1
     told = "; ".join(f"{count} times {reason}" for reason, count in reasons.items())
-    return f"No effect of {', '.join(lacking)}, since no fork was played on both ways ({told or 'nothing was played'})"
+    return f"No effect for {', '.join(lacking)}: no fork was played with both replies ({told or 'nothing was played'})"
 
 
 def _refuse_other_scales(runs: Sequence[StoredRun]) -> None:
-    """One leaderboard is of one simulator; a run with a stand-in has no rank on it anyway."""
+    """A leaderboard covers one simulator; a run with a stand-in is not ranked."""
     real = [run for run in runs if not run.view(samples.dialogue_task(run)).stand_ins]
     names = list(dict.fromkeys(_simulator(run) for run in real))
     if len(names) > 1:
         raise UsageError(
-            f"the runs were judged by different simulators ({', '.join(names)}), whose points are not on one scale;"
-            " give runs of one, or bring them to one scale with 'sociometer simulators sage'."
+            f"the runs were judged by different simulators ({', '.join(names)}), whose scales differ; give "
+            "runs of one simulator, or calibrate them with 'sociometer simulators sage'."
         )
 
 
 def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
-    """A subject has one place on a board, and one part in a pair."""
+    """A subject may appear once on a leaderboard and once in a pair."""
     seen: dict[str, str] = {}
     for run in runs:
         if run.subject in seen:
@@ -297,7 +299,7 @@ def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
 
 
 def _kinder(rows: Sequence[tuple[Cell, ...]], base: str) -> str:
-    """How much more lenient each simulator is than the reference, in a sentence each."""
+    """How much more lenient each simulator is than the reference, one sentence each."""
     said = []
     for name, dialogues, _, gap, low, high, _ in rows:
         if isinstance(gap, float):
@@ -314,7 +316,7 @@ def _first_place(board: Table) -> str:
     """Who is first on the leaderboard, and with what score."""
     ranked = [dict(zip(board.columns, row, strict=True)) for row in board.rows if row[0] is not None]
     if not ranked:
-        return "Nobody is ranked: no run was played without a stand-in on scenarios that others share."
+        return "No subject is ranked: every run used a stand-in or shares no scenarios with the others."
     first = ranked[0]
     score = first["score"]
     shown = estimate(score if isinstance(score, float) else None, "points", _interval(first["from"], first["to"]))
@@ -356,7 +358,7 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 
 def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
-    """The subject of each run, with its simulator where that was not the same for all."""
+    """The subject of each run, with its simulator if the simulators differ."""
     several = len({_simulator(run) for run in runs}) > 1
     return [f"{run.subject} · {_simulator(run)}" if several else run.subject for run in runs]
 
@@ -364,21 +366,21 @@ def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
 def _stand_ins(run: StoredRun) -> tuple[str, ...]:
     named = ", ".join(run.view(samples.dialogue_task(run)).stand_ins)
     return (
-        (f"a stand-in took part in the dialogues ({named}); their emotions show that the machinery runs.",)
+        (f"a stand-in took part in the dialogues ({named}); their emotions only show that the software works.",)
         if named
         else ()
     )
 
 
 def _asked_of(what: str, run: StoredRun) -> str:
-    """Whose judgement an analysis of simulators holds."""
+    """The simulator whose judgement an analysis uses."""
     if what == "rejudge":
         return _simulator(run)
     return run.view(what).roles["simulator"] if what == "stability" else ""
 
 
 def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...]:
-    """Each note once, with the subjects that it is about unless it is about all of them."""
+    """Each note once, with its subjects unless it applies to all of them."""
     of: dict[str, list[str]] = {}
     for name, note in said:
         of.setdefault(note, []).append(name)
@@ -391,7 +393,7 @@ def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...
 
 
 def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> Table:
-    """The measures of an analysis overall, one row a subject, the highest first."""
+    """The overall measures of an analysis, one row per subject, the highest first."""
     goals = card.measures_of(what)
     rows: list[tuple[Cell, ...]] = []
     for name, run in sorted(zip(names, runs, strict=True), key=lambda pair: -_first_value(what, pair[1], card)):
@@ -407,7 +409,7 @@ def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], 
 
 
 def _first_value(what: str, run: StoredRun, card: Card) -> float:
-    """The value of the analysis' first measure; the lowest of all where there is none."""
+    """The value of the analysis' first measure; minus infinity without one."""
     value = _value(run.summary(what), card.measures_of(what)[0].name)
     return -math.inf if value is None else value
 
@@ -454,13 +456,13 @@ def _levels_table(runs: Sequence[StoredRun]) -> Table:
     return Table(
         "levels", "Correlation with the final emotion",
         ("simulator", "measure", "level", "Pearson", "from", "to", "points"), tuple(rows),
-        note="Empty where fewer than three models, or no scenario met by two models, bear on it. "
-        "Emotions of two simulators are not on one scale and are never taken together.",
+        note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
+            "from different simulators are on different scales and are never combined.",
     )  # fmt: skip
 
 
 def _simulator(run: StoredRun) -> str:
-    """Who simulated the person, by the name that the dialogues carry: a role may have been typed in two ways."""
+    """The simulator's name in the dialogues, because a role can be typed in two ways."""
     named = (each.dialogue.simulator for each in samples.stored_dialogues(run))
     return next(filter(None, named), run.view(samples.dialogue_task(run)).roles.get("simulator", "unnamed simulator"))
 
@@ -509,7 +511,7 @@ def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> T
             raise UsageError(f"--pair {pair}: the two runs share no scenario.")
         rows.append((first, second, found.items, found.difference, *_ends(found.interval), found.p_value))
     columns = ("vanilla", "reasoning", "scenarios", "gain", "from", "to", "p")
-    return Table("pairs", "Reasoning against vanilla, on the same scenarios", columns, tuple(rows))
+    return Table("pairs", "Reasoning compared with vanilla models on the same scenarios", columns, tuple(rows))
 
 
 def _read_ranks(path: Path) -> dict[str, float]:

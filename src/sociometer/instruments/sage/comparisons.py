@@ -16,7 +16,7 @@ KeyT = TypeVar("KeyT", str, int)
 
 
 class RankAgreement(Struct, frozen=True):
-    """How far two simulators rank the subjects alike."""
+    """The rank agreement of two simulators."""
 
     first: str
     second: str
@@ -25,7 +25,7 @@ class RankAgreement(Struct, frozen=True):
 
 
 class Leniency(Struct, frozen=True):
-    """How much kinder a simulator is than the reference on shared dialogues, and the line between the scales."""
+    """How much more lenient a simulator is than the reference on shared dialogues, and the line between the scales."""
 
     simulator: str
     dialogues: int
@@ -40,25 +40,25 @@ class Leniency(Struct, frozen=True):
 
 
 class Divergence(Struct, frozen=True):
-    """A subject's place here and on another leaderboard, both among the subjects that stand on both."""
+    """A subject's rank here and on another leaderboard, both among the subjects on both."""
 
     subject: str
     here: float
     there: float
     moved: float
     stated: float
-    """The rank that the other leaderboard states, among all of its own."""
+    """The rank on the other leaderboard, among all of its subjects."""
 
 
 class Place(Struct, frozen=True):
-    """A place on a board, and the mean it rests on; equals share a place."""
+    """A rank on a leaderboard, and the mean behind it; equal means share a rank."""
 
     rank: int
     score: float
 
 
 class Board(Struct, Generic[KeyT], frozen=True):
-    """Places on the scenarios that all of them met; who shares none of these has no place."""
+    """Ranks on the scenarios that all subjects share; a subject that shares none has no rank."""
 
     places: dict[KeyT, Place]
     shared: int
@@ -84,7 +84,7 @@ def means(scores: Scores) -> dict[str, float]:
 
 
 def rank_agreements(by_simulator: Mapping[str, Scores]) -> list[RankAgreement]:
-    """Spearman's rho of every two simulators over the subjects both met; None below three."""
+    """Spearman's rho of every two simulators over the subjects of both; None with fewer than three."""
     found = []
     for first, second in combinations(by_simulator, 2):
         one, two = means(by_simulator[first]), means(by_simulator[second])
@@ -116,7 +116,7 @@ def leniency(simulator: str, theirs: Scores, reference: Scores) -> Leniency | No
 
 
 def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> PairedDifference | None:
-    """The second subject minus the first on the scenarios both met; None without any."""
+    """The second subject minus the first on their shared scenarios; None without any."""
     shared = sorted(set(first) & set(second))
     if not shared:
         return None
@@ -124,7 +124,7 @@ def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> 
 
 
 def divergence(scores: Mapping[str, float], ranks: Mapping[str, float]) -> tuple[list[Divergence], float | None]:
-    """Where subjects stand here and elsewhere, the largest moves first, and Spearman's rho of the two orders."""
+    """The ranks of subjects here and elsewhere, largest differences first, and Spearman's rho of the two orders."""
     shared = sorted(set(scores) & set(ranks), key=lambda name: -scores[name])
     here, there = _places([-scores[name] for name in shared]), _places([ranks[name] for name in shared])
     moved = [
@@ -138,12 +138,12 @@ def divergence(scores: Mapping[str, float], ranks: Mapping[str, float]) -> tuple
 
 
 def _places(values: Sequence[float]) -> list[float]:
-    """The place of each value from the smallest, ties in the middle of theirs."""
+    """The rank of each value from the smallest; ties share the middle rank."""
     return [sum(other < value for other in values) + (1 + values.count(value)) / 2 for value in values]
 
 
 def majority(labels: Sequence[str]) -> str | None:
-    """The label most chose, or None on a tie."""
+    """The most common label, or None on a tie."""
     counts = {label: labels.count(label) for label in set(labels)}
     best = [label for label, count in counts.items() if count == max(counts.values())]
     return best[0] if len(best) == 1 else None

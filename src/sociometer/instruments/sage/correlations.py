@@ -1,4 +1,4 @@
-"""Correlations on two levels that must not be mixed: over models, and over dialogues within their scenario. Pure."""
+"""Correlations on two levels that must not be mixed: over models, and over dialogues within a scenario. Pure."""
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
@@ -13,7 +13,7 @@ _MOST_TURNS = 200
 
 
 class Point(Struct, frozen=True):
-    """One dialogue: who, which scenario, and two numbers."""
+    """One dialogue: its model, its scenario, and two numbers."""
 
     subject: str
     scenario: str
@@ -22,14 +22,14 @@ class Point(Struct, frozen=True):
 
 
 class Within(Struct, frozen=True):
-    """Pearson's r of what is left of two numbers once their scenario's means are taken off."""
+    """Pearson's r of two numbers after subtracting their scenario's means."""
 
     r: float
     interval: Interval
 
 
 class Levels(Struct, frozen=True):
-    """The two correlations, each None where it cannot be had."""
+    """The two correlations, each None if it cannot be computed."""
 
     over_models: Correlation | None
     within_scenarios: Within | None
@@ -38,7 +38,7 @@ class Levels(Struct, frozen=True):
 
 
 def correlate(points: Sequence[Point]) -> Levels:
-    """Pearson over the models' means, and over dialogues after each scenario's and each model's mean is taken off.
+    """Pearson over the models' means, and over dialogues after subtracting each scenario's and each model's mean.
 
     A scenario that only one model met, and a model that met only one of the others, say nothing in the second.
     """
@@ -72,7 +72,7 @@ def _means(members: Sequence[Point]) -> tuple[float, float]:
 
 
 def _within(scenarios: Sequence[Sequence[Point]]) -> Within | None:
-    """Pearson's r over dialogues with the means of scenarios and of models taken off both numbers.
+    """Pearson's r over dialogues after subtracting the means of scenarios and models from both numbers.
 
     What models differ in as a whole belongs to the other level. Every mean costs a degree of freedom: N dialogues of S
     scenarios and M models tell as much as N - S - M + 2 points of one sample do, and the interval is theirs.
@@ -89,7 +89,7 @@ def _within(scenarios: Sequence[Sequence[Point]]) -> Within | None:
 
 
 def _centred(points: Sequence[Point], number: str) -> list[float]:
-    """A number of every point less the means of its scenario and its model, taken off by turns until none is left."""
+    """A number of every point minus the means of its scenario and its model, subtracted in turn until none remains."""
     values = [float(getattr(point, number)) for point in points]
     for _ in range(_MOST_TURNS):
         moved = 0.0

@@ -1,4 +1,4 @@
-"""Cues: turns of phrase, English and Chinese, by which a rule knows a support strategy in a reply."""
+"""Cues: English and Chinese phrases by which a rule recognises a support strategy in a reply."""
 
 import re
 import tomllib
@@ -14,11 +14,11 @@ _BULLET = re.compile(r"^[^\S\n]*+(?:[-*•]|\d+[.)、])\s+", re.MULTILINE)
 _QUESTION = re.compile(r"[?？]")
 AGREEMENT = "agreement"
 LONGEST_HEARD = 10_000
-"""Of a longer text, the rules hear the first so many characters."""
+"""The number of characters of a longer text that the rules read."""
 
 
 class FoundCues(Struct, frozen=True):
-    """What a rule hears in a reply."""
+    """The cues that the rules find in a reply."""
 
     strategies: tuple[str, ...]
     """Codes in the order in which they first occur."""
@@ -37,7 +37,7 @@ class _Lexicon(Struct, frozen=True):
 
 
 def language_of(text: str, default: str = "en") -> str:
-    """Chinese where a fifth of the words are Chinese characters; the default where there is nothing to go by."""
+    """Chinese if a fifth of the words are Chinese characters; the default if there is no evidence."""
     tokens = _TOKEN.findall(text[:LONGEST_HEARD])
     if not tokens:
         return default
@@ -65,7 +65,7 @@ def find_cues(text: str, language: str = "en") -> FoundCues:
 
 
 def overlap(text: str, other: str) -> float:
-    """The share of a text's runs of three words (or characters) that stand in another."""
+    """The share of a text's three-word (or three-character) sequences that occur in another."""
     mine, theirs = _runs(text), _runs(other)
     return len(mine & theirs) / len(mine) if mine else 0.0
 

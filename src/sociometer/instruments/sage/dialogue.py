@@ -1,4 +1,4 @@
-"""A dialogue as it was played: every reply, what the person thought of it, and what they said next."""
+"""A played dialogue: every reply, what the person thought of it, and what they said next."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from sociometer.instruments.sage.items import Scenario
 
 
 class Judgement(Struct, frozen=True):
-    """The first hop of a turn: how a reply was taken, and how the feeling moved."""
+    """The first hop of a turn: the reaction to a reply, and the emotion change."""
 
     said: str
     serves: str
@@ -25,7 +25,7 @@ class Judgement(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """The second hop of a turn: how the person means to answer."""
+    """The second hop of a turn: how the person intends to answer."""
 
     attitude: str
     aim: str
@@ -34,7 +34,7 @@ class Plan(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):
-    """One reply of the subject, its judgement (None where the protocol judges none), and the person's next words."""
+    """One reply of the subject, its judgement (None if the protocol does not judge it), and the person's next words."""
 
     reply: str
     judgement: Judgement | None = None
@@ -43,11 +43,11 @@ class Turn(Struct, frozen=True, omit_defaults=True):
     leak: str = ""
     tokens: int | None = None
     rereads: int = 0
-    """How often the simulator had to be asked again because its answer could not be read."""
+    """The number of times the simulator was asked again because its answer was unreadable."""
 
 
 class Dialogue(Struct, frozen=True, omit_defaults=True):
-    """The outcome of a scenario: the turns, and how the talk ended."""
+    """The outcome of a scenario: the turns, and how the dialogue ended."""
 
     opening: str
     start: int
@@ -67,17 +67,17 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
 
     @property
     def leaks(self) -> int:
-        """How many of the person's utterances quoted the hidden intention or gave the machinery away."""
+        """The number of the person's utterances that quoted the hidden intention or revealed the simulation."""
         return sum(turn.leak in ("wording", "machinery") for turn in self.turns)
 
     @property
     def pleas(self) -> int:
-        """How many of the person's utterances asked outright for what they were to keep to themselves."""
+        """The number of the person's utterances that openly asked for what they should keep hidden."""
         return sum(turn.leak == "plea" for turn in self.turns)
 
     @property
     def tokens(self) -> int | None:
-        """The tokens the subject wrote, or None where a server did not count them."""
+        """The tokens that the subject wrote, or None if a server did not count them."""
         counted = [turn.tokens for turn in self.turns if turn.tokens is not None]
         return sum(counted) if len(counted) == len(self.turns) else None
 
@@ -87,7 +87,7 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
         return sum(len(turn.reply) for turn in self.turns)
 
     def said(self, turns: int) -> tuple[tuple[str, str], ...]:
-        """Who said what before the reply of turn `turns + 1`: (person or subject, words), oldest first."""
+        """The conversation before the reply of turn `turns + 1`: (person or subject, words), oldest first."""
         talk = [("person", self.opening)]
         for turn in self.turns[:turns]:
             talk.append(("subject", turn.reply))

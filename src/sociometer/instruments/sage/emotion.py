@@ -1,4 +1,4 @@
-"""The emotion protocol: how a feeling moves, and when a dialogue is over. Pure."""
+"""The emotion protocol: how an emotion changes, and when a dialogue ends. Pure."""
 
 from typing import Literal
 
@@ -37,7 +37,7 @@ class Protocol(Struct, frozen=True):
         return turn < self.turns or self.judge_last
 
     def ending(self, emotion: int, turn: int, words: str = "") -> Ending | None:
-        """How the dialogue ends after this turn, or None when it goes on."""
+        """The ending of the dialogue after this turn, or None if it continues."""
         if emotion >= self.cap:
             return "soothed"
         if emotion < self.lost_below:
@@ -53,5 +53,5 @@ def band(emotion: int) -> Band:
 
 
 def direction(change: int) -> Direction:
-    """Which way a feeling moved."""
+    """The direction of an emotion change."""
     return "up" if change > 0 else "down" if change < 0 else "same"

@@ -1,4 +1,4 @@
-"""Whether somebody takes leave, or tells of a leave that was taken elsewhere. Pure."""
+"""Whether somebody says goodbye, or only reports a goodbye. Pure."""
 
 import re
 
@@ -61,7 +61,7 @@ def _takes_leave(sentence: str) -> bool:
 
 
 def _told_of(before: str, after: str) -> bool:
-    """Whether a word of farewell, by what stands before and after it, only tells of one."""
+    """Whether a word of farewell, judged by the words around it, only reports a goodbye."""
     clause = _CLAUSE.split(before)[-1]
     if _A_THING.search(clause) or _OF_A_THING.search(after) or _is_quoted(before):
         return True

@@ -30,7 +30,7 @@ ZONES = (
     Zone("B", 40, 70),
     Zone("A", 70, 100),
 )
-_SCALES = "Points of two simulators are not on one scale."
+_SCALES = "Points from different simulators are on different scales."
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
@@ -44,7 +44,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
 
 
 def beside(item: object, outcome: object) -> Figure | None:
-    """The curve of the feeling; each point carries the inner thoughts of its turn."""
+    """The emotion curve; each point carries the inner thoughts of its turn."""
     dialogue = outcome.dialogue if isinstance(outcome, Branch) else outcome
     if not isinstance(dialogue, Dialogue):
         return None
@@ -65,7 +65,7 @@ def _dialogue(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
 
 def _rejudge(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
     return [
-        msgspec.structs.replace(figure, name=f"rejudge-{figure.name}", title=f"{figure.title}, judged anew")
+        msgspec.structs.replace(figure, name=f"rejudge-{figure.name}", title=f"{figure.title}, from another simulator")
         for figure in _dialogue(runs)
         if figure is not None
     ]
@@ -74,7 +74,7 @@ def _rejudge(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
 def _each_simulator(
     runs: Sequence[SummarisedRun], draw: Callable[[Sequence[SummarisedRun]], Iterator[Figure]]
 ) -> Iterator[Figure]:
-    """Figures whose points no two simulators may share: drawn for each of them."""
+    """Figures whose points different simulators cannot share: one figure per simulator."""
     groups = by_simulator(runs)
     for simulator, members in groups.items():
         for figure in draw(members):
@@ -82,7 +82,7 @@ def _each_simulator(
 
 
 def _under(figure: Figure, simulator: str) -> Figure:
-    """A figure of one simulator's runs where there are several: named after it, and saying why it stands alone."""
+    """A figure of one simulator's runs if there are several: named after it, with the reason."""
     mark = re.sub(r"\W+", "-", simulator.lower()).strip("-") or "unknown"
     caption = f"{figure.caption} {_SCALES}".strip()
     title = f"{figure.title}, simulator {simulator or 'unknown'}"
@@ -90,7 +90,7 @@ def _under(figure: Figure, simulator: str) -> Figure:
 
 
 def _talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """The figures of runs under one simulator."""
+    """The figures of runs with one simulator."""
     best_first = sorted(runs, key=lambda run: -(_value(run, "sentient") or 0.0))
     table = leaderboard_table(runs)
     caveat = _caveat(runs)
@@ -98,11 +98,11 @@ def _talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     chart = interval_chart(
         _dots(best_first, "sentient"), title="final emotion", unit="points", domain=(0, 100), references=start
     )
-    kept = "A dialogue that is over keeps its last feeling. " + caveat
+    kept = "A finished dialogue keeps its last emotion. " + caveat
     yield Figure("leaderboard", table.title, caveat, table=table)
     yield Figure("sentient", "Sentient score", caveat, chart=chart)
     yield Figure("intentions", "Sentient score by hidden intention", caveat, chart=_by_intention(runs))
-    yield Figure("trajectories", "How the feeling moves", kept.strip(), chart=_trajectories(runs))
+    yield Figure("trajectories", "Emotion by turn", kept.strip(), chart=_trajectories(runs))
     efficiency = _efficiency(runs)
     if efficiency is not None:
         yield efficiency
@@ -121,7 +121,7 @@ def _by_intention(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
 
 
 def _trajectories(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
-    """Lines over turns; one that ended early is drawn on at its level, or the lost would drop out of the mean."""
+    """Lines over turns; one that ended early continues at its last level, so that failures stay in the mean."""
     entries = [(run.subject, entry) for run in runs for entry in run.summary.series.get("dialogues", [])]
     longest = max((len(entry["trajectory"]) for _, entry in entries), default=0)
     steps = [
@@ -142,13 +142,13 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
     if not points:
         return None
-    chart = scatter_chart(points, x_title="tokens a dialogue", y_title="sentient score", y_unit="points")
+    chart = scatter_chart(points, x_title="tokens per dialogue", y_title="sentient score", y_unit="points")
     return Figure("efficiency", "Score against tokens", _caveat(runs), chart=chart)
 
 
 def _strategies(given: Sequence[SummarisedRun]) -> list[Figure | None]:
     runs = told_apart(given)
-    line = (ReferenceLine("the paper's line", REPETITION_LINE),)
+    line = (ReferenceLine("the paper's threshold", REPETITION_LINE),)
     repetition = interval_chart(_dots(runs, "repetition"), title="repetition rate", unit="number", references=line)
     shares = [
         HeatCell(f"{measure.group['strategy']} {STRATEGIES[measure.group['strategy']]}", run.subject, measure.value)
@@ -175,7 +175,7 @@ def _strategies(given: Sequence[SummarisedRun]) -> list[Figure | None]:
         ),
         Figure(
             "effectiveness",
-            "Change of feeling after the strategies of each capability",
+            "Emotion change after the strategies of each capability",
             f"Overall, and within the dialogues whose intention calls for the capability. {_scales(given)}".strip(),
             chart=heat_map(effects, diverging=True),
         ),
@@ -200,14 +200,14 @@ def _relationship(given: Sequence[SummarisedRun]) -> list[Figure | None]:
     five = interval_chart(qualities, unit="number", domain=(1, 5))
     found: list[Figure | None] = [
         Figure("relationship", "Relationship quality, 0 to 100", _caveat(runs), chart=hundred),
-        Figure("talk", "Talk quality, 1 to 5", _caveat(runs), chart=five),
+        Figure("talk", "Conversation quality, 1 to 5", _caveat(runs), chart=five),
     ]
     return [*found, *_each_simulator(given, _against_emotion)]
 
 
 def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Relationship and talk quality against the sentient score, of three runs or more under one simulator."""
-    for name, low in (("relationship", "Relationship quality"), ("talk", "Talk quality")):
+    """Relationship and conversation quality against the sentient score, for at least three runs with one simulator."""
+    for name, low in (("relationship", "Relationship quality"), ("talk", "Conversation quality")):
         points = [
             ScatterPoint(run.subject, emotion, value)
             for run in runs
@@ -232,7 +232,7 @@ def _coordinate(given: Sequence[SummarisedRun]) -> list[Figure | None]:
 
 def _stability(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
     line = (ReferenceLine("paper", 0.902),)
-    chart = interval_chart(_dots(runs, "stability"), title="judgements in the commonest direction", references=line)
+    chart = interval_chart(_dots(runs, "stability"), title="judgements in the most common direction", references=line)
     return [Figure("stability", "Stability of the simulator", _caveat(runs), chart=chart)]
 
 
@@ -245,8 +245,8 @@ def _what_if(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
         and (dot := dot_of(_arm(measure), measure, {"effect-change": "at the fork"}.get(measure.name, "at the end")))
     ]
     zero = (ReferenceLine("no effect", 0),)
-    chart = interval_chart(dots, title="points of emotion", unit="points", references=zero)
-    return [Figure("what-if", "Effect of another reply", _caveat(runs), chart=chart)]
+    chart = interval_chart(dots, title="emotion points", unit="points", references=zero)
+    return [Figure("what-if", "Effect of a different reply", _caveat(runs), chart=chart)]
 
 
 def _arm(measure: Measure) -> str:

@@ -21,7 +21,7 @@ _OFFICIAL_GOAL = "把这件事跟对方聊一聊。"
 
 
 class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A person with something on their mind; of all this the subject sees the first words only."""
+    """A person with a problem; the subject sees only the first words."""
 
     language: str
     intention: str
@@ -55,9 +55,9 @@ class Profile(Struct, frozen=True):
 
 
 def scenarios(source: Source) -> Iterable[Scenario]:
-    """The scenarios the settings ask for: a file of the user's, the official profiles, or the bundled ones."""
+    """The scenarios of the settings: a user's file, the official profiles, or the bundled ones."""
     if source.settings.whole("turns") < 1:
-        raise UsageError(f"--turns {source.settings.whole('turns')}: a talk needs at least 1.")
+        raise UsageError(f"--turns is {source.settings.whole('turns')}; it must be 1 or more.")
     own = source.settings.text("scenarios")
     if own:
         return read_built(Path(own))
@@ -68,7 +68,7 @@ def scenarios(source: Source) -> Iterable[Scenario]:
 
 
 def bundled(language: str) -> Iterator[Scenario]:
-    """The scenarios of ours in a language, intention by intention; both languages of one share a cluster."""
+    """The bundled scenarios in a language, by intention; both languages of a scenario share a cluster."""
     for intention in INTENTIONS:
         path = BUNDLED / language / f"{intention}.toml"
         for number, entry in enumerate(_toml(path).get("scenario", []), 1):
@@ -84,7 +84,9 @@ def read_built(path: Path) -> Iterator[Scenario]:
     """The scenarios of a JSON-lines file, as `sociometer build sage` writes it."""
     for number, scenario in read_lines(path, Scenario, "a scenario"):
         if not scenario.first_words.strip():
-            raise DataError(f"scenario '{scenario.id}' has no first words; the person must open the talk", path, number)
+            raise DataError(
+                f"scenario '{scenario.id}' has no first words; the person must open the dialogue", path, number
+            )
         yield scenario
 
 
@@ -98,7 +100,7 @@ def read_profiles(path: Path) -> Iterator[Scenario]:
 
 
 def from_profile(profile: Profile) -> Scenario:
-    """An official profile as a scenario; the hidden theme is cut from the scene, where it stands last."""
+    """An official profile as a scenario; the hidden theme is removed from the end of the scene."""
     age = _AGE.search(profile.player)
     return Scenario(
         id=profile.id,

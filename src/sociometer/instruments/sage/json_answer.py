@@ -1,4 +1,4 @@
-"""One JSON object from a role: asked again a bounded number of times while it cannot be read."""
+"""One JSON object from a role: asked again a limited number of times if it is unreadable."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -57,7 +57,7 @@ async def ask_json(
     )
     if answer.value is None:
         raise MachineryError(
-            f"the {role}'s {schema.name} stayed unreadable after {most + 1} answers ({answer.rule})",
+            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule})",
             f"unreadable {role}",
         )
     if dropped[-1]:

@@ -1,4 +1,4 @@
-"""The leaderboard: places within a simulator, on the scenarios that all who stand on it have met. Pure."""
+"""The leaderboard: ranks within a simulator, on the scenarios that all ranked runs share. Pure."""
 
 from collections.abc import Sequence
 
@@ -8,18 +8,18 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage import comparisons
 
-STAND_IN = "Simulated by rules, a stand-in: no leaderboard may use these numbers."
+STAND_IN = "A rule-based stand-in simulated the person: leaderboards exclude these numbers."
 
 
 def simulator_of(run: SummarisedRun) -> str:
-    """Who simulated the person of a run's dialogues."""
+    """The simulator of a run's dialogues."""
     series = run.summary.series
     names = series.get("simulators") or [entry.get("simulator", "") for entry in series.get("dialogues", [])]
     return ", ".join(sorted({str(name) for name in names} - {""}))
 
 
 def by_simulator(runs: Sequence[SummarisedRun]) -> dict[str, list[SummarisedRun]]:
-    """The runs under each simulator, the one with most runs first; a run without any outcome stands with these."""
+    """The runs of each simulator, most runs first; a run without any outcome is listed with these."""
     groups: dict[str, list[SummarisedRun]] = {}
     for run in runs:
         groups.setdefault(simulator_of(run), []).append(run)
@@ -32,7 +32,7 @@ def by_simulator(runs: Sequence[SummarisedRun]) -> dict[str, list[SummarisedRun]
 
 
 def told_apart(runs: Sequence[SummarisedRun]) -> list[SummarisedRun]:
-    """The runs, each subject named with its simulator where that was not the same for all."""
+    """The runs, each subject with its simulator if the simulators differ."""
     if len(by_simulator(runs)) < 2:
         return list(runs)
     return [
@@ -42,7 +42,7 @@ def told_apart(runs: Sequence[SummarisedRun]) -> list[SummarisedRun]:
 
 
 def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
-    """Score, success and failure with intervals; ranked within a simulator, on the scenarios that all met."""
+    """Score, success and failure with intervals; ranked within a simulator, on the shared scenarios."""
     rows = [row for members in by_simulator(runs).values() for row in _standings(members)]
     columns = (
         "rank", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens a dialogue", "dialogues",
@@ -55,7 +55,7 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
 
 
 def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
-    """The lines of the runs under one simulator, best first; a stand-in or other scenarios give no rank."""
+    """The lines of one simulator's runs, best first; a stand-in or other scenarios give no rank."""
     finals = {place: _finals(run) for place, run in enumerate(runs) if not run.stand_ins}
     board = comparisons.rank_on_shared(finals)
     order = sorted(range(len(runs)), key=lambda place: -(_value(runs[place], "sentient") or 0.0))
@@ -71,7 +71,7 @@ def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
         elif standing is None:
             caveat = "other scenarios: not ranked" if finals[place] else "no outcome: not ranked"
         elif len(finals[place]) > board.shared:
-            caveat = f"ranked on the {board.shared} scenarios that all met: {standing.score:.1f}"
+            caveat = f"ranked on the {board.shared} scenarios that all runs share: {standing.score:.1f}"
         low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
         more = [_value(run, name) for name in ("success", "failure", "tokens")]
         who = (standing.rank if standing else None, run.subject, simulator_of(run))

@@ -1,4 +1,4 @@
-"""Leaks: utterances in which the person gives away the hidden intention, or that they are simulated."""
+"""Leaks: utterances in which the person reveals the hidden intention, or that they are simulated."""
 
 import re
 
@@ -35,7 +35,7 @@ _LONGEST_UTTERANCE = 10_000
 
 
 def find_leak(words: str, hidden: str, intention: str) -> str:
-    """The gravest leak in an utterance, or nothing.
+    """The most serious leak in an utterance, or an empty string.
 
     `machinery`: the person speaks of their own script. `wording`: they quote the hidden intention. `plea`: they ask
     outright for what they were to keep to themselves, which people do, and which makes the subject's work easier.

@@ -1,4 +1,4 @@
-"""The sentient person: two hops a turn, asked of the simulator in structured output and read strictly."""
+"""The simulated person: two hops per turn, requested as structured output and read strictly."""
 
 from collections.abc import Callable
 from typing import Any
@@ -104,7 +104,7 @@ async def answer(
 
 
 def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
-    """A talk as the simulator reads it: their own words, and the other's as a quotation."""
+    """A dialogue as the simulator reads it: its own words, and the other's as a quotation."""
     own, other = prompts.render("own", language), prompts.render("other", language)
     return "\n\n".join(
         f"{own}\n{quote(words, 'own-' + mark)}" if who == "person" else f"{other}\n{quote(words, mark)}"
@@ -155,7 +155,7 @@ async def _ask(
     sampling: Sampling,
     read_as: dict[str, Any] | None = None,
 ) -> tuple[ReplyT, int]:
-    """The simulator's answer, asked again a bounded number of times while it cannot be read."""
+    """The simulator's answer, asked again a limited number of times if it is unreadable."""
 
     def problem(reply: ReplyT) -> str:
         return "echo of the other's words" if _echoes(reply, view.reply, kind) else lacks(reply)
@@ -176,5 +176,5 @@ async def _ask(
 
 
 def _echoes(value: ReplyT, reply: str, kind: type[ReplyT]) -> bool:
-    """Whether the simulator only handed back an answer that the subject had put into its mouth."""
+    """Whether the simulator only repeated an answer that the subject had suggested."""
     return value in read_each(reply, kind)

@@ -1,4 +1,4 @@
-"""The conversation: the person opens, the subject replies, the person feels and answers, until it is over."""
+"""The conversation: the person opens, the subject replies, the person reacts and answers, until it ends."""
 
 from sociometer.core.answer_format import Free
 from sociometer.core.conversation import Message, Sampling, assistant, system, user
@@ -23,7 +23,7 @@ def protocol_of(settings: Settings) -> Protocol:
 
 
 async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
-    """Talks a scenario through from its first words."""
+    """Plays a scenario from its first words."""
     return await talk_on(scenario, session, protocol_of(session.settings))
 
 
@@ -49,7 +49,7 @@ async def talk_on(
 
 
 def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session) -> list[Message]:
-    """What the subject sees: how to talk, and the talk so far; nothing of persona, goal or hidden intention."""
+    """What the subject sees: how to talk, and the dialogue so far; nothing of persona, goal or hidden intention."""
     messages = [system(session.prompts.render("subject", scenario.language)), user(scenario.first_words)]
     for turn in turns:
         messages.append(assistant(turn.reply or _NOTHING_SAID))

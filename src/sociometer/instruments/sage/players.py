@@ -1,4 +1,4 @@
-"""The players this instrument brings, both stand-ins: a person simulated by rules, a judge who labels by cues."""
+"""The instrument's own players, both stand-ins: a rule-based simulated person, and a judge that labels by cues."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,8 +15,8 @@ from sociometer.instruments.sage.cues import find_cues
 JUDGED_BY_CUES = ("strategies", "coordinate")
 _ANALYSIS: ContextVar[str] = ContextVar("analysis", default="")
 _NO_JUDGE = (
-    "'cues' judges strategies and coordinates of sage only: bind judge to a model (--role judge=MODEL),"
-    " or leave the rest out (--what strategies --what coordinate)."
+    "'cues' only judges strategies and coordinates of sage: bind judge to a model (--role judge=MODEL), or "
+    "run only these analyses (--what strategies --what coordinate)."
 )
 
 
@@ -31,22 +31,22 @@ def seated_for(analysis: str) -> Iterator[None]:
 
 
 class _Rule:
-    """What both have in common: nothing to pay for, nothing to close, no vectors."""
+    """The common part: free replies, nothing to close, no embeddings."""
 
     name = ""
 
     @property
     def identity(self) -> Identity:
-        """Who answers; marked as a stand-in wherever its numbers are shown."""
+        """The player's identity; marked as a stand-in wherever its numbers are shown."""
         return Identity("rule", self.name, revision="1", stand_in=True)
 
     @property
     def journaled(self) -> bool:
-        """Its replies follow from the request alone."""
+        """Its replies depend only on the request."""
         return False
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Refuses: a rule has no vectors."""
+        """Raises an error: a rule cannot embed texts."""
         raise UsageError(f"'{self.name}' cannot embed texts; bind the role to a model with an embeddings endpoint.")
 
     async def close(self) -> None:
@@ -54,7 +54,7 @@ class _Rule:
 
 
 class AppraisalPerson(_Rule):
-    """`simulator=appraisal`: a person simulated by rules."""
+    """`simulator=appraisal`: a rule-based simulated person."""
 
     name = "appraisal"
 
@@ -85,12 +85,12 @@ class AppraisalPerson(_Rule):
 
 
 class CueJudge(_Rule):
-    """`judge=cues`: labels strategies and style by the same cues; has no opinion on relationships."""
+    """`judge=cues`: labels strategies and style by the same cues; does not rate relationships."""
 
     name = "cues"
 
     def __init__(self) -> None:
-        """Refuses a seat in an analysis that it cannot judge, before a run is made."""
+        """Raises an error for an analysis that it cannot judge, before a run starts."""
         if _ANALYSIS.get() not in ("", *JUDGED_BY_CUES):
             raise UsageError(_NO_JUDGE)
 

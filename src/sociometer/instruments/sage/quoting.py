@@ -1,4 +1,4 @@
-"""Another's words as a marked quotation, so that nothing in them can pass for an instruction or an answer."""
+"""Other speakers' words as a marked quotation, so that nothing in them can pass for an instruction or an answer."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ import re
 from sociometer.instruments.sage.items import Scenario
 
 Talk = tuple[tuple[str, str], ...]
-"""Who said what, oldest first: (`person` or `subject`, words)."""
+"""The conversation, oldest first: (`person` or `subject`, words)."""
 
 _CONTROL = re.compile(r"<(?=[|/!a-z_])|\[(?=/?INST)|(?<=\|)>|(?<=INST)\]", re.IGNORECASE)
 _BROKEN = {"<": "‹", ">": "›", "[": "(", "]": ")"}

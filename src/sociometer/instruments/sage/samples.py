@@ -1,4 +1,4 @@
-"""From stored runs to the items of analyses: dialogues and contexts, drawn the same way every time."""
+"""From stored runs to the items of analyses: dialogues and contexts, drawn reproducibly."""
 
 from collections.abc import Iterable, Iterator
 from random import Random
@@ -18,7 +18,7 @@ def dialogue_task(run: StoredRun) -> str:
         if task in run.tasks:
             return task
     raise UsageError(
-        f"run {run.id} holds no dialogues but {', '.join(run.tasks)}; give a run of the task dialogue or rejudge."
+        f"run {run.id} contains {', '.join(run.tasks)}, not dialogues; give a run of the task dialogue or rejudge."
     )
 
 
@@ -42,15 +42,15 @@ def stored_dialogues(run: StoredRun) -> Iterator[StoredDialogue]:
 
 
 def some_dialogues(run: StoredRun, count: int | None, seed: int) -> list[StoredDialogue]:
-    """All dialogues of a run, or so many drawn by the seed."""
+    """All dialogues of a run, or a number of them drawn by the seed."""
     found = list(stored_dialogues(run))
     if not found:
-        raise UsageError(f"run {run.id} holds no finished dialogue; play or import one first.")
+        raise UsageError(f"run {run.id} has no finished dialogue; play or import one first.")
     return drawn(found, count, seed)
 
 
 def drawn(dialogues: list[StoredDialogue], count: int | None, seed: int) -> list[StoredDialogue]:
-    """So many of the dialogues, drawn by the seed, in the order they came; all where no count is given."""
+    """A number of dialogues drawn by the seed, in their original order; all without a count."""
     if count is None or count >= len(dialogues):
         return dialogues
     names = sorted(each.id for each in dialogues)
@@ -59,7 +59,7 @@ def drawn(dialogues: list[StoredDialogue], count: int | None, seed: int) -> list
 
 
 def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float | None, seed: int) -> list[Context]:
-    """Contexts drawn by the seed; with `latter`, that share of them from the latter half of their dialogues."""
+    """Contexts drawn by the seed; with `latter`, that share of them from the second half of their dialogues."""
     every = [context for dialogue in dialogues for context in contexts(dialogue)]
     rng = Random(f"sage/contexts/{seed}")
     if latter is None:
@@ -69,7 +69,7 @@ def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float
     wanted = round(count * latter)
     if wanted > len(late) or count - wanted > len(early):
         raise UsageError(
-            f"{count} contexts with {latter:.0%} from latter halves need {wanted} and {count - wanted}, "
-            f"but there are {len(late)} and {len(early)}; ask for fewer or give more runs."
+            f"{count} contexts with {latter:.0%} from second halves need {wanted} and {count - wanted}, but "
+            f"there are {len(late)} and {len(early)}; ask for fewer or give more runs."
         )
     return [*rng.sample(late, wanted), *rng.sample(early, count - wanted)]

@@ -14,7 +14,7 @@ _PER = 1000
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
-    """The final emotion, whether the person was soothed or lost, and what it took; an empty reply is counted."""
+    """The final emotion, success or failure, and the length; an empty reply is counted."""
     values = {
         "emotion": float(outcome.final),
         "success": float(outcome.final >= 100),
@@ -36,7 +36,7 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
 
 
 def summarise(run: RunView[Any, Dialogue]) -> Summary:
-    """The sentient score with success and failure, by hidden intention, and what the talks looked like."""
+    """The sentient score with success and failure, by hidden intention, and properties of the dialogues."""
     measures = [
         *grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False),
         *grouped_measures(run, "success", by=["intention"]),
@@ -50,7 +50,7 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
 
 
 def _worst_case(run: RunView[Any, Dialogue]) -> list[Measure]:
-    """The score if every dialogue that failed had gone as badly, and as well, as can be."""
+    """The score if every failed dialogue had the worst, and the best, possible result."""
     missing = sum(run.failures().values())
     if not missing:
         return []
@@ -66,18 +66,19 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
     notes = []
     if any("simulator" in each for each in run.stand_ins):
         notes.append(
-            "The person was simulated by rules (appraisal), a stand-in for a model: "
-            "these numbers show that the machinery runs, and belong on no leaderboard."
+            "A rule-based stand-in (appraisal) simulated the person: these numbers only show that the "
+            "software works, and leaderboards exclude them."
         )
     bounds = _worst_case(run)
     if bounds:
         notes.append(
-            f"{bounds[0].errors} dialogues have no outcome; counting them as 0 or as 100, "
-            f"the score lies between {bounds[0].value:.1f} and {bounds[1].value:.1f}."
+            f"{bounds[0].errors} dialogues have no outcome; the score lies between {bounds[0].value:.1f} and "
+            f"{bounds[1].value:.1f} if they all count as 0 or as 100."
         )
     if "judge-last" not in run.settings or not run.settings.flag("judge-last"):
         notes.append(
-            "As in the authors' protocol the last reply of a full-length dialogue is not judged (--judge-last)."
+            "As in the authors' protocol, the last reply of a full-length dialogue is not judged; use "
+            "--judge-last to judge it."
         )
     return notes
 

@@ -1,4 +1,4 @@
-"""The 24 support strategies, how often neighbouring replies repeat each other's, and what each does to the feeling."""
+"""The 24 support strategies, how often neighbouring replies repeat them, and their effect on the emotion."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -59,7 +59,7 @@ CAPABILITIES: tuple[Capability, ...] = (
 
 
 class LabelledReply(Struct, frozen=True):
-    """A reply cut down to its strategies, the feeling's change after it (None where unjudged), and where it stands."""
+    """A reply reduced to its strategies, the emotion change after it (None if unjudged), and its position."""
 
     strategies: Sequence24
     change: int | None

@@ -43,7 +43,7 @@ class ReleasedTurn(Struct, frozen=True):
 
 
 class ReleasedDialogue(Struct, frozen=True):
-    """A released row as it lies in the file: it has no `first_talk`, which is its first utterance."""
+    """A released row: it has no `first_talk`, which is its first utterance."""
 
     id: str
     player: str
@@ -60,7 +60,7 @@ class ReleasedDialogue(Struct, frozen=True):
 
 
 def read_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
-    """The dialogues of a released file; one that breaks the protocol is refused naming file and line."""
+    """The dialogues of a released file; one that breaks the protocol raises an error with file and line."""
     simulator = simulator_of(path)
     for number, row in read_lines(path, ReleasedDialogue):
         try:
@@ -71,7 +71,7 @@ def read_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
 
 
 def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") -> Dialogue:
-    """A released row as an outcome, once every emotion is seen to follow from the one before it."""
+    """A released row as an outcome, after checking that every emotion follows from the one before it."""
     _check_order(row)
     emotion = _stated(row.history[0], 0)
     if emotion != PROTOCOL.start:
@@ -99,7 +99,7 @@ def subject_of(path: Path) -> str:
 
 
 def simulator_of(path: Path) -> str:
-    """The simulator that the file's folder is named after; a folder that tells none gives a name of its own."""
+    """The simulator that the file's folder is named after; a folder without one gives a name of its own."""
     whole = path.parent.resolve()
     name = whole.name if path.parent.name in ("", "..") else path.parent.name
     if name == _USUAL_FOLDER:

@@ -1,4 +1,4 @@
-"""What only this instrument offers on the command line: norms of one's own, and analyses over several subjects."""
+"""The instrument's own commands: your own norms, and analyses over several subjects."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ PERSON = "human"
 
 
 def norms(context: CommandContext, options: Settings) -> Result:
-    """Build a norm from people's answers, show one, or add people who ran the test here to a file of answers."""
+    """Builds a norm from people's answers, shows one, or adds people who took the test here to a file of answers."""
     match options.text("action"):
         case "build":
             return _build(context, options)
@@ -50,7 +50,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 
 
 def _no_models(runs: Sequence[StoredRun]) -> list[str]:
-    """Which subjects are no models to be measured."""
+    """The subjects that are not models."""
     played = {run.subject: what for run in runs if (what := subject_stand_in(run.view(TASK).stand_ins))}
     return [f"{subject} is a {what}, not a model to be measured." for subject, what in played.items()]
 
@@ -89,13 +89,13 @@ def _add(context: CommandContext, options: Settings) -> Result:
     scenarios, people = read_people(target) if target.exists() else ((), [])
     scenarios, people = _with_runs(context, options, scenarios, people)
     wrote = context.write(target, write_people(scenarios, people))
-    return Result(notes=(f"{len(people)} people stand in {target}.",), wrote=(wrote,))
+    return Result(notes=(f"{target} now has {len(people)} people.",), wrote=(wrote,))
 
 
 def _with_runs(
     context: CommandContext, options: Settings, scenarios: tuple[str, ...], people: list[Person]
 ) -> tuple[tuple[str, ...], list[Person]]:
-    """The people of a file and those of the runs given; nobody counts twice, and all answer the same scenarios."""
+    """The people of a file and of the given runs; each counts once, and all answer the same scenarios."""
     found = list(people)
     runs = [context.run(reference) for reference in options.texts("run")]
     if options.text("study"):
@@ -106,12 +106,14 @@ def _with_runs(
     for run in runs:
         person = person_of(run)
         if any(person.name == other.name for other in found):
-            raise UsageError(f"person '{person.name}' already stands among the people; a norm counts each person once.")
+            raise UsageError(f"person '{person.name}' is already in the data; a norm counts each person once.")
         played = tuple(dict.fromkeys(episode.item.scenario for episode in run.view(TASK).episodes()))
         scenarios = scenarios or played
         strangers = sorted(set(played) - set(scenarios))
         if strangers:
-            raise UsageError(f"run {run.id} has scenario '{strangers[0]}', which the others lack; keep them apart.")
+            raise UsageError(
+                f"run {run.id} has scenario '{strangers[0]}', which the others do not have; build separate norms."
+            )
         found.append(person)
     return scenarios, found
 
@@ -125,8 +127,8 @@ def person_of(run: StoredRun) -> Person:
     """Return the answers of a person's run as one row, named by its revision; repeats are averaged, nulls left out."""
     if run.subject != PERSON:
         raise UsageError(
-            f"run {run.id} is of {run.subject}, not of a person: "
-            f"a norm is made of people's answers (runs with --model {PERSON}, or --responses)."
+            f"run {run.id} was played by {run.subject}, not by a person; a norm needs people's answers (runs "
+            f"with --model {PERSON}, or --responses)."
         )
     points: dict[str, list[tuple[float, ...]]] = {}
     ways: set[str] = set()
@@ -136,15 +138,15 @@ def person_of(run: StoredRun) -> Person:
         if any(outcome.points):
             points[item.scenario].append(outcome.points)
     if len(ways) > 1:
-        raise UsageError(f"run {run.id} asked in several ways ({', '.join(sorted(ways))}); a norm needs one.")
+        raise UsageError(f"run {run.id} used several prompting methods ({', '.join(sorted(ways))}); a norm needs one.")
     answers = {scenario: tuple(np.mean(given, axis=0).tolist()) for scenario, given in points.items() if given}
     if not answers:
-        raise UsageError(f"run {run.id} holds no allocation.")
+        raise UsageError(f"run {run.id} contains no allocation.")
     return Person(run.revision or f"{run.subject} {run.id}", answers, invalid=len(points) - len(answers))
 
 
 def norming_tables(made: Norming) -> list[Table]:
-    """Return the tables that a norm's makers should look at."""
+    """Return the tables to check before using a norm."""
     spreads = [
         (entry.scenario, round(entry.mean, 2), round(entry.deviation, 2), entry.concern) for entry in made.spreads
     ]
@@ -154,7 +156,7 @@ def norming_tables(made: Norming) -> list[Table]:
     ]
     if made.excluded:
         rows = tuple((entry.person, entry.reason) for entry in made.excluded)
-        tables.append(Table("excluded", "Left out of the norm", ("person", "reason"), rows))
+        tables.append(Table("excluded", "Excluded from the norm", ("person", "reason"), rows))
     if made.experts:
         placed = tuple((entry.name, round(entry.score, 2), f"{entry.percent_below:.0f} %") for entry in made.experts)
         tables.append(Table("experts", "Experts on the norm", ("expert", "score", "people below"), placed))
@@ -193,8 +195,9 @@ def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
 
 def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
     rules = (
-        f"Left out: people with more than {most_missing:.0%} of the scenarios missing or not sharing out ten points "
-        "(within half a point), and people who gave the same four numbers in 95 % of the scenarios or more."
+        f"Excluded: people with more than {most_missing:.0%} of the scenarios missing or not adding up to ten "
+        "points (within half a point), and people who gave the same four numbers in at least 95 % of the "
+        "scenarios."
     )
-    few = "Fewer than 100 people: read percentiles and alpha as rough." if made.norm.people < 100 else ""
+    few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
     return tuple(note for note in (rules, few, f"Use it with: sociometer run seceu --norm {target} …") if note)

@@ -1,4 +1,4 @@
-"""Several subjects together: how reliably the items tell them apart, and what kinds of models differ (Fig. 4)."""
+"""Several subjects together: reliability over items, and contrasts between kinds of models (Fig. 4)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ FEWEST_MODELS = 4
 
 
 class Properties(Struct, frozen=True):
-    """What a models file says of one model; unknown ones are empty."""
+    """The properties of one model in a models file; unknown ones are empty."""
 
     size_billion: float | None = None
     launched: float | None = None
@@ -42,9 +42,9 @@ class Subject(Struct, frozen=True):
     pattern: dict[str, float] = {}
     properties: Properties | None = None
     norm: str = ""
-    """The norm that the EQ stands on."""
+    """The norm of the EQ."""
     failed: str = ""
-    """Why the test gives no number to work with; empty where it does."""
+    """Why the test gives no usable number; empty if it does."""
 
 
 def subject_of(run: StoredRun) -> Subject:
@@ -72,7 +72,7 @@ def published_subjects() -> list[Subject]:
 
 
 def read_properties(path: Path) -> dict[str, Properties]:
-    """Return what a models file says, by model."""
+    """Return the properties in a models file, by model."""
     rows = read_rows(path, ("model",), ("size_billion", "launched", *KINDS))
     return {row["model"]: _properties(row, path, line) for line, row in rows}
 
@@ -84,23 +84,23 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
     known = [_with(subject, properties.get(subject.name)) for subject in subjects]
     missing = [subject.name for subject in known if subject.properties is None]
     if properties and missing:
-        notes.append(f"Not in the models file, and so in no contrast: {', '.join(missing)}.")
+        notes.append(f"Not in the models file, so excluded from the contrasts: {', '.join(missing)}.")
     tables = [_reliability_table(subjects)] if subjects else []
     everyone = [*known, *published]
     on_norm = len({subject.norm for subject in everyone}) == 1 and all(subject.eq is not None for subject in everyone)
     if published and not on_norm:
-        notes.append("Runs without an EQ on the paper's norm are left out beside its models.")
+        notes.append("Runs without an EQ on the paper's norm are not compared with the paper's models.")
         everyone = [subject for subject in everyone if subject.eq is not None and subject.norm == PUBLISHED_NORM]
         on_norm = True
     elif not on_norm and any(subject.norm for subject in everyone):
-        notes.append("Not all runs stand on one norm: contrasts are of distances, not of EQs.")
+        notes.append("The runs use different norms: contrasts compare distances, not EQs.")
     described = [subject for subject in everyone if subject.properties is not None]
     figures: tuple[Figure, ...] = ()
     if described:
         tables += _contrast_tables(described, on_norm)
         figures = _figures(described, on_norm)
         notes.append(
-            "Few models, and those of one family are not independent: contrasts describe, they do not explain."
+            "There are few models, and models of one family are not independent: the contrasts are only descriptive."
         )
     return Result(tables=tuple(tables), notes=tuple(notes), figures=figures)
 
@@ -145,7 +145,7 @@ def _contrast_tables(subjects: Sequence[Subject], on_norm: bool) -> list[Table]:
         )
         if (trend := _trend(name, points)) is not None
     ]
-    note = "p: permutation of models over two groups; given from two models a group on."
+    note = "p: permutation test over two groups; needs at least two models per group."
     return [
         Table(
             "kinds",
@@ -194,7 +194,7 @@ def _trend(name: str, points: Sequence[tuple[float, float]]) -> tuple[Cell, ...]
 
 
 def _figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
-    """EQ over launch date, sized by parameters: the facts of Fig. 4 without its tree."""
+    """EQ over launch date, sized by parameters: the data of Fig. 4 without its tree."""
     points = [
         ScatterPoint(
             subject.name,
@@ -211,7 +211,9 @@ def _figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
         return ()
     unit = "EQ" if on_norm else "distance"
     chart = scatter_chart(points, x_title="launched", y_title=unit)
-    return (Figure("family", f"{unit} by launch date, size and training", "Area of a point: parameters.", chart=chart),)
+    return (
+        Figure("family", f"{unit} by launch date, size and training", "Point area: number of parameters.", chart=chart),
+    )
 
 
 def _properties(row: Mapping[str, str], path: Path | None = None, line: int | None = None) -> Properties:

@@ -1,4 +1,4 @@
-"""The paragraphs of a Word document, read with care: it comes from outside and may be oversized or hostile."""
+"""The paragraphs of a Word document from outside, which may be oversized or hostile."""
 
 from pathlib import Path
 from xml.parsers import expat

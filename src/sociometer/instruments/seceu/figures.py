@@ -17,18 +17,18 @@ from sociometer.instruments.seceu.play import Allocated
 
 DRAWN_ITEMS = 3
 LINE = "for comparison"
-DENSITY_LABEL = "Grey hill: drawn from percentiles, not counted from people."
-"""Stands in the chart itself, so that a picture of it alone says what it shows."""
+DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."
+"""Shown in the chart itself, so that an exported image explains itself."""
 GREY = "Grey squares are the models of the paper and, for comparison, an even allocation."
 WIDEST_LINE = 95
 DENSITY_NOTE = (
-    "The grey hill is no histogram of people: it is the slope of the percentile curve, smoothed over ±{window}, "
-    "since the people's own scores were not released."
+    "The grey curve is not a histogram of people: it is the slope of the percentile curve, smoothed over "
+    "±{window}, because people's individual scores were not released."
 )
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
-    """Return the results, the subject among people (Figs. 2 and 3), and the profiles at both ends."""
+    """Return the results, the subject among people (Figs. 2 and 3), and the best and worst profiles."""
     if not runs:
         return ()
     made = [_distances(runs)]
@@ -42,7 +42,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
 
 
 def beside(item: Scenario, outcome: Allocated) -> Figure | None:
-    """Return the feelings with the points given, as written and as repaired, beside the standard."""
+    """Return the feelings with the points as written and as repaired, and the standard."""
     written: tuple[Cell, ...] = outcome.written or ("",) * len(item.options)
     rows = tuple(
         zip(item.options, written, (round(points, 2) for points in outcome.points), item.standard, strict=True)
@@ -53,7 +53,7 @@ def beside(item: Scenario, outcome: Allocated) -> Figure | None:
 
 
 def _joined(runs: Sequence[SummarisedRun], name: str) -> list[Figure]:
-    """The tables of one name that have the same columns, as one table with the subject before each row."""
+    """The tables of one name with the same columns, as one table with the subject first in each row."""
     kinds: dict[tuple[str, ...], list[tuple[str, Table]]] = {}
     for run in runs:
         for table in run.summary.tables:
@@ -70,12 +70,12 @@ def _joined(runs: Sequence[SummarisedRun], name: str) -> list[Figure]:
 
 
 def _named_row(subject: str, row: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """The row behind its subject; lines for comparison belong to nobody, and stand once."""
+    """The row with its subject; lines for comparison have no subject and appear once."""
     return (LINE if row[0] in COMPARED else subject, *row)
 
 
 def _distances(runs: Sequence[SummarisedRun]) -> Figure:
-    """Mean distance of every subject, by way of prompting where there were several."""
+    """Mean distance of every subject, by prompting method if there are several."""
     several = any("prompting" in measure.group for run in runs for measure in run.summary.measures)
     dots = [dot for run in runs for dot in _dots(run, several)]
     hedgers = {round(run.summary.series["hedger"]["distance"], 3) for run in runs if "hedger" in run.summary.series}
@@ -90,7 +90,7 @@ def _distances(runs: Sequence[SummarisedRun]) -> Figure:
 
 
 def _dots(run: SummarisedRun, several: bool) -> list[Dot]:
-    """The distances of a run: a row for each subject, or for each way of prompting if there are several."""
+    """The distances of a run: one row per subject, or per prompting method if there are several."""
     measures = [measure for measure in run.summary.measures if measure.name == "distance"]
     by_method = [measure for measure in measures if "prompting" in measure.group]
     chosen = by_method or [measure for measure in measures if not measure.group]
@@ -125,13 +125,13 @@ def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
         "similarity-among-people",
         f"Pattern similarity among people ({name})",
         DENSITY_NOTE.format(window=f"{SIMILARITY_WINDOW:g}")
-        + f" Beyond the printed pairs it runs out evenly to four standard deviations from the mean. {GREY}",
+        + f" Beyond the printed pairs it extends to four standard deviations from the mean. {GREY}",
         chart=_headed(chart, runs, "similarity"),
     )
 
 
 def _marks(runs: Sequence[SummarisedRun], norm: str, value: str, percent: str) -> list[Mark]:
-    """The subjects, the hedger and, beside the published norm, the published models."""
+    """The subjects, the even allocation and, on the published norm, the published models."""
     marks = [mark for run in runs if (mark := _mark(run, run.summary.measure(value))) is not None]
     hedger = runs[0].summary.series["hedger"][value]
     if hedger is not None:
@@ -146,20 +146,22 @@ def _marks(runs: Sequence[SummarisedRun], norm: str, value: str, percent: str) -
 
 
 def _headed(chart: Spec, runs: Sequence[SummarisedRun], measure: str) -> Spec:
-    """The chart under what a picture of it alone must say: what the hill is, who was picked, and who has no mark."""
+    """The chart with a heading for exported images: what the curve is, who was picked, and who is not shown."""
     said = [DENSITY_LABEL]
     for run in runs:
         found = run.summary.measure(measure)
         if found is not None and found.value is None:
-            said.append(f"{_who(run)} has no mark ({found.note}).")
+            said.append(f"{_who(run)} is not shown ({found.note}).")
         elif _picked(run):
-            said.append(f"{run.subject} stands with the best of {_ways(run)} ways of prompting, which flatters it.")
+            said.append(
+                f"{run.subject} is shown with the best of {_ways(run)} prompting methods, which overstates its score."
+            )
     text = [part for line in said for part in wrap(line, WIDEST_LINE)]
     return {"title": {"text": text, "fontSize": 12, "fontWeight": "normal"}, **chart}
 
 
 def _ways(run: SummarisedRun) -> int:
-    """How many ways of prompting the run holds."""
+    """The number of prompting methods in the run."""
     return len(run.summary.series.get("patterns", {}))
 
 
@@ -168,7 +170,7 @@ def _picked(run: SummarisedRun) -> bool:
 
 
 def _who(run: SummarisedRun) -> str:
-    """The subject, with the way it was prompted where the run holds several."""
+    """The subject, with its prompting method if the run has several."""
     if _ways(run) < 2:
         return run.subject
     return f"{run.subject} ({run.summary.series['prompting']}{', picked as best' if _picked(run) else ''})"
@@ -182,7 +184,7 @@ def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
 
 
 def _profiles(run: SummarisedRun) -> Figure | None:
-    """The best and worst scenarios: points given beside the standard's."""
+    """The best and worst scenarios: given points and the standard's."""
     profiles: list[dict[str, Any]] = run.summary.series.get("profiles", [])
     if not profiles:
         return None
@@ -198,7 +200,7 @@ def _profiles(run: SummarisedRun) -> Figure | None:
     return Figure(
         f"profiles-{run.run}",
         f"Best and worst scenarios of {run.subject}",
-        f"Points for each feeling: the subject's and, as grey squares, {standard}. The nearest scenarios are first, "
-        "the farthest last.",
+        f"Points for each feeling: the subject's and, as grey squares, {standard}. Scenarios are sorted from "
+        "nearest to farthest.",
         chart=interval_chart(dots, title="points", unit="points", domain=(0, 10), quiet=standard),
     )

@@ -1,4 +1,4 @@
-"""Bundled scenarios and official items -> typed items, one for each way of prompting."""
+"""Bundled scenarios and official items -> typed items, one for each prompting method."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ PARAPHRASES = 4
 
 
 class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A story, four feelings, and how strong each of them is held to be."""
+    """A story, four feelings, and the standard strength of each."""
 
     scenario: str
     language: str
@@ -46,11 +46,11 @@ class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not math.isclose(sum(self.key), TOTAL) or min(self.key) < 0:
-            raise ValueError(f"key {self.key} does not share out {TOTAL} points")
+            raise ValueError(f"key {self.key} does not add up to {TOTAL} points")
 
 
 def scenarios(source: Source) -> Iterable[Scenario]:
-    """Return the items that the settings ask for, every scenario in every way of prompting."""
+    """Return the items of the settings: every scenario with every prompting method."""
     methods = asked_methods(source.settings)
     norm = norm_for(source)
     language = source.settings.text("language")
@@ -62,32 +62,32 @@ def scenarios(source: Source) -> Iterable[Scenario]:
 
 
 def asked_methods(settings: Settings) -> tuple[str, ...]:
-    """Return the ways of prompting that a user asks for; wordings of a direct prompt that is not asked are refused."""
+    """Return the requested prompting methods; `--paraphrases` without the direct prompt raises an error."""
     prompting, paraphrases = settings.text("prompting"), settings.whole("paraphrases")
     if paraphrases > 1 and prompting not in ("direct", *SEVERAL):
         raise UsageError(
-            f"--paraphrases {paraphrases} words the direct prompt, which --prompting {prompting} does not ask: "
-            f"leave it out, or give --prompting direct, {' or '.join(SEVERAL)}."
+            f"--paraphrases {paraphrases} needs the direct prompt, which --prompting {prompting} does not "
+            f"use; leave it out, or give --prompting direct, {' or '.join(SEVERAL)}."
         )
     return prompting_methods(prompting, paraphrases)
 
 
 def prompting_methods(prompting: str, paraphrases: int) -> tuple[str, ...]:
-    """Return the ways of prompting that a setting names, further wordings of the direct one included."""
+    """Return the prompting methods of a setting, including further wordings of the direct one."""
     if not 1 <= paraphrases <= PARAPHRASES:
-        raise DataError(f"--paraphrases {paraphrases} is not offered; there are 1 to {PARAPHRASES} wordings")
+        raise DataError(f"--paraphrases {paraphrases} is not available; allowed: 1 to {PARAPHRASES}")
     named = METHODS if prompting in SEVERAL else (prompting,)
     wordings = tuple(f"direct-{number}" for number in range(2, paraphrases + 1))
     return tuple(method for name in named for method in ((name, *wordings) if name == "direct" else (name,)))
 
 
 def item_id(scenario: str, method: str) -> str:
-    """Return the item's id: the scenario's own when asked directly, else with the way of prompting behind it."""
+    """Return the item's id: the scenario's own for the direct prompt, else followed by the prompting method."""
     return scenario if method == "direct" else f"{scenario}@{method}"
 
 
 def norm_for(source: Source) -> Norm | None:
-    """Return the human norm in force: the user's file, else the official one for official items, else none."""
+    """Return the human norm to use: the user's file, else the official one for official items, else none."""
     given = source.settings.text("norm")
     if given:
         return read_norm(Path(given))
@@ -95,12 +95,12 @@ def norm_for(source: Source) -> Norm | None:
 
 
 def with_norm(scenario: Scenario, norm: Norm | None) -> Scenario:
-    """Return the scenario with the norm's standard scores in place of its own."""
+    """Return the scenario with the norm's standard scores instead of its own."""
     if norm is None:
         return scenario
     if scenario.scenario not in norm.standards:
         known = ", ".join(list(norm.standards)[:3])
-        raise DataError(f"norm '{norm.name}' has no scenario '{scenario.scenario}'; it is for others ({known}, …)")
+        raise DataError(f"norm '{norm.name}' has no scenario '{scenario.scenario}'; it has others ({known}, …)")
     standard = norm.standards[scenario.scenario]
     if len(standard) != len(scenario.options):
         raise DataError(f"norm '{norm.name}' has {len(standard)} standard scores for '{scenario.scenario}', not 4")

@@ -1,4 +1,4 @@
-"""The measures of a run: means over items from `analysis`, and the places on the norm that only the paper knows."""
+"""The measures of a run: means over items from `analysis`, and the positions on the norm as the paper defines them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ PLACES = ("eq", "percentile", "similarity", "similarity-percentile")
 
 
 def overall_measures(methods: PromptingMethods, even: MethodResult | None, norm: Norm | None) -> Iterator[Measure]:
-    """Yield the measures without a group, and the means by context and direction: those of the way that is shown."""
+    """Yield the measures without a group, and the means by context and direction, for the shown method."""
     if even is not None and methods.headline is None:
         errors = sum(methods.view.failures().values())
         names = PLAIN if norm is None else (*PLAIN, *PLACES)
@@ -37,7 +37,7 @@ def overall_measures(methods: PromptingMethods, even: MethodResult | None, norm:
 
 
 def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | None) -> Iterator[Measure]:
-    """Yield the measures of one way of prompting."""
+    """Yield the measures of one prompting method."""
     even = hedger(result, norm)
     group = {"prompting": result.method}
     mine = _mean_of(run, "distance", group)
@@ -56,11 +56,11 @@ def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measu
 
 
 def _around(measure: Measure, result: MethodResult | None, even: MethodResult | None, way: str = "") -> Measure:
-    """The mean distance with the interval that the result gives it, beside what hedging has."""
+    """The mean distance with the result's interval, compared with an even allocation."""
     if measure.value is None or even is None:
         return measure
     interval = measure.interval if result is None else result.interval
-    note = _joined(way, f"spreading evenly has {even.score:.2f}")
+    note = _joined(way, f"an even allocation has {even.score:.2f}")
     return msgspec.structs.replace(measure, interval=interval, note=note)
 
 
@@ -68,7 +68,7 @@ def _places(
     result: MethodResult, even: MethodResult, norm: Norm, group: dict[str, str], mean: Measure, way: str = ""
 ) -> Iterator[Measure]:
     """EQ, percentiles and pattern similarity; a failed test has none."""
-    failed = f"FAILED: {result.nulls:g} of {result.items} answers hold no allocation" if result.failed else ""
+    failed = f"FAILED: {result.nulls:g} of {result.items} answers contain no allocation" if result.failed else ""
     eq = None if result.failed else result.eq
     word = failed or _joined(way, beside_eq(result, even, norm))
 
@@ -94,10 +94,10 @@ def _places(
 
 
 def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
-    """Return what must stand beside an EQ: its band, what hedging earns, people's error, and on how much it stands."""
+    """Return the note for an EQ: its band, an even allocation's EQ, people's error, and the number of items."""
     said = [band(result.eq)] if result.eq is not None else []
     if even.eq is not None:
-        said.append(f"spreading evenly earns {even.eq:.0f}")
+        said.append(f"an even allocation earns {even.eq:.0f}")
     if norm.error_of_measurement is not None:
         said.append(f"people's standard error of measurement {norm.error_of_measurement:.1f}")
     if result.items < len(norm.standards):
@@ -110,9 +110,9 @@ def _joined(*said: str) -> str:
 
 
 def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> str:
-    """Return what the paper says of a pattern similarity, with its p-value."""
+    """Return the paper's interpretation of a pattern similarity, with its p-value."""
     if similarity is None:
-        return "no pattern: fewer than ten items, or nearly the same distance everywhere"
+        return "no pattern: fewer than ten items, or almost equal distances"
     said = p_phrase(p_value) if p_value is not None else ""
     if similarity < norm.different_below:
         said += f"; below {norm.different_below:g}: a qualitatively different mechanism, in the paper's words"
@@ -120,7 +120,7 @@ def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> st
 
 
 def _through(eq_interval: Interval | None, norm: Norm) -> Interval | None:
-    """The interval of the percentile: the ends of the EQ's, put through the curve."""
+    """The interval of the percentile: the ends of the EQ's interval, mapped through the curve."""
     if eq_interval is None or eq_interval.low is None or eq_interval.high is None:
         return eq_interval
     low, high = (norm.percent_below(norm.score_of(end)) / 100 for end in (eq_interval.low, eq_interval.high))

@@ -1,4 +1,4 @@
-"""Where a subject stands with one way of prompting: its score, EQ, percentiles and pattern, as the paper has them."""
+"""A subject's result with one prompting method: score, EQ, percentiles and pattern, as the paper defines them."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ SMALLEST_SPREAD = 0.05  # standard scores are printed to two decimals: less spre
 
 
 class Answered(Struct, frozen=True):
-    """One scenario: what was given, averaged over repeats, and how far it lies from the standard."""
+    """One scenario: the points, averaged over repeats, and their distance from the standard."""
 
     scenario: str
     story: str
@@ -31,7 +31,7 @@ class Answered(Struct, frozen=True):
 
 
 class MethodResult(Struct, frozen=True):
-    """A subject under one way of prompting."""
+    """A subject with one prompting method."""
 
     method: str
     answers: tuple[Answered, ...]
@@ -62,7 +62,7 @@ class MethodResult(Struct, frozen=True):
 
 
 def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: Norm | None) -> MethodResult:
-    """Return the result of some answers given in one way of prompting; repeats of an item are averaged."""
+    """Return the result of the answers with one prompting method; repeats of an item are averaged."""
     repeats: dict[str, list[tuple[Scenario, Allocated]]] = {}
     for item, outcome in answers:
         repeats.setdefault(item.scenario, []).append((item, outcome))
@@ -74,19 +74,19 @@ def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: 
 
 
 def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
-    """Return where someone stands who spreads the points evenly over the same scenarios."""
+    """Return the result of an even allocation on the same scenarios."""
     flat = tuple(_answer(answer, (TOTAL / len(answer.options),) * len(answer.options)) for answer in result.answers)
     return _result(EVEN, flat, norm, 0, (), 1.0)
 
 
 def by_place(result: MethodResult, norm: Norm | None) -> MethodResult:
-    """Return where someone stands who writes 4, 3, 2, 1 down the list of options without reading anything."""
+    """Return the result of writing 4, 3, 2, 1 down the list of options without reading."""
     listed = tuple(_answer(answer, BY_PLACE) for answer in result.answers)
     return _result(UNREAD, listed, norm, 0, (), evenness(BY_PLACE))
 
 
 def silent(result: MethodResult, norm: Norm | None) -> MethodResult:
-    """Return where someone stands who answers nothing on the same scenarios."""
+    """Return the result of giving no answer on the same scenarios."""
     empty = tuple(_answer(answer, (0.0,) * len(answer.options)) for answer in result.answers)
     return _result(SILENT, empty, norm, len(empty), (), None)
 
@@ -138,7 +138,7 @@ def _result(
 def _against_people(
     answers: Sequence[Answered], score: float, norm: Norm | None
 ) -> tuple[float | None, Interval, float | None, Interval | None]:
-    """The gap to people, and the intervals that follow from its bootstrap over items.
+    """The gap to people, and its intervals from a bootstrap over items.
 
     The items are fixed and the norm is for these very items, so what varies is how far the subject differs from
     people on each: hard items are hard for both, and resampling distances alone would count that as chance.
@@ -163,7 +163,7 @@ def _against_people(
 
 
 def _not_negative(interval: Interval) -> Interval:
-    """A distance cannot lie below nothing, though the bootstrap's widened end can."""
+    """A distance cannot be below zero, though the bootstrap's widened end can."""
     if interval.low is None or interval.low >= 0:
         return interval
     return Interval(0.0, interval.high, interval.level, interval.method, interval.clusters)

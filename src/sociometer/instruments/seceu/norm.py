@@ -1,4 +1,4 @@
-"""A human norm: standard scores, the people's pattern, and how a subject stands among them."""
+"""A human norm: standard scores, the people's pattern, and a subject's position among them."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class PrintedValue(Struct, frozen=True):
 
 
 class Norm(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a sample of people gives: all that scoring on it needs, and who they were."""
+    """The data of a sample of people: everything that scoring needs, and a description of the people."""
 
     name: str
     sample: str
@@ -47,7 +47,7 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
     similarity_deviation: float
     alpha: float | None = None
     evenness: float | None = None
-    """Mean evenness of single people's allocations, where these are known."""
+    """Mean evenness of individual people's allocations, if known."""
 
     @property
     def error_of_measurement(self) -> float | None:
@@ -56,7 +56,7 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def different_below(self) -> float:
-        """Return the similarity under which the paper speaks of a qualitatively different mechanism."""
+        """Return the similarity below which the paper speaks of a qualitatively different mechanism."""
         return round(self.similarity_mean - self.similarity_deviation, 3)
 
     def eq(self, score: float) -> float:
@@ -95,7 +95,7 @@ def distance(given: Sequence[float], standard: Sequence[float]) -> float:
 
 
 def evenness(allocation: Sequence[float]) -> float | None:
-    """Return the entropy of an allocation as a share of the most even one's; None for an empty one."""
+    """Return the entropy of an allocation as a share of its maximum; None for an empty one."""
     total = math.fsum(allocation)
     if total <= 0:
         return None
@@ -165,5 +165,5 @@ def _curve(pairs: Pairs, *, increasing: bool) -> MonotoneCurve:
 
 
 def _percent(value: float) -> float:
-    """A percent within its bounds: rounding in the curve may overshoot them by a hair."""
+    """A percent within its bounds: rounding in the curve may exceed them slightly."""
     return min(100.0, max(0.0, value))

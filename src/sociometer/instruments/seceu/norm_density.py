@@ -1,4 +1,4 @@
-"""Distributions of people drawn from a percentile curve, for norms whose single people are not known."""
+"""Distributions of people estimated from a percentile curve, for norms without individual scores."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +32,7 @@ def similarity_density(norm: dict[str, Any]) -> list[DensityPoint]:
 
 
 def _density(below: Callable[[float], float], low: float, high: float, window: float) -> list[DensityPoint]:
-    """The slope over a window on either side: rounded percentiles would make a saw of the bare derivative."""
+    """The slope over a window on either side, because rounded percentiles make the bare derivative jagged."""
     return [
         DensityPoint(round(float(x), 4), max(0.0, (below(x + window) - below(x - window)) / (2 * window)))
         for x in np.linspace(low, high, STEPS)

@@ -1,4 +1,4 @@
-"""A norm from people's allocations: who is left out, standard scores, spread, reliability, percentiles."""
+"""A norm from people's allocations: exclusions, standard scores, spread, reliability, percentiles."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 class Excluded(Struct, frozen=True):
-    """Someone who is left out of a norm, and the rule that says so."""
+    """Someone excluded from a norm, and the reason."""
 
     person: str
     reason: str
@@ -48,7 +48,7 @@ class SexDifference(Struct, frozen=True):
 
 
 class Expert(Struct, frozen=True):
-    """Where an expert, left out of the norm, stands on it."""
+    """An expert's position on the norm, from which the expert is excluded."""
 
     name: str
     score: float
@@ -56,7 +56,7 @@ class Expert(Struct, frozen=True):
 
 
 class Norming(Struct, frozen=True):
-    """A norm with all that its makers should look at before they trust it."""
+    """A norm with everything to check before using it."""
 
     norm: Norm
     scores: dict[str, float]
@@ -69,12 +69,14 @@ class Norming(Struct, frozen=True):
 
 
 def exclusions(people: Sequence[Person], scenarios: Sequence[str], most_missing: float) -> list[Excluded]:
-    """Return who is left out: too many gaps, or the same four numbers nearly throughout."""
+    """Return the people to exclude: too many gaps, or the same four numbers almost everywhere."""
     found: list[Excluded] = []
     for person in people:
         gaps = len(scenarios) - len(person.answers)
         if gaps > most_missing * len(scenarios):
-            found.append(Excluded(person.name, f"{gaps} of {len(scenarios)} scenarios without ten shared points"))
+            found.append(
+                Excluded(person.name, f"{gaps} of {len(scenarios)} scenarios without points that add up to ten")
+            )
             continue
         same = max((list(person.answers.values()).count(points) for points in person.answers.values()), default=0)
         if len(person.answers) > 1 and same >= SAME_ANSWER * len(person.answers):
@@ -91,7 +93,7 @@ def build_norm(
     experts: Sequence[str] = (),
     most_missing: float = 0.1,
 ) -> Norming:
-    """Return the norm of these people; experts are placed on it and do not count towards it."""
+    """Return the norm of these people; experts are scored on it but do not count towards it."""
     unknown = sorted(set(experts) - {person.name for person in people})
     if unknown:
         raise UsageError(f"no person '{unknown[0]}' among the responses; --experts takes names of the column 'person'.")
@@ -118,12 +120,12 @@ def build_norm(
 
 
 def _too_few(kept: int, excluded: Sequence[Excluded]) -> str:
-    said = f"{kept} people are left of {kept + len(excluded)} (experts apart); a norm needs at least {FEWEST_PEOPLE}."
+    said = f"{kept} of {kept + len(excluded)} people remain (without experts); a norm needs at least {FEWEST_PEOPLE}."
     if not excluded:
         return said
     named = "; ".join(f"{entry.person}, {entry.reason}" for entry in excluded[:NAMED])
     more = f"; and {len(excluded) - NAMED} more" if len(excluded) > NAMED else ""
-    return f"{said} Left out: {named}{more}."
+    return f"{said} Excluded: {named}{more}."
 
 
 def _norm(
@@ -163,7 +165,7 @@ def _table(kept: Sequence[Person], scenarios: Sequence[str]) -> Floats:
 
 
 def _similarities(distances: Floats) -> Floats:
-    """Each person's correlation with the template of all the others, as the paper has it."""
+    """Each person's correlation with the template of all the others, as in the paper."""
     people = distances.shape[0]
     total, counts = np.nansum(distances, axis=0), (~np.isnan(distances)).sum(axis=0)
     found: Floats = np.full(people, np.nan)
@@ -208,7 +210,7 @@ def _sex_difference(kept: Sequence[Person], distances: Floats) -> SexDifference 
 
 
 def _experts(experts: Sequence[Person], norm: Norm) -> list[Expert]:
-    """Every expert, and all of them averaged, as the paper checks its validity."""
+    """Every expert, and all of them averaged, as in the paper's validity check."""
     placed = [_place(person.name, person.answers, norm) for person in experts]
     if len(experts) > 1:
         shared = [scenario for scenario in norm.standards if all(scenario in person.answers for person in experts)]

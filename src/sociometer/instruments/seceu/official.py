@@ -1,4 +1,4 @@
-"""The authors' own documents: items in English and Chinese, the norm; a bad paragraph is refused by its number."""
+"""The authors' own documents: items in English and Chinese, and the norm; errors name the paragraph."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ _DIGITS = {mark: value for value, mark in enumerate("零一二三四五六七八
 
 
 class Story(Struct, frozen=True):
-    """One official item as it stands in the document."""
+    """One official item as written in the document."""
 
     number: int
     text: str

@@ -41,12 +41,12 @@ class Allocated(Struct, frozen=True, omit_defaults=True):
 
     @property
     def how(self) -> Asked:
-        """How the points were obtained; of an outcome stored before kinds were, only whether it could be read."""
+        """How the points were obtained; for an outcome stored by an older version, only whether it was readable."""
         old = self.written is None and self.asked.kind is ReplyKind.ANSWERED
         return Asked(ReplyKind.UNREADABLE) if old else self.asked
 
     def first_replies(self) -> "Allocated":
-        """The outcome without what a second question brought."""
+        """The outcome before any second question."""
         if not self.asked.again:
             return self
         return structs.replace(self, points=repair(None, len(self.points), TOTAL).values, written=None)
@@ -65,7 +65,7 @@ _PROBLEMS = {
 
 
 async def ask_points(item: Scenario, session: Session) -> Allocated:
-    """Ask for the ten points, in the item's way of prompting."""
+    """Ask for the ten points with the item's prompting method."""
     count = len(item.options)
     order = shuffled(count, session.rng) if session.settings.flag("shuffle") else tuple(range(count))
     options = arrange(item.options, order)

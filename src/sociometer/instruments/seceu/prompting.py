@@ -1,4 +1,4 @@
-"""Several prompting methods in one run: which can be compared, and which one the run is known by."""
+"""Several prompting methods in one run: which can be compared, and which one is the headline."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -12,35 +12,35 @@ from sociometer.instruments.seceu.method_result import MethodResult, result_of
 from sociometer.instruments.seceu.norm import Norm, norm_of
 from sociometer.instruments.seceu.play import Allocated
 
-TOO_FEW = "too few scenarios shared by all ways to name a best"
-DIFFERENT = "No scenario was played in every way: the ways stand on different scenarios and cannot be compared."
+TOO_FEW = "too few scenarios are shared by all prompting methods to name the best one"
+DIFFERENT = "No scenario was played with every prompting method, so the methods cannot be compared."
 
 View = RunView[Scenario, Allocated]
 
 
 class PromptingMethods(Struct, frozen=True):
-    """The results of a run, all on the same scenarios where there are such."""
+    """The results of a run, all on the same scenarios if there are any."""
 
     view: View
-    """The run, cut down to the scenarios that every way was played on, or whole where there is none."""
+    """The run, limited to the scenarios played with every method, or whole if there are none."""
     results: tuple[MethodResult, ...]
     headline: MethodResult | None
-    """The result that the run is known by."""
+    """The headline result of the run."""
     several: bool
-    """Whether the settings ask for more than one way."""
+    """Whether the settings ask for more than one method."""
     best: bool
     shared: int
     left_out: int
-    """Scenarios left out because not every way was played on them."""
+    """Scenarios left out because they were not played with every method."""
 
     @property
     def comparable(self) -> bool:
-        """Return whether the ways stand on the same scenarios."""
+        """Return whether the methods were played on the same scenarios."""
         return not self.several or self.shared > 0
 
     @property
     def headline_view(self) -> View:
-        """Return the run as the shown way alone; failures stay, so that none is hidden."""
+        """Return the run with the shown method only; all failures stay."""
         if not self.several:
             return self.view
         method = None if self.headline is None else self.headline.method
@@ -48,20 +48,20 @@ class PromptingMethods(Struct, frozen=True):
 
     @property
     def headline_note(self) -> str:
-        """Return what must stand beside a number without a group: whose it is, and whether it was picked."""
+        """Return the note for a number without a group: its method, and whether it was picked as the best."""
         if not self.several:
             return ""
         if self.headline is None:
-            return TOO_FEW if self.best else "the direct way was not played"
+            return TOO_FEW if self.best else "the direct method was not played"
         if self.best:
             return (
-                f"'{self.headline.method}', best of {len(self.results)} ways: choosing the best of several flatters it"
+                f"'{self.headline.method}', best of {len(self.results)} methods: choosing the best overstates the score"
             )
-        return f"'{self.headline.method}' way of prompting"
+        return f"prompting method '{self.headline.method}'"
 
 
 def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
-    """Return the ways of prompting of a run, judged on the scenarios that all of them were played on."""
+    """Return the prompting methods of a run, compared on the scenarios that all of them share."""
     methods = _asked(run.settings)
     best, several = run.settings.text("prompting") == "best", len(methods) > 1
     played: dict[str, set[str]] = {method: set() for method in methods}
@@ -82,18 +82,18 @@ def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
 
 
 def headline_of(run: View) -> Headline[Scenario, Allocated]:
-    """Return what is set beside other runs: the way the run is known by, its answers named by their scenario alone."""
+    """Return what is compared with other runs: the headline method, its answers named by their scenario alone."""
     methods = compare_methods(run, norm_of(run.norm))
     failed = ""
     if methods.headline is None and methods.several:
         failed = methods.headline_note
     elif methods.headline is not None and methods.headline.failed:
-        failed = "FAILED, since most of its answers cannot be read"
+        failed = "FAILED: most of its answers cannot be read"
     return Headline(_by_scenario(methods.headline_view), methods.headline_note, failed)
 
 
 def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, shared: int) -> MethodResult | None:
-    """Return the best result on shared scenarios where the best is asked for, else that of the first way."""
+    """Return the best result on shared scenarios if the best is requested, else the first method's."""
     if not best:
         return next((result for result in results if result.method == first), None)
     if not shared:
@@ -107,7 +107,7 @@ def _asked(settings: Settings) -> tuple[str, ...]:
 
 
 def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
-    """How the subject stands with each way of prompting, in the order they were played."""
+    """The subject's result with each prompting method, in the order they were played."""
     methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
     for item, outcome, _ in view.scored():
         methods.setdefault(item.prompting, []).append((item, outcome))
@@ -116,7 +116,7 @@ def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
 
 
 def _by_scenario(run: View) -> View:
-    """The run with every item named by its scenario, so that runs prompted in other ways pair up."""
+    """The run with every item named by its scenario, so that runs with different methods pair up."""
 
     def episodes() -> Iterator[Episode[Scenario, Allocated]]:
         for episode in run.episodes():

@@ -1,4 +1,4 @@
-"""People's allocations as a CSV file: one row a person, four columns a scenario; a bad cell is refused by its line."""
+"""People's allocations as a CSV file: one row per person, four columns per scenario; errors name the line."""
 
 import math
 import re
@@ -21,14 +21,14 @@ _SEXES |= {"女": "female", "男": "male"}
 
 
 class Person(Struct, frozen=True):
-    """One person's answers; a scenario that was left out or does not share out ten points is absent."""
+    """One person's answers; a scenario that is unanswered or does not add up to ten points is absent."""
 
     name: str
     answers: dict[str, tuple[float, ...]]
     sex: str = ""
     age: float | None = None
     invalid: int = 0
-    """Answers that were given but do not share out the points."""
+    """Given answers that do not add up to the points."""
 
 
 def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
@@ -90,11 +90,11 @@ def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: 
 
 
 def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple[float, ...] | None:
-    """The points scaled to ten where they nearly sum to it; None where they do not share out ten points."""
+    """The points scaled to ten if they nearly add up to it; None otherwise."""
     try:
         values = [float(cell) if cell else 0.0 for cell in cells]
     except ValueError:
-        raise DataError(f"{scenario} holds {cells}; points are numbers", path, line) from None
+        raise DataError(f"{scenario} contains {cells}; points must be numbers", path, line) from None
     held = math.fsum(values)
     if not all(math.isfinite(value) and value >= 0 for value in values) or abs(held - TOTAL) > TOLERANCE:
         return None
@@ -109,4 +109,4 @@ def _age(text: str, path: Path, line: int) -> float | None:
     try:
         return float(text) if text else None
     except ValueError:
-        raise DataError(f"age '{text}' is no number", path, line) from None
+        raise DataError(f"age '{text}' is not a number", path, line) from None

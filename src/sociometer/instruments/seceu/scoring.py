@@ -20,7 +20,7 @@ SHOWN_ITEMS = 5
 
 
 def score(item: Scenario, outcome: Allocated) -> Score:
-    """Return the distance to the standard, the likeness of the profile, the evenness, and whether it was null."""
+    """Return the distance to the standard, the profile similarity, the evenness, and whether it was null."""
     values = {
         "distance": distance(outcome.points, item.standard),
         "profile": profile_similarity(outcome.points, item.standard),
@@ -39,7 +39,7 @@ def score(item: Scenario, outcome: Allocated) -> Score:
 
 
 def profile_similarity(points: Sequence[float], standard: Sequence[float]) -> float:
-    """Return Pearson's r over the options; 0 for a flat answer, which says nothing of which feeling is stronger."""
+    """Return Pearson's r over the options; 0 for a flat answer, which does not say which feeling is stronger."""
     one, two = np.asarray(points) - np.mean(points), np.asarray(standard) - np.mean(standard)
     scale = float(np.linalg.norm(one) * np.linalg.norm(two))
     return float(np.clip(one @ two / scale, -1, 1)) if scale > 1e-9 else 0.0
@@ -68,7 +68,7 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
 def notes(
     run: RunView[Scenario, Allocated], methods: PromptingMethods, even: MethodResult | None, norm: Norm | None
 ) -> list[str]:
-    """Return the caveats that belong beside the numbers."""
+    """Return the notes for the numbers."""
     if even is None:
         return ["Nothing was scored."]
     said = _key_notes(even, norm)
@@ -80,7 +80,7 @@ def notes(
     said += _place_note(run, even, norm)
     said += _method_notes(methods)
     said += [
-        f"FAILED ({result.method}): {result.nulls:g} of {result.items} answers hold no allocation."
+        f"FAILED ({result.method}): {result.nulls:g} of {result.items} answers contain no allocation."
         for result in methods.results
         if result.failed
     ]
@@ -88,15 +88,16 @@ def notes(
 
 
 def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
-    """Whose judgement the standard is, and what hedging earns by it."""
+    """The source of the standard, and the score of an even allocation."""
     if norm is None:
         return [
-            "The key of these scenarios is its authors' judgement, not a human norm: distance and likeness, no EQ.",
-            f"Spreading the points evenly has a distance of {even.score:.2f}: a consensus rewards hedging.",
+            "The key of these scenarios is the authors' judgement, not a human norm: there are distances and "
+            "similarities, but no EQ.",
+            f"An even allocation has a distance of {even.score:.2f}: a consensus key rewards hedging.",
         ]
     said = [
         f"Norm: {norm.name}, {norm.sample}.",
-        f"Spreading the points evenly earns an EQ of {even.eq:.0f}: a consensus rewards hedging.",
+        f"An even allocation earns an EQ of {even.eq:.0f}: a consensus norm rewards hedging.",
     ]
     if norm.error_of_measurement is not None:
         said.append(f"People's standard error of measurement is {norm.error_of_measurement:.1f} EQ points.")
@@ -104,20 +105,20 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
 
 
 def _place_note(run: RunView[Scenario, Allocated], even: MethodResult, norm: Norm | None) -> list[str]:
-    """Where the order of the options gives their strength away, and the options were shown in that order."""
+    """A note if the order of the options reveals their strength and the options were shown in that order."""
     unread = by_place(even, norm)
     if run.settings.flag("shuffle") or unread.score >= even.score:
         return []
     first = sum(answer.standard[0] == max(answer.standard) for answer in even.answers)
     earned = f"an EQ of {unread.eq:.0f}" if unread.eq is not None else f"a distance of {unread.score:.2f}"
     return [
-        f"Writing 4, 3, 2, 1 down the list without reading earns {earned}: the first feeling is the strongest in "
-        f"{first} of {even.items} items. --shuffle takes this away."
+        f"Writing 4, 3, 2, 1 without reading earns {earned}: the first feeling is the strongest in {first} of "
+        f"{even.items} items. --shuffle prevents this."
     ]
 
 
 def _method_notes(methods: PromptingMethods) -> list[str]:
-    """By which way the run is known, and on which scenarios the ways can be compared."""
+    """The headline method, and the scenarios on which the methods are compared."""
     if not methods.several:
         return []
     said: list[str] = []
@@ -127,15 +128,15 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
     elif methods.best:
         count = len(methods.results)
         said.append(
-            f"'{shown.method}' is the best of {count} ways of prompting; choosing the best of several flatters it."
+            f"'{shown.method}' is the best of {count} prompting methods; choosing the best overstates the score."
         )
     else:
-        said.append(f"Numbers without a group are those of '{shown.method}'; every way of prompting stands below.")
+        said.append(f"Numbers without a group are for '{shown.method}'; the table below shows every prompting method.")
     if not methods.comparable:
         said.append(DIFFERENT)
     elif methods.left_out:
         said.append(
-            f"The ways are compared on the {methods.shared} scenarios played in all of them; "
+            f"The methods are compared on the {methods.shared} scenarios played with all of them; "
             f"{methods.left_out} are left out."
         )
     return said
@@ -144,7 +145,7 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
 def series(
     results: Sequence[MethodResult], shown: MethodResult | None, even: MethodResult | None, norm: Norm | None
 ) -> dict[str, object]:
-    """Return what figures need beyond the measures."""
+    """Return the data for figures beyond the measures."""
     if shown is None or even is None:
         return {}
     ranked = sorted(shown.answers, key=lambda answer: answer.distance)

@@ -1,4 +1,4 @@
-"""The tables of a summary: every way of prompting beside the hedger, the items at both ends, the repairs."""
+"""The tables of a summary: every prompting method with baselines, the best and worst items, the repairs."""
 
 from collections import Counter
 
@@ -12,23 +12,24 @@ _NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people be
 
 
 def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
-    """Return a row for each way of prompting, then what hedging, going by place and silence earn on the same items."""
+    """Return a row for each prompting method, then the scores of the baselines on the same items."""
     lines = [*methods.results, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
         rows = tuple(_plain_row(result) for result in lines)
         note = "" if methods.comparable else DIFFERENT
-        return Table("results", "Distance to the key, beside answers that read nothing", _PLAIN, rows, note)
+        return Table("results", "Distance to the key, compared with answers given without reading", _PLAIN, rows, note)
     rows = tuple(_normed_row(result, norm) for result in lines)
     columns = (*_NORMED, "mechanism", "evenness", "null answers")
     note = (
-        f"Evenness is entropy as a share of the most even allocation's; people's standard scores have "
-        f"{even.standard_evenness:.2f}, which averaging makes more even than single people are."
+        "Evenness is entropy as a share of its maximum; people's standard scores have "
+        f"{even.standard_evenness:.2f}, which is higher than for individual people because the scores are "
+        "averages."
     )
     if norm.evenness is not None:
-        note += f" Single people have {norm.evenness:.2f}."
+        note += f" Individual people have {norm.evenness:.2f}."
     if not methods.comparable:
         note = f"{DIFFERENT} {note}"
-    return Table("results", "EQ on the human norm, beside answers that read nothing", columns, rows, note)
+    return Table("results", "EQ on the human norm, compared with answers given without reading", columns, rows, note)
 
 
 def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
@@ -46,7 +47,7 @@ def repairs_table(readings: Counter[str]) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (*reading.split(" / ", 1), count) for reading, count in readings.most_common()
     )
-    return Table("readings", "How replies were read, and repaired", ("rule", "repair", "replies"), rows)
+    return Table("readings", "Rules and repairs used to read the replies", ("rule", "repair", "replies"), rows)
 
 
 def _plain_row(result: MethodResult) -> tuple[Cell, ...]:

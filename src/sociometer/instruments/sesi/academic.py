@@ -1,4 +1,4 @@
-"""Social against academic scores: reading them, correlating them, and testing whether the social one stands apart."""
+"""Social and academic scores: reading them, correlating them, and testing whether the social one is distinct."""
 
 import json
 import math
@@ -44,7 +44,7 @@ class PairResult(Struct, frozen=True):
 
 
 def read_scores(paths: Sequence[Path]) -> Scores:
-    """The scores of CSV and lm-eval files together; the same model and benchmark twice is refused."""
+    """The scores of CSV and lm-eval files together; two scores for one model and benchmark raise an error."""
     values: dict[str, dict[str, float]] = {}
     families: dict[str, str] = {}
     notes: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ def read_scores(paths: Sequence[Path]) -> Scores:
 
 
 def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
-    """Puts the social scores of runs into their models' rows; says where the file's own column has others."""
+    """Adds the social scores of runs to their models' rows, and notes where the file's own column differs."""
     strangers = [model for model in social if model not in scores.values]
     if strangers:
         known = ", ".join(sorted(scores.values))
@@ -73,13 +73,15 @@ def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
         )
     written = {model: own[SOCIAL] for model, own in scores.values.items() if SOCIAL in own}
     notes = [
-        f"{model} stands with the {SOCIAL} of its run ({value:.1f}), not with that of the file ({written[model]:.1f})."
+        f"{model}: the {SOCIAL} of its run ({value:.1f}) is used, not the one in the file ({written[model]:.1f})."
         for model, value in social.items()
         if model in written
     ]
     others = [model for model in written if model not in social]
     if social and others:
-        notes.append(f"The {SOCIAL} of {', '.join(others)} is the file's own, perhaps on other items than the runs'.")
+        notes.append(
+            f"The {SOCIAL} of {', '.join(others)} comes from the file and may be based on other items than the runs."
+        )
     for model, value in social.items():
         scores.values[model][SOCIAL] = value
     return notes
@@ -91,7 +93,7 @@ def _read_csv(path: Path) -> Scores:
     for line, row in read_rows(path, ("model",)):
         model = row["model"].strip()
         if not model or model in values:
-            raise DataError(f"the model '{model}' is empty or stands twice", path, line)
+            raise DataError(f"the model '{model}' is empty or appears twice", path, line)
         values[model] = {}
         for name, cell in ((name, cell.strip()) for name, cell in row.items()):
             head = name.lower()
@@ -105,7 +107,7 @@ def _read_csv(path: Path) -> Scores:
 
 
 def _number(cell: str, name: str, path: Path, line: int) -> float | None:
-    """The number in a cell; None for "nan", which is how tables write a missing one."""
+    """The number in a cell; None for "nan", which tables use for a missing score."""
     try:
         number = float(cell.rstrip("%"))
     except ValueError:
@@ -116,7 +118,7 @@ def _number(cell: str, name: str, path: Path, line: int) -> float | None:
 
 
 def _read_lm_eval(path: Path) -> Scores:
-    """An lm-eval result file: one model, one score a task, in percent."""
+    """An lm-eval result file: one model, one score per task, in percent."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -135,7 +137,7 @@ def _read_lm_eval(path: Path) -> Scores:
         scores[str(task)] = found[taken]
         if others:
             rest = ", ".join(f"{other} {found[other]:.1f}" for other in others)
-            notes.append(f"{model} on {task}: {taken} ({found[taken]:.1f}) is taken, and not {rest}.")
+            notes.append(f"{model} on {task}: {taken} ({found[taken]:.1f}) is used, not {rest}.")
     if not scores:
         raise DataError(f"no task has one of the metrics {', '.join(_METRICS)}", path)
     return Scores({model: scores}, {}, tuple(notes))
@@ -163,7 +165,7 @@ def _pretrained(config: Mapping[str, object]) -> str:
 
 
 def family_from_name(model: str) -> str:
-    """The letters that a model's name begins with ("llama-2-70b-chat": llama)."""
+    """The letters at the start of a model's name ("llama-2-70b-chat": llama)."""
     match = re.match(r"[A-Za-z]+", model.rpartition("/")[2])
     return match[0].lower() if match else model
 
@@ -189,7 +191,7 @@ def correlate(scores: Scores, reliabilities: Mapping[str, float]) -> list[PairRe
             corrected = None
             if first in reliabilities and second in reliabilities:
                 corrected = disattenuated(found.r, reliabilities[first], reliabilities[second])
-            note = f"carried by {found.carried_by}" if found.carried_by else ""
+            note = f"depends on {found.carried_by}" if found.carried_by else ""
             results.append(PairResult(first, second, found, corrected, note))
     return results
 
@@ -225,21 +227,24 @@ def matrix_figure(results: Sequence[PairResult], names: Sequence[str]) -> Figure
 
 
 def apart(scores: Scores) -> tuple[Table | None, str]:
-    """Whether the social score correlates less with the academic ones than these do among themselves."""
+    """Whether the social score correlates less with the academic ones than they do with each other."""
     names = scores.benchmarks()
     models = [model for model, own in scores.values.items() if all(name in own for name in names)]
     if SOCIAL not in names or len(names) < 3 or len(models) < 4:
-        return None, f"The test needs {SOCIAL}, two academic scores and four models that have all; {len(models)} have."
+        return (
+            None,
+            f"The test needs at least four models with {SOCIAL} and two academic scores; {len(models)} have them.",
+        )
     table = {name: [scores.values[model][name] for model in models] for name in names}
     families = [scores.families[model] for model in models]
     if len(set(families)) < 2:
-        return None, f"The test needs at least two families of models; all {len(models)} are of {families[0]}."
+        return None, f"The test needs at least two families of models; all {len(models)} belong to {families[0]}."
     found = correlation_contrast(table, SOCIAL, families)
     low, high = found.interval.low, found.interval.high
     line = (found.with_others, found.among_others, found.difference, low, high, len(models), found.families)
     columns = ("SESI with academic", "among academic", "difference", "from", "to", "models", "families")
     few = f"{len(models)} models in {found.families} families are few: the interval is rough."
     clear = low is not None and low > 0
-    verdict = "The interval excludes zero." if clear else "The interval includes zero: not shown to stand apart."
+    verdict = "The interval excludes zero." if clear else "The interval includes zero: no difference is shown."
     note = f"Bootstrap over families. {verdict} {few if found.note or len(models) < 30 else ''}".strip()
-    return Table("apart", "Does social intelligence stand apart?", columns, (line,), note), ""
+    return Table("apart", "Is social intelligence distinct from academic intelligence?", columns, (line,), note), ""

@@ -1,4 +1,4 @@
-"""What commands that look into stored runs must refuse, and what they must say beside the numbers."""
+"""The runs that commands on stored runs reject, and the notes that they show with the numbers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ _TEST = "questions"
 
 
 def view_of_test(run: StoredRun) -> RunView[Any, Any]:
-    """The run as a run of the test; one of another task (a judge's, a builder's) is refused."""
+    """The run as a run of the test; a run of another task (a judge's, a builder's) raises an error."""
     if _TEST not in run.tasks:
         raise UsageError(
             f"run {run.id} is of the task '{', '.join(run.tasks)}', not of '{_TEST}'; "
@@ -22,9 +22,9 @@ def view_of_test(run: StoredRun) -> RunView[Any, Any]:
 
 
 def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
-    """Who played a role in place of the real thing, and which subjects are no models to be measured."""
+    """The stand-ins in any role, and the subjects that are not models."""
     played = list(views)
     beside = dict.fromkeys(name for view in played for name in other_stand_ins(view.stand_ins))
-    notes = [f"Stand-ins, not the real thing: {', '.join(beside)}."] if beside else []
+    notes = [f"Stand-ins, not real models: {', '.join(beside)}."] if beside else []
     subjects = {view.subject: what for view in played if (what := subject_stand_in(view.stand_ins))}
     return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]

@@ -1,4 +1,4 @@
-"""What only this instrument offers on the command line: lint, probe, analyse, correlate, build."""
+"""The instrument's own commands: lint, probe, analyse, correlate, build."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -35,13 +35,12 @@ def lint(context: CommandContext, options: Settings) -> Result:
     doubts = tuple((name, "; ".join(str(doubt) for doubt in why)) for name, why in conversions.doubts.items())
     converted = len(conversions.converted)
     second = (
-        f"{number(converted / len(found), 'share')} are converted: "
-        f"{converted - len(conversions.read)} items by rule alone, "
-        f"{len(conversions.read)} with what readers found."
+        f"{number(converted / len(found), 'share')} are converted: {converted - len(conversions.read)} items "
+        f"by rule alone, {len(conversions.read)} with readers' decisions."
     )
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
-        Table("baselines", "What no understanding earns", ("rule", "accuracy"), rules, units={"accuracy": "share"}),
+        Table("baselines", "Baselines without understanding", ("rule", "accuracy"), rules, units={"accuracy": "share"}),
         Table("doubts", "Not converted to the second person", ("item", "why"), doubts, second),
     )
     notes = [
@@ -49,14 +48,19 @@ def lint(context: CommandContext, options: Settings) -> Result:
         for p in pairs
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
-    notes += [f"readings of {name} are not heeded: no such item, or other words" for name in conversions.misfits]
+    notes += [
+        f"readings of {name} are ignored: the item does not exist or its words differ" for name in conversions.misfits
+    ]
     wrote = []
     if options.text("sheet"):
         texts = {item.id: item.texts for item in found}
         sheet = readings.sheet({name: (texts[name], why) for name, why in conversions.doubts.items()})
         wrote.append(context.write(Path(options.text("sheet")), sheet))
         if doubts:
-            notes.append("write into 'becomes' what stands there ('-': nothing; '?': open); give it as --readings.")
+            notes.append(
+                "fill in the column 'becomes' with the words for each place ('-': nothing; '?': undecided), "
+                "then pass the sheet with --readings."
+            )
     finding = (
         f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
         f"{len(repeated) or 'no'} duplicate ids, "
@@ -89,7 +93,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
-    notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars are of uncorrected p.")
+    notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars show uncorrected p.")
     notes += stand_ins
     return Result(
         tuple(table for table in tables if table.rows),
@@ -101,7 +105,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
 
 
 def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str]:
-    """What to say of the second person; it is left out of several conditions where no item can be put into it."""
+    """The notes on the second person; the condition is left out if no item can be converted."""
     if SECOND_PERSON not in wanted:
         return []
     source = context.source(condition=CONTROL)
@@ -109,18 +113,19 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
     if not found.converted and len(wanted) > 1:
         wanted.remove(SECOND_PERSON)
     return [
-        f"{len(found.doubts)} items could not be put in the second person with certainty; 'lint sesi' names them.",
-        *(f"readings of {name} are not heeded: no such item, or other words" for name in found.misfits),
+        f"{len(found.doubts)} items could not be converted to the second person with certainty; 'lint sesi' "
+        "lists them.",
+        *(f"readings of {name} are ignored: the item does not exist or its words differ" for name in found.misfits),
     ]
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
-    """Has a judge name the causes of a sample of wrong answers, or prepares and imports the same for people."""
+    """Asks a judge for the causes of a sample of wrong answers, or writes and reads the same sample for people."""
     found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
     runs = {run.id: caveats.view_of_test(run) for run in found}
     sample = errors.sample_runs(runs, options.whole("sample"), context.seed)
     if not sample:
-        raise UsageError("there is no readable wrong answer in these runs: nothing to explain.")
+        raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
     if options.text("sheet"):
         wrote = context.write(Path(options.text("sheet")), errors.write_sheet(sample))
         return Result(
@@ -141,7 +146,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 
 
 def correlate(context: CommandContext, options: Settings) -> Result:
-    """Joins SESI accuracies of stored runs with academic scores and correlates all of them."""
+    """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
     renamed = {model: names[-1] for model, names in _pairs(options.texts("as"), "as", "MODEL=NAME").items()}
     social = run_scores([context.run(reference) for reference in options.texts("run")], renamed)
@@ -160,7 +165,7 @@ def correlate(context: CommandContext, options: Settings) -> Result:
 
 
 def build(context: CommandContext, options: Settings) -> Result:
-    """Makes items from posts; see `build.pipeline`."""
+    """Builds items from posts; see `build.pipeline`."""
     return pipeline.build(context, options)
 
 
@@ -182,5 +187,5 @@ def _numbers(given: Sequence[str]) -> dict[str, list[str]]:
         except ValueError:
             inside = False
         if not inside:
-            raise UsageError(f"--reliability {name}={values[-1]}: a reliability lies above 0 and at most at 1.")
+            raise UsageError(f"--reliability {name}={values[-1]}: a reliability must be above 0 and at most 1.")
     return found

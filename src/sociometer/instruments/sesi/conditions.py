@@ -1,4 +1,4 @@
-"""The factor probes' conditions: every level of every factor, and the words that bring it to the subject."""
+"""The conditions of the factor probes: every level of every factor, and its prompt."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -39,7 +39,7 @@ class Condition(Struct, frozen=True):
 
 
 class Contrast(Struct, frozen=True):
-    """Two groups of conditions that the paper sets against each other; `expected` is the sign it reports."""
+    """Two groups of conditions that the paper compares; `expected` is the sign it reports."""
 
     name: str
     title: str
@@ -88,7 +88,7 @@ def role_class(role: str) -> str:
 
 
 def of_factors(factors: Iterable[str]) -> tuple[Condition, ...]:
-    """The conditions of some factors (all where none is named); gender brings the roles that imply one."""
+    """The conditions of some factors (all if none is named); gender includes the roles that imply one."""
     wanted = tuple(factors) or FACTORS
     for factor in wanted:
         if factor not in FACTORS:

@@ -1,4 +1,4 @@
-"""Why a model errs: a sample of its wrong answers, the causes a judge names, and the same sample for people."""
+"""Causes of errors: a sample of wrong answers, the causes that a judge names, and the same sample for people."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ class WrongAnswer(Item, frozen=True, kw_only=True):
 
 
 class Verdict(Struct, frozen=True):
-    """The judge's cause, or None where its reply could not be read."""
+    """The judge's cause, or None if its reply was unreadable."""
 
     cause: Cause | None
     reason: str
@@ -54,7 +54,7 @@ class _Reply(Struct, frozen=True):
 
 
 def sample_runs(runs: Mapping[str, RunView[Question, ChoiceAnswer]], count: int, seed: int) -> list[WrongAnswer]:
-    """The samples of several runs by id; where a subject has several, each goes by its name and the run's id."""
+    """The samples of several runs by id; if a subject has several, its name is followed by the run's id."""
     played = Counter(view.subject for view in runs.values())
     return [
         entry
@@ -106,7 +106,7 @@ def score(item: WrongAnswer, outcome: Verdict) -> Score:
 
 
 def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
-    """The share of each cause, over all and by subject, with intervals (Extended Data Fig. 1)."""
+    """The share of each cause, overall and by subject, with intervals (Extended Data Fig. 1)."""
     measures: list[Measure] = []
     subjects = sorted({item.subject for item, _, _ in run.scored()})
     unreadable = sum(score.unreadable for _, _, score in run.scored())
@@ -121,18 +121,18 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
             )
             for subject in subjects
         ]
-    notes = (f"{unreadable} verdicts could not be read and are in no share.",) if unreadable else ()
+    notes = (f"{unreadable} verdicts could not be read and are excluded from the shares.",) if unreadable else ()
     return Summary(tuple(measures), notes=notes)
 
 
 def write_sheet(sample: Iterable[WrongAnswer]) -> str:
-    """The sample as a CSV whose column `cause` people fill in."""
+    """The sample as a CSV; people fill in the column `cause`."""
     rows = [(entry.id, entry.situation, entry.question, entry.right, entry.picked, "") for entry in sample]
     return sheets.write_sheet(SHEET, rows, guard_formulas=True)
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """The causes that people filled in, by id; blank ones are left out, unknown ones refused."""
+    """The causes that people filled in, by id; blank ones are left out, unknown ones raise an error."""
     labels: dict[str, str] = {}
     for line, row in sheets.read_rows(path, ("id", "cause"), guarded=True):
         cause = row["cause"].strip().lower()
@@ -145,7 +145,7 @@ def read_labels(path: Path) -> dict[str, str]:
 
 
 def agreement(labels: dict[str, str], verdicts: dict[str, str]) -> Agreement | None:
-    """Cohen's kappa of people and judge over the answers that both labelled; None where there is none."""
+    """Cohen's kappa of people and judge over the answers that both labelled; None without any."""
     shared = sorted(set(labels) & set(verdicts))
     if not shared:
         return None
@@ -153,16 +153,16 @@ def agreement(labels: dict[str, str], verdicts: dict[str, str]) -> Agreement | N
 
 
 def agreement_note(labels: dict[str, str], verdicts: dict[str, str]) -> str:
-    """The agreement in a sentence; kappa corrects for chance, and says nothing where one side named one cause only."""
+    """The agreement in a sentence; kappa corrects for chance, and is undefined if one side named a single cause."""
     found = agreement(labels, verdicts)
     if found is None:
-        return "People and judge labelled no answer in common: no agreement can be given."
+        return "People and the judge labelled no answers in common, so there is no agreement to compute."
     raw = f"raw agreement {found.observed:.0%}, {found.units} answers"
     shared = set(labels) & set(verdicts)
     for who, causes in (("the judge", verdicts), ("people", labels)):
         named = {causes[name] for name in shared}
         if len(named) == 1:
-            return f"People and judge: {raw}; no kappa, since {who} named no other cause than '{named.pop()}'."
+            return f"People and judge: {raw}; no kappa, because {who} named only the cause '{named.pop()}'."
     bounds = found.interval
     shown = ""
     if bounds is not None and bounds.low is not None and bounds.high is not None:

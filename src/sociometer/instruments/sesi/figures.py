@@ -42,7 +42,7 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
             dot for label, measure in named if measure is not None and (dot := dot_of(label, measure, run.subject))
         ]
     chart = interval_chart(dots, title="accuracy", references=(_CHANCE,), domain=(0, 1))
-    caption = "The share of right answers with 95 % intervals; the dashed line is the share that guessing earns."
+    caption = "Share of right answers with 95 % intervals; the dashed line is the share expected by guessing."
     return Figure("abilities", "Social intelligence by ability", caption, chart=chart)
 
 
@@ -73,7 +73,9 @@ def _positions(runs: Sequence[SummarisedRun]) -> Figure:
         total = sum(int(row[1] or 0) for row in found.rows) or 1
         cells += [Cell(run.subject, str(row[0]), int(row[1] or 0) / total, note=found.note) for row in found.rows]
     chart = heat_map(cells, title="share of picks", unit="share", domain=(0, 1))
-    return Figure("positions", "Where the picked option stood", "A quarter each would be unbiased.", chart=chart)
+    return Figure(
+        "positions", "Position of the picked option", "Without bias, each position gets a quarter.", chart=chart
+    )
 
 
 def causes(runs: Sequence[SummarisedRun]) -> Figure:
@@ -90,7 +92,7 @@ def causes(runs: Sequence[SummarisedRun]) -> Figure:
 
 
 def beside(item: object, outcome: object) -> Figure | None:
-    """What stands next to a transcript: the options with the picked and the right one, or the judge's verdict."""
+    """The figure shown next to a transcript: the options with the picked and the right one, or the judge's verdict."""
     if isinstance(item, Question) and isinstance(outcome, ChoiceAnswer):
         kinds = item.kinds or ("",) * 4
         rows = tuple(

@@ -1,4 +1,4 @@
-"""Official CSV and bundled items -> typed items; a bad row is refused naming file and line."""
+"""Official CSV and bundled items -> typed items; a bad row raises an error with file and line."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ CATEGORIES = {
 
 
 class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A situation, a question about it and four options; `kinds` says how each option was made, where known."""
+    """A situation, a question about it and four options; `kinds` says how each option was made, if known."""
 
     ability: Ability
     situation: str
@@ -50,7 +50,7 @@ class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
 
 
 class Contradiction(Struct, frozen=True):
-    """Two rows that ask the same and are keyed differently."""
+    """Two rows with the same text and different keys."""
 
     first: str
     second: str
@@ -64,19 +64,20 @@ class Conversions(Struct, frozen=True):
     read: frozenset[str]
     doubts: dict[str, tuple[Doubt, ...]]
     misfits: tuple[str, ...] = ()
-    """Items that readings of one's own name, but not as they stand here."""
+    """Items named in the user's readings whose text differs here."""
 
 
 def questions(source: Source) -> Iterable[Question]:
-    """The items the settings ask for: official or bundled, in the second person where the condition says so."""
+    """The items of the settings: official or bundled, in the second person if the condition says so."""
     found = read_official(source.path(OFFICIAL)) if source.official else read_items(BUNDLED, Question)
     if not conditions.condition(source.settings.text("condition")).second_person:
         return found
     conversions = in_second_person(found, source.settings.text("readings"))
     if not conversions.converted:
         raise DataError(
-            f"none of the {len(conversions.doubts)} items can be put in the second person with certainty; "
-            "settle the doubts of 'sociometer lint sesi --sheet FILE', and give them as --readings FILE"
+            f"none of the {len(conversions.doubts)} items can be converted to the second person with "
+            "certainty; resolve the doubts that 'sociometer lint sesi --sheet FILE' writes, then pass them "
+            "with --readings FILE"
         )
     return conversions.converted
 
@@ -87,7 +88,7 @@ def read_official(path: Path) -> Iterator[Question]:
     for line, row in read_rows(path, COLUMNS, whole_rows=True):
         yield _question(row, seen, path, line)
     if not seen:
-        raise DataError("the file holds no items", path)
+        raise DataError("the file contains no items", path)
 
 
 def _question(row: dict[str, str], seen: Counter[str], path: Path, line: int) -> Question:
@@ -126,7 +127,7 @@ def contradictions(found: Sequence[Question]) -> list[Contradiction]:
 
 
 def in_second_person(found: Iterable[Question], more_readings: str = "") -> Conversions:
-    """The questions addressed to the reader; those that cannot be converted with certainty are left out, with why."""
+    """The questions in the second person; uncertain conversions are left out, with the reason."""
     more = readings.read_readings(Path(more_readings)) if more_readings else {}
     known = readings.read_readings()
     converted, read, doubts = [], set(), {}

@@ -8,7 +8,7 @@ from sociometer.instruments.sesi import conditions
 from sociometer.instruments.sesi.items import Question
 
 SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=200, seed=42)
-"""As the authors ran it (read off their release)."""
+"""The authors' sampling (from their release)."""
 
 
 async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
@@ -28,7 +28,7 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
 
 
 def condition_words(session: Session) -> str:
-    """What the subject is told about itself before the item; nothing under the control."""
+    """The text about itself that the subject reads before the item; none under the control."""
     condition = conditions.condition(session.settings.text("condition"))
     if not condition.prompt:
         return ""

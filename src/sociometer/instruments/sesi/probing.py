@@ -1,4 +1,4 @@
-"""Factor probes: every condition against the control on the same items, and the paper's contrasts as ready tables."""
+"""Factor probes: every condition compared with the control on the same items, and the paper's contrasts as tables."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Probe(Struct, frozen=True):
 
 
 def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceAnswer]]) -> Probe:
-    """What the runs of one subject, by condition, come down to; repeats of an item are averaged."""
+    """The results of one subject's runs, by condition; repeats of an item are averaged."""
     answers: dict[str, dict[str, float]] = {}
     abilities: dict[str, str] = {}
     clusters: dict[str, str] = {}
@@ -44,7 +44,7 @@ def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceA
 
 
 def family_of(subject: str, given: Mapping[str, str]) -> str:
-    """The family a subject was put into, or the letters that its name begins with."""
+    """The family given for a subject, or the letters at the start of its name."""
     if subject in given:
         return given[subject]
     name = subject.rpartition("/")[2]
@@ -53,7 +53,7 @@ def family_of(subject: str, given: Mapping[str, str]) -> str:
 
 
 def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Change]:
-    """Each condition against the control, on the items that both have; corrected over the conditions given."""
+    """Each condition compared with the control on shared items; corrected over the given conditions."""
     control = probe.answers[CONTROL]
     found: list[Change] = []
     raw: list[tuple[str, list[str]]] = []
@@ -83,7 +83,7 @@ def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Chang
 
 
 def _corrected(found: Sequence[Change]) -> list[Change]:
-    """The corrections over all conditions, where these could not be compared in one go (their items differ)."""
+    """The corrections over all conditions, if they could not be compared together (their items differ)."""
     from msgspec.structs import replace
 
     from sociometer.analysis.multiplicity import benjamini_hochberg
@@ -129,7 +129,7 @@ def finding(probes: Sequence[Probe], names: Sequence[str]) -> str:
     for probe in probes:
         changed = [change for change in compare(probe, names) if change.p_holm < 0.05]
         if not changed:
-            sentences.append(f"{probe.subject}: none of {len(names)} conditions changes the accuracy beyond doubt.")
+            sentences.append(f"{probe.subject}: none of {len(names)} conditions changes the accuracy significantly.")
             continue
         changed.sort(key=lambda change: -abs(change.paired.difference))
         said = [
@@ -152,7 +152,7 @@ def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
 
 
 def most_moved(probes: Sequence[Probe], names: Sequence[str]) -> Table:
-    """How far each ability moves on average, in either direction (the paper: empathy, concern and influence most)."""
+    """The mean size of each ability's change, in either direction (the paper: empathy, concern and influence most)."""
     lines = []
     for probe in probes:
         for ability in ABILITIES:
@@ -160,11 +160,11 @@ def most_moved(probes: Sequence[Probe], names: Sequence[str]) -> Table:
             if moved:
                 lines.append((probe.subject, ability, sum(moved) / len(moved), len(moved)))
     columns = ("subject", "ability", "mean size of the change", "conditions")
-    return Table("moved", "Which abilities the conditions move", columns, tuple(lines), units=UNITS)
+    return Table("moved", "Abilities that the conditions change", columns, tuple(lines), units=UNITS)
 
 
 def contrast_table(probes: Sequence[Probe]) -> Table:
-    """The paper's contrasts: the mean over one group of conditions against the mean over another, item by item."""
+    """The paper's contrasts: the mean over one group of conditions minus the mean over another, item by item."""
     lines: list[tuple[Cell, ...]] = []
     for contrast in contrasts():
         for probe in probes:
@@ -230,7 +230,7 @@ def role_table(probes: Sequence[Probe]) -> Table | None:
 
 
 def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
-    """Each factor's mean change by family of models, where several subjects are given."""
+    """Each factor's mean change by family of models, if several subjects are given."""
     families = sorted({probe.family for probe in probes})
     if len(probes) < 2:
         return None
@@ -262,13 +262,13 @@ def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
         "Factors by family of models",
         columns,
         tuple(lines),
-        "An item counts once a subject; items are the clusters.",
+        "Each item counts once per subject; items are the clusters.",
         UNITS,
     )
 
 
 def change_figure(probes: Sequence[Probe], names: Sequence[str]) -> Figure:
-    """Fig. 3: change ratio with stars, one panel a subject."""
+    """Fig. 3: change ratio with stars, one panel per subject."""
     bars = [
         ChangeBar(
             change.condition, change.ratio or 0.0, change.stars, group=probe.subject,

@@ -1,4 +1,4 @@
-"""What readers found: where the rules of the second person are in doubt, somebody read the item and decided.
+"""Readers' decisions: where the rules of the second person are in doubt, a reader read the item and decided.
 
 A line holds an item's id, which of its texts is meant (0 the situation, 1 the question, 2 to 5 the options), the place
 of a word among that text's words, the word, and what stands there in the second person: the word itself where it
@@ -23,7 +23,7 @@ _FALLS_AWAY = "-"
 
 
 class Reading(Struct, frozen=True):
-    """What a reader decided on one word of an item."""
+    """A reader's decision on one word of an item."""
 
     text: int
     place: int
@@ -45,7 +45,7 @@ def read_readings(path: Path = FILE) -> dict[str, tuple[Reading, ...]]:
 
 
 def fitting(texts: Sequence[str], readings: Iterable[Reading]) -> Mapping[tuple[int, int], str]:
-    """The readings of an item by text and place; none where one names a word that does not stand there."""
+    """The readings of an item by text and place; none if one names a word that is not there."""
     words = [tokens(text) for text in texts]
     found = {}
     for reading in readings:
@@ -57,7 +57,7 @@ def fitting(texts: Sequence[str], readings: Iterable[Reading]) -> Mapping[tuple[
 
 
 def sheet(doubts: Mapping[str, tuple[Sequence[str], Sequence[Doubt]]]) -> str:
-    """A file for readers: a line for each doubt about an item's texts, with the words around it, still open."""
+    """A file for readers: a line for each doubt about an item's texts, with the words around it, to be decided."""
     rows = []
     for item, (texts, found) in doubts.items():
         for doubt in found:

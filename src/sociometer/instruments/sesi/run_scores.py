@@ -30,7 +30,7 @@ class _Member(Struct, frozen=True):
 
 
 def run_scores(runs: Sequence[StoredRun], renamed: Mapping[str, str]) -> RunScores:
-    """The accuracies of the runs on the items that all have; a run that is no measure of its model is refused."""
+    """The accuracies of the runs on their shared items; a run that does not measure its model raises an error."""
     members = [_member(run, renamed) for run in runs]
     empty = [member for member in members if not member.items]
     members = [member for member in members if member.items]
@@ -51,8 +51,8 @@ def _member(run: StoredRun, renamed: Mapping[str, str]) -> _Member:
     condition = view.settings.text("condition")
     if condition != CONTROL:
         raise UsageError(
-            f"run {run.id} was played under the condition '{condition}': "
-            f"it is no measure of {run.subject} as it is; give a run under '{CONTROL}'."
+            f"run {run.id} was played under the condition '{condition}' and does not measure {run.subject} "
+            f"itself; give a run under '{CONTROL}'."
         )
     return _Member(renamed.get(run.subject, run.subject), run, view, item_values(view, "correct"))
 
@@ -62,8 +62,8 @@ def _refuse_twins(members: Sequence[_Member]) -> None:
     for member in members:
         if member.model in seen:
             raise UsageError(
-                f"runs {seen[member.model]} and {member.run.id} are both of '{member.model}', "
-                "and a model has one score: give one of them."
+                f"runs {seen[member.model]} and {member.run.id} are both of '{member.model}', but a model has "
+                "one score; give one of them."
             )
         seen[member.model] = member.run.id
 
@@ -89,7 +89,7 @@ def _said_of_items(members: Sequence[_Member], shared: SharedItems) -> list[str]
 
 
 def _caveats(members: Sequence[_Member]) -> list[str]:
-    """The runs' own notes, once each and with the model's name where not all have them, and who stood in."""
+    """The runs' own notes, once each and with the model's name unless all have them, and the stand-ins."""
     whose: dict[str, list[str]] = {}
     for member in members:
         for note in member.run.summary("questions").notes:

@@ -17,7 +17,7 @@ TIE = "no majority"
 
 
 def score(item: Question, outcome: ChoiceAnswer) -> Score:
-    """Right or wrong; an answer that cannot be read is wrong and counted, and so is a tie, though not as unreadable."""
+    """Right or wrong; an unreadable answer is wrong and counted, and a tie is wrong but not unreadable."""
     facets = {"ability": item.ability, "category": CATEGORIES[item.ability]}
     if item.kinds:
         facets["picked"] = _kind(item, outcome)
@@ -31,7 +31,7 @@ def _kind(item: Question, outcome: ChoiceAnswer) -> str:
 
 
 def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
-    """Accuracy overall, by ability and by category, with position bias and what no understanding earns here."""
+    """Accuracy overall, by ability and by category, with position bias and baselines without understanding."""
     measures = grouped_measures(run, "correct", "accuracy", by=["ability", "category"])
     seen = _Seen()
     for item, answer, given in run.scored():
@@ -42,7 +42,7 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
 
 
 class _Seen:
-    """What the tables count, gathered episode by episode: a run may be larger than memory."""
+    """The counts for the tables, collected episode by episode, because a run may be larger than memory."""
 
     def __init__(self) -> None:
         self.picked, self.keyed = array("b"), array("b")
@@ -89,7 +89,7 @@ def _positions(seen: _Seen) -> Table | None:
         return None
     bias = position_bias(seen.picked, seen.keyed, 4)
     rows = tuple((label, bias.picked[place], bias.keyed[place]) for place, label in enumerate("ABCD"))
-    note = f"Picks spread evenly over the four positions: {p_phrase(bias.p_value)} (chi-square)."
+    note = f"Test of an even spread of picks over the four positions: {p_phrase(bias.p_value)} (chi-square)."
     return Table("positions", "Position bias", ("position", "picked", "right"), rows, note)
 
 
@@ -101,7 +101,7 @@ def _baselines(seen: _Seen) -> Table | None:
         ("the longest option", seen.longest / seen.items),
         ("the shortest option", seen.shortest / seen.items),
     )
-    return Table("baselines", "What no understanding earns on these items", ("rule", "accuracy"), rows)
+    return Table("baselines", "Baselines without understanding on these items", ("rule", "accuracy"), rows)
 
 
 def _kinds(seen: _Seen) -> Table | None:
@@ -121,13 +121,16 @@ def _notes(run: RunView[Question, ChoiceAnswer], seen: _Seen) -> list[str]:
     if condition != CONTROL:
         notes.append(f"Played under the condition '{condition}', not as the paper's test.")
     if condition == "second-person":
-        notes.append("Only items that could be put in the second person with certainty were played.")
+        notes.append("Only items that could be converted to the second person with certainty were played.")
     return notes
 
 
 def _ties(seen: _Seen) -> list[str]:
     return (
-        [f"{seen.tied} of {seen.answers} votes ended in a tie between options: wrong, though not unreadable."]
+        [
+            f"{seen.tied} of {seen.answers} votes ended in a tie between options; a tie counts as wrong, not "
+            "as unreadable."
+        ]
         if seen.tied
         else []
     )

@@ -1,4 +1,4 @@
-"""The 32 interpersonal abilities in their five dimensions, and which of them a released spelling certainly means."""
+"""The 32 interpersonal abilities in their five dimensions, and the ability that a released spelling clearly means."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _SHORTEST = 8
 
 
 def fold(spelling: str) -> str:
-    """The letters of a spelling in lower case: what is left when case, spaces, hyphens and stray bytes go."""
+    """The letters of a spelling in lower case, without spaces, hyphens and stray bytes."""
     return re.sub(r"[^a-z]", "", spelling.lower())
 
 
@@ -70,9 +70,9 @@ def dimension_of(ability: str) -> str:
 
 
 def canonical(spelling: str) -> str | None:
-    """The ability a spelling certainly means, or nothing when one would have to guess.
+    """The ability that a spelling clearly means, or None if it is uncertain.
 
-    Certain is: the same letters; at most two slips of the pen away from one ability only; or the
+    Certain is: the same letters; at most two typing errors away from one ability only; or the
     beginning (eight letters or more) of one ability only.
     """
     letters = fold(spelling)

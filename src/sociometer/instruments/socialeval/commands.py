@@ -1,4 +1,4 @@
-"""What only SocialEval offers on the command line: lint, draw and build."""
+"""The instrument's own commands: lint, draw and build."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _NAMED = 6
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
-    """Every finding with file and node, and a count by kind; the exit code says whether there were any."""
+    """Every finding with file and node, and a count by kind; the exit code is 1 if there are any."""
     files = options.texts("files")
     trees = _given_trees(files) if files else items.trees(context.source())
     wanted = options.texts("kind")
@@ -93,11 +93,11 @@ def _values(trees: list[Tree]) -> Table:
         rows.append((tree.id, episodes, round(solution.random.full, 4), solution.best_full))
     columns = ("tree", "episodes", "random walk (exact)", "best possible")
     units = {"random walk (exact)": "share", "best possible": "share"}
-    return Table("values", "Every tree solved exactly", columns, tuple(rows), units=units)
+    return Table("values", "Exact solution of each tree", columns, tuple(rows), units=units)
 
 
 def draw(context: CommandContext, options: Settings) -> Result:
-    """Draws one tree into a page; with a run, the walks of its subject are drawn on it."""
+    """Draws one tree as a page; with a run, adds the walks of its subject."""
     tree, others = _one_tree(context, options.text("tree"))
     taken = _taken(context, options.text("run"), tree) if options.text("run") else None
     svg = draw_tree(tree, taken)
@@ -113,7 +113,7 @@ def draw(context: CommandContext, options: Settings) -> Result:
 
 
 def _one_tree(context: CommandContext, name: str) -> tuple[Tree, list[Tree]]:
-    """The tree of that name, and the others that it might mean: FILE, FILE#NAME, or NAME (or its beginning)."""
+    """The tree of that name, and the other matches: FILE, FILE#NAME, or NAME (or its beginning)."""
     file, _, inner = (name, "", "") if Path(name).is_file() else name.partition("#")
     if Path(file).is_file():
         trees = [tree for tree in read_tree_file(Path(file)) if items.wanted(tree.language, context.source())]
@@ -131,8 +131,8 @@ def _one_tree(context: CommandContext, name: str) -> tuple[Tree, list[Tree]]:
 def _also_meant(tree: Tree, others: list[Tree]) -> str:
     more = ", ".join(other.id for other in others[:_NAMED]) + (", …" if len(others) > _NAMED else "")
     return (
-        f"drew {tree.id}, the first of {len(others) + 1} trees that this may mean; "
-        f"name another (one of a file as FILE#NAME) or give --language: {more}"
+        f"drew {tree.id}, the first of {len(others) + 1} matching trees; to draw another, give its name "
+        f"(FILE#NAME for one tree of a file) or --language: {more}"
     )
 
 
@@ -147,7 +147,7 @@ def _taken(context: CommandContext, reference: str, tree: Tree) -> dict[tuple[in
 
 
 class _Step(Struct, frozen=True):
-    """A stage once it was worked on; `problems` and `advice` say why the later ones must wait."""
+    """A finished stage; `problems` and `advice` say why the later ones must wait."""
 
     draft: Draft
     origins: Origins
@@ -158,7 +158,7 @@ class _Step(Struct, frozen=True):
 
 
 def build(context: CommandContext, options: Settings) -> Result:
-    """Takes a brief through the stages; what a stage gave is kept in a file, which an author may edit."""
+    """Takes a brief through the stages; each stage is stored in a file, which an author may edit."""
     brief = read_brief(Path(options.text("brief")))
     folder = Path(options.text("out") or brief.name)
     draft = load_draft(brief, folder)
@@ -182,20 +182,20 @@ def build(context: CommandContext, options: Settings) -> Result:
 def _work_on(
     context: CommandContext, stage: StageName, draft: Draft, origins: Origins, folder: Path, when_outdated: str
 ) -> _Step:
-    """One stage: checks what is there, has the rest written, and keeps the files."""
+    """One stage: checks the existing parts, requests the missing ones, and writes the files."""
     old = outdated(stage, draft, origins)
     if old and when_outdated == "stop":
         return _outdated(stage, draft, origins)
     notes: tuple[str, ...] = ()
     if old:
-        done = "kept" if when_outdated == "keep" else "taken out, and written anew where they still have a place"
-        notes = (f"{stage} {', '.join(old)}: {done}, since what they were written from has changed",)
+        done = "kept" if when_outdated == "keep" else "removed, and rewritten if still needed"
+        notes = (f"{stage} {', '.join(old)}: {done}, because their source has changed",)
     if when_outdated == "rewrite":
         draft = without(stage, draft, old)
     path = stage_file(folder, stage)
     problems = wrong_parts(stage, draft)
     if problems:
-        return _Step(draft, origins, notes, tuple(problems), f"mend {path} and run the same command again.")
+        return _Step(draft, origins, notes, tuple(problems), f"fix {path} and run the same command again.")
     missing = missing_parts(stage, draft)
     accepted = accept(stage, draft, context.play("build", items=missing).view("build")) if missing else None
     draft = accepted.draft if accepted else draft
@@ -213,23 +213,23 @@ def _work_on(
 
 def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:
     named = all_outdated(stage, draft, origins)
-    problem = f"written from something that was edited since: {', '.join(named)}"
+    problem = f"their source was edited after they were written: {', '.join(named)}"
     advice = (
-        "run again with --outdated rewrite to have them written anew, or with --outdated keep to let them stand; "
-        "a part that you edit yourself counts as up to date."
+        "run again with --outdated rewrite to rewrite them, or with --outdated keep to keep them; a part "
+        "that you edit yourself counts as up to date."
     )
     return _Step(draft, origins, problems=(problem,), advice=advice)
 
 
 def _refused(context: CommandContext, stage: StageName, folder: Path, step: _Step, accepted: Accepted) -> _Step:
-    """Keeps what was written last for the parts that did not pass, where an author can mend it."""
+    """Keeps the last drafts of the rejected parts, so that an author can fix them."""
     path, again = stage_file(folder, stage), "(or use another builder, or --fresh) and run the same command again."
     if not accepted.refused:
-        advice = f"nothing that could be read was given: write {path} {again}"
+        advice = f"the builder gave no readable reply: write {path} {again}"
         return replace(step, advice=advice)
     kept = context.write(refused_file(folder, stage), stage_text(accepted.refused))
     whole = "save it as" if not stage_parts(stage, step.draft) else "move its parts into"
-    return replace(step, advice=f"mend {kept}, {whole} {path} {again}", wrote=(*step.wrote, kept))
+    return replace(step, advice=f"fix {kept}, {whole} {path} {again}", wrote=(*step.wrote, kept))
 
 
 def _finish(context: CommandContext, draft: Draft, folder: Path, notes: list[str], wrote: list[str]) -> Result:

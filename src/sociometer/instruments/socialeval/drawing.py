@@ -37,14 +37,14 @@ STYLE = """
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a node stands."""
+    """The position of a node."""
 
     x: float
     y: float
 
 
 def places(tree: Tree) -> dict[int, Place]:
-    """A place for every node: the column is the most choices that lead there, endings keep the order of the tree."""
+    """A position for every node: the column is the longest path to it, endings keep the order of the tree."""
     nodes = tree.by_id()
     depth = _depths(tree)
     rows: dict[int, float] = {}
@@ -75,7 +75,7 @@ def places(tree: Tree) -> dict[int, Place]:
 
 
 def _depths(tree: Tree) -> dict[int, int]:
-    """The most choices on a way to each node, no node met twice; zero where none leads there."""
+    """The number of choices on the longest path to each node without repeats; zero if there is none."""
     nodes = tree.by_id()
     depth = dict.fromkeys(nodes, 0)
     for _ in range(len(nodes)):
@@ -91,7 +91,7 @@ def _depths(tree: Tree) -> dict[int, int]:
 
 
 def draw_tree(tree: Tree, taken: Mapping[tuple[int, int], int] | None = None) -> str:
-    """The drawing; `taken` counts how often each (node, choice) was taken: blue, under the way, as wide as that."""
+    """The drawing; `taken` counts how often each (node, choice) was taken: a blue line of that width."""
     placed = places(tree)
     solution = solve(tree)
     parts = [_title(tree, f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}")]
@@ -115,7 +115,7 @@ def draw_tree(tree: Tree, taken: Mapping[tuple[int, int], int] | None = None) ->
 
 
 def page(tree: Tree, svg: str) -> str:
-    """The drawing in a page of its own."""
+    """The drawing as a page."""
     title = escape(f"{tree.orientation}: {tree.protagonist.name}")
     return (
         f'<!doctype html><html lang="{tree.language}"><meta charset="utf-8"><title>{title}</title>'
@@ -148,7 +148,7 @@ def _box(node: Node, place: Place) -> str:
 
 
 def _way(start: Place, end: Place, choice: Choice, best: bool, share: float) -> str:
-    """A way, green where it keeps the goal; under it the walks that took it, as a share of the most that took any."""
+    """A choice, green if it keeps the goal; under it the walks that took it, as a share of the most frequent choice."""
     x1, y1, x2, y2 = start.x + _WIDE, start.y + _TALL / 2, end.x, end.y + _TALL / 2
     middle = (x1 + x2) / 2
     kind = "way best" if best else "way"
@@ -158,7 +158,7 @@ def _way(start: Place, end: Place, choice: Choice, best: bool, share: float) -> 
 
 
 def _way_name(start: Place, end: Place, choice: Choice, count: int) -> str:
-    """The ability a way shows and how often it was taken, in the middle of its curve."""
+    """The ability of a choice and how often it was taken, in the middle of its curve."""
     shown = canonical_all(choice.abilities) or choice.abilities or (("situation",) if choice.situation else ())
     words = ", ".join(shown) + (f" ×{count}" if count else "")
     x, y = (start.x + _WIDE + end.x) / 2, (start.y + end.y + _TALL) / 2 - 3
@@ -171,7 +171,7 @@ def _legend(y: float, walked: bool) -> str:
         x = _MARGIN + i * 150
         parts.append(f'<rect class="{kind}" x="{x}" y="{y - 10:.0f}" width="14" height="12" rx="3"/>')
         parts.append(f'<text class="small" x="{x + 20}" y="{y:.0f}">{words}</text>')
-    lines = (("key best", "", "keeps the goal"), ("taken", ' stroke-width="8"', "taken: the wider, the oftener"))
+    lines = (("key best", "", "keeps the goal"), ("taken", ' stroke-width="8"', "taken: wider means more often"))
     for i, (kind, width, words) in enumerate(lines[: 1 + walked]):
         x = _MARGIN + (len(_WORDS) + i) * 150
         parts.append(f'<path class="{kind}"{width} d="M{x},{y - 4:.0f} h16"/>')

@@ -1,4 +1,4 @@
-"""Stored summaries -> figures and tables, as the paper shows them, beside the paper's models and people."""
+"""Stored summaries -> figures and tables, as the paper shows them, compared with the paper's models and people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _LEVELS = (
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
-    """All that there is to see, by task."""
+    """All figures, by task."""
     by_task = {name: [run for run in runs if run.task == name] for name in ("goals", "abilities", "utterances")}
     found: list[Figure] = []
     if by_task["goals"]:
@@ -73,7 +73,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure(
         "goals-by-category",
         "Goal achieved, by category of orientation",
-        "Intervals are over trees; with fewer than ten trees there is none.",
+        "Intervals are over trees; they need at least ten trees.",
         chart=interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0])),
     )
     portions = [
@@ -83,7 +83,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         if (measure := run.summary.measure(name)) is not None and measure.value is not None
     ]
     yield Figure("goal-levels", "How the walks ended", chart=stacked_bars(portions, title="share of walks"))
-    yield Figure("goals-published", "Goal achieved, beside the paper", table=_beside_paper(runs))
+    yield Figure("goals-published", "Goal achieved, compared with the paper", table=_beside_paper(runs))
     gaps = [
         dot
         for run in runs
@@ -103,7 +103,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 
 
 def _lines(run: SummarisedRun) -> list[ReferenceLine]:
-    """The exact random and best values of the trees that were played."""
+    """The exact random and best values of the played trees."""
     names = (("random", "random walk"), ("best", "best possible"))
     found = ((run.summary.measure(name), words) for name, words in names)
     return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
@@ -124,12 +124,14 @@ def _beside_paper(runs: Sequence[SummarisedRun]) -> Table:
             rates = [float(row[f"{name}_{language}"]) for name in CATEGORIES]
             rows.append((row["model"], language, *rates, float(row[f"overall_{language}"]), 153, "the paper"))
     columns = ("who", "language", *CATEGORIES, "overall", "trees", "source")
-    note = "in percent; bundled trees are not the paper's, so only runs on the official trees compare with it"
-    return Table("goals-published", "Goal achieved, beside the paper's models and people", columns, tuple(rows), note)
+    note = "in percent; bundled trees are not the paper's: compare only runs on the official trees with it"
+    return Table(
+        "goals-published", "Goal achieved, compared with the paper's models and people", columns, tuple(rows), note
+    )
 
 
 def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Goal achievement against the number of parameters, where that is known of three subjects or more."""
+    """Goal achievement against the number of parameters, if it is known for at least three subjects."""
     points = []
     for run in runs:
         size, measure = parameters(run), run.summary.measure("achieved")
@@ -185,10 +187,10 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure(
         "abilities",
         "Accuracy by the 32 abilities",
-        "Many abilities have few questions: read a cell beside its count.",
+        "Many abilities have few questions: check the count of each cell.",
         chart=heat_map(cells, title="accuracy", unit="share", domain=(0, 1)),
     )
-    yield Figure("abilities-published", "Accuracy, beside the paper", table=_abilities_beside_paper(runs))
+    yield Figure("abilities-published", "Accuracy, compared with the paper", table=_abilities_beside_paper(runs))
     yield from _together(runs)
 
 
@@ -208,11 +210,13 @@ def _abilities_beside_paper(runs: Sequence[SummarisedRun]) -> Table:
             rows.append((row["model"], language, *rates, float(row[f"overall_{language}"]), "the paper"))
     columns = ("who", "language", *DIMENSIONS, "overall", "source")
     note = "in percent; bundled questions are not the paper's"
-    return Table("abilities-published", "Accuracy, beside the paper's models and people", columns, tuple(rows), note)
+    return Table(
+        "abilities-published", "Accuracy, compared with the paper's models and people", columns, tuple(rows), note
+    )
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:
-    """What stands next to a transcript: the tree with the walk on it, or the options with what was picked."""
+    """The figure shown next to a transcript: the tree with the walk, or the options with the picked one."""
     if isinstance(item, TreeItem) and isinstance(outcome, Walk):
         taken = Counter((step.node, step.picked) for step in outcome.steps)
         return Figure("tree", "The walk", svg=draw_tree(item.tree, taken))
@@ -227,5 +231,5 @@ def beside(item: Any, outcome: Any) -> Figure | None:
             for i, (text, similarity) in enumerate(zip(item.candidates, outcome.similarities, strict=True))
         )
         table = Table("candidates", "Candidates", ("utterance", "similarity", "picked"), near, outcome.said)
-        return Figure("candidates", "What was said, and the candidates", table=table)
+        return Figure("candidates", "Free reply and candidates", table=table)
     return None

@@ -1,4 +1,4 @@
-"""The paper's findings as ready tables: goals by group, departures, prosocial preference, languages, utterances."""
+"""The paper's findings as tables: goals by group, departures, prosocial preference, languages, utterances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEW_PAIRS = 6
 
 
 def interval_text(interval: Interval | None) -> str:
-    """An interval as text, or the statement that there are too few trees for one."""
+    """An interval as text, or a note that there are too few trees for one."""
     if interval is None:
         return ""
     if interval.low is None or interval.high is None:
@@ -43,7 +43,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def goal_table(measures: Sequence[Measure]) -> Table:
-    """Rates by category and orientation, beside the exact random walk and the best possible."""
+    """Rates by category and orientation, with the exact random walk and the best possible."""
     groups: list[dict[str, str]] = [{}, {"language": "zh"}, {"language": "en"}]
     groups += [{"category": name} for name in CATEGORIES]
     groups += [{"category": name, "language": code} for name in CATEGORIES for code in ("zh", "en")]
@@ -71,7 +71,7 @@ def goal_table(measures: Sequence[Measure]) -> Table:
 
 
 def taken(outcome: Walk) -> tuple[tuple[int, int], ...]:
-    """The (node, choice) pairs of a walk up to the first choice that was drawn by lot."""
+    """The (node, choice) pairs of a walk up to the first random choice."""
     own = itertools.takewhile(lambda step: not step.drawn, outcome.steps)
     return tuple((step.node, step.picked) for step in own)
 
@@ -95,7 +95,7 @@ def departure_table(run: RunView[TreeItem, Walk]) -> Table:
     if drawn:
         rows.append(("choice drawn by lot while still on a best path", "", drawn))
     rows += [("better choice would have shown", name, count) for name, count in abilities.most_common()]
-    return Table("departures", "Where the best path was left", ("what", "which", "walks"), tuple(rows))
+    return Table("departures", "Where walks left the best path", ("what", "which", "walks"), tuple(rows))
 
 
 def gap_measures(run: RunView[TreeItem, Walk]) -> list[Measure]:
@@ -132,7 +132,7 @@ def _welch(first: list[float], second: list[float]) -> Interval:
 
 
 def prosocial_table(measures: Sequence[Measure]) -> Table:
-    """Prosocial preference: the gap beside people's, and how often a prosocial choice was taken though it lost."""
+    """Prosocial preference: the gap compared with people's, and how often a prosocial choice gave up the goal."""
     rows: list[tuple[Cell, ...]] = []
     for language in ("zh", "en"):
         gap = find(measures, "prosocial_gap", language=language)
@@ -142,13 +142,13 @@ def prosocial_table(measures: Sequence[Measure]) -> Table:
     for group in ({}, *({"category": name} for name in CATEGORIES)):
         loss = find(measures, "prosocial_loss", **group)
         if loss is not None and loss.value is not None:
-            name = f"prosocial choice taken though it gave the goal up, {', '.join(group.values()) or 'all'}"
+            name = f"prosocial choice that gave up the goal, {', '.join(group.values()) or 'all'}"
             rows.append((name, _rounded(loss.value), interval_text(loss.interval), None))
     return Table("prosocial", "Prosocial preference", ("what", "value", "95 % interval", "people"), tuple(rows))
 
 
 def language_table(run: RunView[TreeItem, Walk]) -> Table:
-    """Chinese against English over pairs of twin trees: Wilcoxon's signed-rank test and its effect size."""
+    """Chinese compared with English over pairs of translated trees: Wilcoxon's signed-rank test and its effect size."""
     rates: dict[str, dict[str, list[float]]] = {}
     for item, _, score in run.scored():
         rates.setdefault(item.cluster, {}).setdefault(item.tree.language, []).append(score.values["achieved"])
@@ -158,7 +158,7 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
         if {"en", "zh"} <= sides.keys()
     ]
     columns = ("trees in both languages", "English", "Chinese", "trees that differ", "W", "p", "effect (rank-biserial)")
-    title = "Chinese against English"
+    title = "Chinese compared with English"
     if not pairs:
         return Table("languages", title, columns, (), note="no tree was played in both languages")
     english, chinese = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -173,7 +173,7 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
 
 
 def tree_series(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
-    """Every tree's rate beside its exact random and best values."""
+    """Every tree's rate with its exact random and best values."""
     found: dict[str, dict[str, Any]] = {}
     for item, _, score in run.scored():
         row = found.setdefault(
@@ -207,11 +207,11 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
         for row in tree_series(run)
     )
     columns = ("tree", "walks", "goal achieved", "random walk (exact)", "best possible", "mean regret in goal levels")
-    return Table("trees", "Tree by tree", columns, rows)
+    return Table("trees", "Results by tree", columns, rows)
 
 
 def utterance_table(measures: Sequence[Measure]) -> Table:
-    """Whether multiple choice reflects generation, beside the paper's figures."""
+    """Whether multiple choice reflects free replies, compared with the paper's figures."""
     rows: list[tuple[Cell, ...]] = []
     for group in ({}, {"language": "zh"}, {"language": "en"}):
         near, agrees = find(measures, "similarity", **group), find(measures, "agreement", **group)
@@ -228,4 +228,4 @@ def utterance_table(measures: Sequence[Measure]) -> Table:
             )
     columns = ("language", "similarity to the nearest candidate", "then picks it", "95 % interval", "by guessing")
     note = "the paper reports similarities up to 0.67 (zh) and the nearest candidate picked in more than 80 %"
-    return Table("utterances", "Does multiple choice reflect what is said freely?", columns, tuple(rows), note=note)
+    return Table("utterances", "Multiple choice compared with free replies", columns, tuple(rows), note=note)

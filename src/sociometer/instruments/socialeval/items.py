@@ -23,13 +23,13 @@ UNMAPPED = "none of the 32 for certain"
 
 
 class TreeItem(Item, frozen=True, kw_only=True):
-    """A world tree in one language; the cluster is the tree, whichever its language."""
+    """A world tree in one language; the cluster is the tree in any language."""
 
     tree: Tree
 
 
 class AbilityQuestion(Item, frozen=True, kw_only=True):
-    """Which of several utterances shows an ability at this point of the story; the right one stands first."""
+    """Which of several utterances shows an ability at this point of the story; the right one is first."""
 
     language: str
     orientation: str
@@ -43,7 +43,7 @@ class AbilityQuestion(Item, frozen=True, kw_only=True):
 
 
 class Crossroads(Item, frozen=True, kw_only=True):
-    """One choice node with the story that led to it; what the protagonist says here is compared with the candidates."""
+    """One choice node with the story before it; the protagonist's free reply is compared with the candidates."""
 
     language: str
     orientation: str
@@ -54,7 +54,7 @@ class Crossroads(Item, frozen=True, kw_only=True):
 
 
 def trees(source: Source) -> list[Tree]:
-    """The trees the settings ask for: bundled, or official where the user asked for those."""
+    """The trees of the settings: bundled, or official if requested."""
     found = [tree for path in tree_files(source) for tree in read_tree_file(path)]
     return [tree for tree in found if wanted(tree.language, source)]
 
@@ -65,7 +65,7 @@ def wanted(language: str, source: Source) -> bool:
 
 
 def tree_files(source: Source) -> list[Path]:
-    """The files that hold the trees; the merged list stands for all where it is there."""
+    """The files that contain the trees; the merged list replaces all others if it exists."""
     if not source.official:
         return sorted(BUNDLED.glob("*.json"))
     merged = source.find(MERGED_TREES)
@@ -78,7 +78,7 @@ def tree_files(source: Source) -> list[Path]:
 
 
 def tree_files_in(folder: Path) -> list[Path]:
-    """The tree files in a folder, in the order of their names; none at all is refused."""
+    """The tree files in a folder, by name; an empty folder raises an error."""
     found = [path for path in sorted(folder.glob("*.json")) if is_tree_file(read_json(path))]
     if not found:
         raise DataError("no world tree in this folder; SocialEval's are .json files with an interactive_plot", folder)
@@ -86,7 +86,7 @@ def tree_files_in(folder: Path) -> list[Path]:
 
 
 def tree_items(source: Source) -> Iterator[TreeItem]:
-    """The trees to walk. A Chinese and an English tree that translate each other share a cluster."""
+    """The trees to walk. A Chinese and an English tree that are translations share a cluster."""
     found = trees(source)
     clusters = clusters_of(found)
     for tree in found:
@@ -94,7 +94,7 @@ def tree_items(source: Source) -> Iterator[TreeItem]:
 
 
 def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
-    """The cluster of every tree: its own name, or the English one of a pair of twins."""
+    """The cluster of every tree: its own name, or the English one of a translated pair."""
     found = list(found)
     clusters = {tree.id: tree.id for tree in found}
     for english, chinese in pair_twins(found):
@@ -103,7 +103,7 @@ def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
 
 
 def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
-    """The ability questions: from the released ability file where it is there, else from the trees' own choices."""
+    """The ability questions: from the released ability file if it exists, else from the trees' own choices."""
     file = source.find(MERGED_QUESTIONS) if source.official else None
     if file is not None:
         raw = (question for question in read_question_file(file) if wanted(question.language, source))
@@ -138,7 +138,7 @@ def _from_trees(found: list[Tree]) -> Iterator[AbilityQuestion]:
 
 
 def asks_ability(choice: Choice) -> bool:
-    """Whether a choice makes a question that can be answered: words, distractors, and a question asked."""
+    """Whether a choice makes an answerable question: it has text, distractors and a question."""
     texts = (choice.text, *choice.distractors)
     asked = choice.question is not None and bool(choice.question.text)
     return asked and len(texts) > 1 and all(is_utterance(text) for text in texts)
@@ -163,7 +163,7 @@ def _question(tree: Tree, cluster: str, node: Node, number: int, story: Story) -
 
 
 def crossroads(source: Source) -> Iterator[Crossroads]:
-    """The choice nodes of all trees at which the candidates are utterances."""
+    """The choice nodes of all trees whose candidates are utterances."""
     found = trees(source)
     clusters = clusters_of(found)
     for tree in found:
@@ -185,14 +185,14 @@ def crossroads(source: Source) -> Iterator[Crossroads]:
 
 
 class Story(Struct, frozen=True):
-    """What has been said, and who has entered, on the way to a node and in it."""
+    """The dialogue and the people on the way to a node and in it."""
 
     people: tuple[Person, ...]
     lines: tuple[Line, ...]
 
 
 def story_to(tree: Tree) -> dict[int, Story]:
-    """The story up to every reachable node, by the shortest way where several lead there."""
+    """The story up to every reachable node, by the shortest path."""
     nodes = tree.by_id()
     root = tree.root
     stories = {root.id: Story(people=(*tree.people, *root.enters), lines=root.lines)}

@@ -1,4 +1,4 @@
-"""What is wrong with world trees, each finding with its file and node."""
+"""The problems of world trees, each with its file and node."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ FindingKind = Literal[
 ]
 
 MEANINGS: dict[FindingKind, str] = {
-    "duplicate-node": "two nodes carry one number",
-    "missing-target": "a choice leads to a node that is not there",
-    "unreachable": "no walk comes here",
-    "cycle": "a walk can come back here",
+    "duplicate-node": "two nodes have the same number",
+    "missing-target": "a choice leads to a missing node",
+    "unreachable": "no walk reaches this node",
+    "cycle": "a walk can return to this node",
     "ending-without-goal": "an ending has no goal flag",
     "lost-join": "an ending marks that the story should join another branch",
     "no-success": "no walk reaches the full goal",
@@ -42,8 +42,8 @@ MEANINGS: dict[FindingKind, str] = {
     "choice-without-distractors": "an ability question lacks its distractors",
     "choice-without-words": "a candidate utterance is a state vector or empty",
     "ability-missing": "a choice names no ability",
-    "ability-spelling": "an ability is spelled otherwise, its meaning certain",
-    "ability-unknown": "an ability is none of the 32 for certain",
+    "ability-spelling": "an ability has a nonstandard spelling with a clear meaning",
+    "ability-unknown": "an ability does not clearly match one of the 32",
     "ability-differs-from-question": "a choice and its question name different abilities",
     "twin-shape": "the Chinese and the English tree differ in shape",
 }
@@ -52,7 +52,7 @@ _VECTOR = re.compile(r"^[(（\[]?\s*-?\d\s*[,，]\s*-?\d\s*([,，]\s*-?\d\s*)?[)
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that is wrong, and where."""
+    """One problem and its location."""
 
     kind: FindingKind
     source: str
@@ -61,7 +61,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def lint(trees: Iterable[Tree]) -> list[Finding]:
-    """All findings in a collection of trees, tree by tree, then what only pairs of twins show."""
+    """All findings in a collection of trees, tree by tree, then those of translated pairs."""
     trees = list(trees)
     found = [finding for tree in trees for finding in lint_tree(tree)]
     return found + list(_twins(trees))
@@ -77,7 +77,7 @@ def lint_tree(tree: Tree) -> Iterator[Finding]:
 
 
 def is_utterance(text: str) -> bool:
-    """Whether a candidate holds words; some released ones hold only a state vector such as (1, -1, 0)."""
+    """Whether a candidate contains words; some released ones contain only a state vector such as (1, -1, 0)."""
     return bool(text) and not _VECTOR.match(text)
 
 
@@ -86,7 +86,7 @@ def _structure(tree: Tree) -> Iterator[Finding]:
     seen: set[int] = set()
     for node in tree.nodes:
         if node.id in seen:
-            yield Finding("duplicate-node", tree.source, node.id, "the first of the two counts")
+            yield Finding("duplicate-node", tree.source, node.id, "the first of the two is used")
         seen.add(node.id)
         for choice in node.choices:
             if choice.target not in nodes:
@@ -100,7 +100,7 @@ def _structure(tree: Tree) -> Iterator[Finding]:
 
 
 def reachable(tree: Tree) -> set[int]:
-    """The nodes some walk from the beginning comes to."""
+    """The nodes that a walk from the beginning can reach."""
     nodes = tree.by_id()
     reached: set[int] = set()
     waiting = [tree.root.id]
@@ -113,7 +113,7 @@ def reachable(tree: Tree) -> set[int]:
 
 
 def cyclic(tree: Tree) -> list[int]:
-    """The nodes left when every node all of whose ways lead out is taken away again and again."""
+    """The nodes that remain after repeatedly removing every node whose choices all lead out."""
     nodes = tree.by_id()
     left = {id_: {c.target for c in node.choices if c.target in nodes} for id_, node in nodes.items()}
     while True:
@@ -139,7 +139,9 @@ def _returns(start: int, ways: dict[int, set[int]]) -> bool:
 def _endings(tree: Tree) -> Iterator[Finding]:
     for node in tree.nodes:
         if node.kind == "ending" and node.goal == GOAL_OPEN:
-            yield Finding("ending-without-goal", tree.source, node.id, "counts as not reached, and is shown apart")
+            yield Finding(
+                "ending-without-goal", tree.source, node.id, "counts as not achieved and is reported separately"
+            )
         if node.kind == "ending" and node.lost_join:
             yield Finding("lost-join", tree.source, node.id, f"marked fork-join {node.lost_join}")
         if node.kind != "ending" and not node.choices:
@@ -197,7 +199,7 @@ def _twins(trees: list[Tree]) -> Iterator[Finding]:
 
 
 def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
-    """English and Chinese trees that are translations of each other, by the file's own word or by their shape."""
+    """English and Chinese trees that are translations of each other, according to the file or by their shape."""
     trees = list(trees)
     by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language == "zh"}
     pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == "en" and tree.entry in by_entry]
@@ -206,7 +208,7 @@ def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
 
 
 def _alike(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
-    """The trees of files of their own: the same name and shape, else the one same shape.
+    """The pairs among trees in separate files: the same name and shape, else the only one of the same shape.
 
     The released files are numbered apart in each language, so a shared number is no proof.
     """

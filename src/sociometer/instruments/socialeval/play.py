@@ -56,12 +56,12 @@ class Walk(Struct, frozen=True):
 
     @property
     def drawn(self) -> int:
-        """How many choices were drawn by lot because none could be read."""
+        """The number of random choices made because none was readable."""
         return sum(step.drawn for step in self.steps)
 
 
 class Utterance(Struct, frozen=True):
-    """What the subject said of its own accord, how near each candidate is to it, and the candidate then picked."""
+    """The subject's free reply, the similarity of each candidate to it, and the candidate then picked."""
 
     said: str
     similarities: tuple[float, ...]
@@ -69,7 +69,7 @@ class Utterance(Struct, frozen=True):
     embedder: str = ""
 
     def first_replies(self) -> Utterance:
-        """The outcome without what a second question brought."""
+        """The outcome before any second question."""
         return structs.replace(self, vote=self.vote.first)
 
 
@@ -127,7 +127,7 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
 
 
 async def speak(item: Crossroads, session: Session) -> Utterance:
-    """Lets the subject say its own line first, then choose, and measures how near the candidates are to the line."""
+    """Asks for a free reply first, then for a choice, and measures the similarity of the candidates to the reply."""
     situation = describe(session, "situation", item.language, item.people, item.scene, item.lines)
     prompt = session.prompts.render("say", item.language, situation=situation, me=item.people[0].name)
     reply = await session.ask("subject", [user(prompt)], Free(key=item.candidates[0]), sampling=SPEAKING)

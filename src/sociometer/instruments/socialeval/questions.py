@@ -17,7 +17,7 @@ UNKNOWN = "unknown"
 
 
 class RawQuestion(msgspec.Struct, frozen=True):
-    """One ability question as released; the right option stands first."""
+    """One ability question as released; the right option is first."""
 
     id: str
     cluster: str
@@ -37,7 +37,7 @@ def read_question_file(path: Path) -> Iterator[RawQuestion]:
         raise DataError("an ability file is a list of questions; is this a single tree?", path)
     for position, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            raise DataError(f"entry {position} is no object but {type(entry).__name__}", path)
+            raise DataError(f"entry {position} is not an object but {type(entry).__name__}", path)
         halves = list(_halves(entry, path))
         cluster = _tree_of([half for _, _, half in halves], position)
         for language, number, half in halves:
@@ -47,7 +47,7 @@ def read_question_file(path: Path) -> Iterator[RawQuestion]:
 
 
 def _tree_of(halves: list[Any], position: int) -> str:
-    """The tree a question belongs to, told by its protagonist and their goal: the file does not name it.
+    """The tree of a question, recognised by its protagonist and their goal, because the file does not name it.
 
     The last half is the English one where there are two, so that twins share a cluster.
     """
@@ -82,7 +82,7 @@ def _language(entry: dict[str, Any], path: Path) -> Language:
 def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language: Language) -> RawQuestion:
     where = f"entry {position}"
     if not isinstance(raw, dict):
-        raise DataError(f"{where} holds no question but {type(raw).__name__}", path)
+        raise DataError(f"{where} contains {type(raw).__name__}, not a question", path)
     asked = raw.get("question")
     asked = asked[0] if isinstance(asked, list) and asked else asked
     if not isinstance(asked, dict):
@@ -91,7 +91,10 @@ def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language
     right = [text_of(choice.get("content")) for choice in choices if choice.get("type") == "skill choice"]
     wrong = [text_of(choice.get("content")) for choice in choices if choice.get("type") != "skill choice"]
     if len(right) != 1 or not wrong:
-        raise DataError(f"{where} has {len(right)} right and {len(wrong)} wrong choices; needed: one and some", path)
+        raise DataError(
+            f"{where} has {len(right)} right and {len(wrong)} wrong choices; needed: one right and at least one wrong",
+            path,
+        )
     profiles = raw.get("profile")
     profiles = profiles if isinstance(profiles, list) else [profiles]
     people = tuple(person(profile) for profile in profiles if isinstance(profile, dict))

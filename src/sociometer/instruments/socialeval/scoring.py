@@ -33,7 +33,7 @@ FEW_TREES = 10
 
 
 def score_walk(item: TreeItem, outcome: Walk) -> Score:
-    """Which goal level the walk reached, its regret, where it left the best path, and prosocial choices that cost.
+    """The goal level of the walk, its regret, where it left the best path, and prosocial choices that cost the goal.
 
     A walk on which a choice was drawn by lot counts as missed: a goal that luck reached is not the subject's.
     """
@@ -63,7 +63,7 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
 
 
 def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
-    """How often a choice that favours others was taken though it gave up the goal; and how often that offered itself.
+    """How often a choice that favours others was taken although it gave up the goal; and how often one was available.
 
     It offers itself at a node from which the best level can still be kept, where some choice whose stance
     favours others (altruism 1) gives it up.
@@ -85,12 +85,12 @@ def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
 
 
 def favours_others(choice: Choice) -> bool:
-    """Whether the choice's stance, as its author marked it, puts others' interest forward."""
+    """Whether the choice's stance, as its author marked it, favours others."""
     return choice.stance is not None and choice.stance[1] > 0
 
 
 def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
-    """Rates by goal level beside the exact random and best values, and the findings as tables."""
+    """Rates by goal level with the exact random and best values, and the findings as tables."""
     measures: list[Measure] = list(grouped_measures(run, "achieved", by=GROUPS))
     for name in ("partly", "missed", "open", "regret", "left"):
         by, binary = (GROUPS if name == "partly" else PLAIN), (False if name == "regret" else None)
@@ -112,13 +112,13 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
 
 
 def _without_errors(measures: Iterable[Measure]) -> Iterator[Measure]:
-    """Derived measures without the count of failures, which stands with the main one."""
+    """Derived measures without the count of failures, which the main one shows."""
     for m in measures:
         yield Measure(m.name, m.value, m.group, m.interval, m.items, m.clusters, note=m.note)
 
 
 def _exact(run: RunView[TreeItem, Walk], name: str, like: Iterable[Measure]) -> Iterator[Measure]:
-    """The mean of a tree's exact value in the same groups as other measures; it is computed, so it has no interval."""
+    """The mean of a tree's exact value in the same groups as other measures; it is exact, so it has no interval."""
     trees = {item.id: score for item, _, score in run.scored()}
     for measure in like:
         group = measure.group
@@ -136,7 +136,7 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
         yield f"{count} too few for an interval (ten are needed); the rates describe these trees only."
     drawn = sum(outcome.drawn > 0 for _, outcome, _ in walks)
     if drawn:
-        lots = "had a choice that could not be read, which was drawn by lot; they count as missed."
+        lots = "had an unreadable choice, which was replaced by a random one; they count as missed."
         yield f"{drawn} of {len(walks)} walks {lots}"
     unflagged = sum(score.values["open"] for _, _, score in walks)
     if unflagged:
@@ -145,7 +145,7 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
 
 
 def _walks(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
-    """How often each node's choices were taken, for drawing what a subject did with a tree."""
+    """How often each node's choices were taken, for drawing a subject's walks on a tree."""
     counts: dict[str, Counter[str]] = {}
     for item, outcome, _ in run.scored():
         counter = counts.setdefault(item.id, Counter())
@@ -213,7 +213,7 @@ def _ability_rows(
 
 
 def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
-    """Picks and keys by position, with the test of even choice; and a note where picks follow position."""
+    """Picks and keys by position, with the test of even choice; and a note if picks follow position."""
     picks, keys, options = array("b"), array("b"), array("b")
     for vote in votes:
         if vote.position is not None:
@@ -237,7 +237,7 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
 
 
 def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
-    """How near the nearest candidate is to what the subject said, and whether it then picked that one."""
+    """The similarity of the nearest candidate to the free reply, and whether the subject picked that candidate."""
     nearest = max(range(len(outcome.similarities)), key=lambda i: outcome.similarities[i])
     return Score(
         values={
@@ -252,12 +252,12 @@ def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
 
 
 def summarise_utterances(run: RunView[Crossroads, Utterance]) -> Summary:
-    """Whether multiple choice reflects what the subject would say by itself."""
+    """Whether multiple choice reflects the subject's free replies."""
     measures = [
         *grouped_measures(run, "agrees", "agreement", by=["language"]),
         *_without_errors(grouped_measures(run, "similarity", by=["language"])),
         *_without_errors(grouped_measures(run, "chance", "guessing", by=["language"])),
     ]
     embedders = sorted({outcome.embedder for _, outcome, _ in run.scored() if outcome.embedder})
-    notes = [f"similarities from {', '.join(embedders)}: the cosine of one embedder is not that of another."]
+    notes = [f"similarities from {', '.join(embedders)}: similarities from different embedders are not comparable."]
     return Summary(tuple(measures), (findings.utterance_table(measures),), tuple(notes if embedders else ()))

@@ -10,7 +10,7 @@ from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOA
 
 
 class Odds(msgspec.Struct, frozen=True):
-    """How likely a walk ends at each goal level; `open` is an ending without a goal flag or no ending at all."""
+    """The probability of each goal level at the end of a walk; `open` is an ending without a goal flag or no ending."""
 
     full: float = 0.0
     partly: float = 0.0
@@ -19,7 +19,7 @@ class Odds(msgspec.Struct, frozen=True):
 
 
 class Solution(msgspec.Struct, frozen=True):
-    """What a tree holds: the random walk's odds and, for every node, the best level and the choices that keep it."""
+    """The solution of a tree: random-walk odds and, for each node, the best level and the choices that keep it."""
 
     random: Odds
     best: int

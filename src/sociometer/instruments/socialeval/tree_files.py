@@ -1,4 +1,4 @@
-"""Reading the two layouts world trees were released in, and writing the first of them."""
+"""Reading the two released layouts of world trees, and writing the first of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narra
 """What the released files write in place of a speaker when nobody speaks."""
 
 MOST_NODES = 500
-"""A tree with more nodes is refused: the largest released one has 41."""
+"""The most nodes a tree may have; the largest released one has 41."""
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
 _FORK = re.compile(r"^fork-join\s*[:：]\s*(\S+)$")
 _MARK = re.compile(r"^\s*#question#\s*")
@@ -36,11 +36,11 @@ _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
 
 
 def read_tree_file(path: Path) -> list[Tree]:
-    """The trees of one file: one for the single layout, two for each entry of the merged list; none is refused."""
+    """The trees of one file: one for the single layout, two for each entry of the merged list; none raises an error."""
     document = read_json(path)
     if isinstance(document, list):
         if not document:
-            raise DataError("holds no world tree; give SocialEval's .json files with an interactive_plot", path)
+            raise DataError("contains no world tree; give SocialEval's .json files with an interactive_plot", path)
         return list(_merged(document, path))
     name = _FILE.match(path.stem)
     language = _CODES[name.group(3)] if name else guess_language(document)
@@ -49,7 +49,7 @@ def read_tree_file(path: Path) -> list[Tree]:
 
 
 def read_json(path: Path) -> Any:
-    """The document in a JSON file; what is not JSON is refused with the file's name."""
+    """The document in a JSON file; a file that is not JSON raises an error with its name."""
     try:
         return msgspec.json.decode(path.read_bytes())
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -93,9 +93,9 @@ def tree_from(document: Any, *, source: str, twin: str, language: Language) -> T
     values = whole_numbers(raw)
     orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
     if orientation is None:
-        raise DataError(f"the protagonist's orientation {raw!r} is none of the seven, such as [1, -1]", source)
+        raise DataError(f"the protagonist's orientation {raw!r} is not one of the seven, such as [1, -1]", source)
     if len(document["interactive_plot"]) > MOST_NODES:
-        raise DataError(f"{len(document['interactive_plot'])} nodes; a tree may have {MOST_NODES}", source)
+        raise DataError(f"{len(document['interactive_plot'])} nodes; a tree may have at most {MOST_NODES}", source)
     nodes = tuple(_node(raw_node, source, i) for i, raw_node in enumerate(document["interactive_plot"]))
     nodes = tuple(sorted(nodes, key=lambda node: node.kind != "beginning"))
     return Tree(
@@ -121,12 +121,12 @@ def _node(raw: Any, source: str, position: int) -> Node:
         raise DataError(f"node {position} has no whole number as cid (found {raw!r:.60})", source)
     kind = raw.get("type")
     if kind not in ("beginning", "choice", "ending"):
-        raise DataError(f"node {raw['cid']}: type {kind!r} is none of beginning, choice, ending", source)
+        raise DataError(f"node {raw['cid']}: type {kind!r} is not one of beginning, choice, ending", source)
     entries = raw.get("dialog") or []
     forks = [fork.group(1) for entry in entries if (fork := _FORK.match(str(entry.get("role", ""))))]
     level = raw.get("goal achievement")
     if level is not None and level not in (0, 1, 2):
-        raise DataError(f"node {raw['cid']}: goal achievement {level!r} is none of 0, 1, 2", source)
+        raise DataError(f"node {raw['cid']}: goal achievement {level!r} is not one of 0, 1, 2", source)
     return Node(
         id=raw["cid"],
         kind=_kind(kind),
@@ -169,7 +169,7 @@ def _choice(raw: Any, source: str, node: int) -> Choice:
 
 
 def question(entry: dict[str, Any]) -> Question:
-    """An ability question; an ability that slipped in among the question's strings is put where it belongs."""
+    """An ability question; an ability misplaced among the question's strings is moved to the abilities."""
     raw = entry.get("question", entry.get("text"))
     texts = [str(text) for text in (raw if isinstance(raw, list) else [raw]) if text]
     marked = tuple(_SKILL_MARK.sub("", text).strip() for text in texts if _SKILL_MARK.match(text))

@@ -38,7 +38,7 @@ CATEGORIES: tuple[str, ...] = ("prosocial", "proself", "antisocial")
 
 
 def orientation_of(self_interest: int, altruism: int) -> Orientation | None:
-    """The orientation with these two values, or nothing for the two pairs the taxonomy leaves out."""
+    """The orientation with these two values, or None for the two pairs that the taxonomy leaves out."""
     for orientation in ORIENTATIONS:
         if (orientation.self_interest, orientation.altruism) == (self_interest, altruism):
             return orientation
@@ -46,7 +46,7 @@ def orientation_of(self_interest: int, altruism: int) -> Orientation | None:
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody in the tree: what all may know, what only they know, and what they want."""
+    """A person of the tree: what everybody knows, what only they know, and what they want."""
 
     name: str
     public: str = ""
@@ -69,7 +69,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """A candidate utterance of the protagonist, the node it leads to, and its ability question."""
+    """A candidate utterance of the protagonist, its target node, and its ability question."""
 
     target: int
     text: str
@@ -93,7 +93,7 @@ class Node(msgspec.Struct, frozen=True):
 
     @property
     def is_end(self) -> bool:
-        """Whether a walk stops here: an ending, or a choice node that offers nothing."""
+        """Whether a walk stops here: an ending, or a choice node without choices."""
         return self.kind == "ending" or not self.choices
 
 
@@ -109,7 +109,7 @@ class Tree(msgspec.Struct, frozen=True):
     scene: str
     nodes: tuple[Node, ...]
     entry: str = ""
-    """The entry of a merged list that it is one half of; empty where it has a file of its own."""
+    """The entry of a merged list that contains it; empty if it has a file of its own."""
 
     @property
     def protagonist(self) -> Person:
@@ -127,14 +127,14 @@ class Tree(msgspec.Struct, frozen=True):
         return self.nodes[0]
 
     def by_id(self) -> dict[int, Node]:
-        """The nodes by their number; the first of two with the same number counts."""
+        """The nodes by their number; of two with the same number, the first one is used."""
         found: dict[int, Node] = {}
         for node in self.nodes:
             found.setdefault(node.id, node)
         return found
 
     def shape(self) -> tuple[tuple[int, str, int, tuple[int, ...]], ...]:
-        """What a faithful translation keeps: nodes, kinds, goal levels and where each choice leads."""
+        """The parts that a faithful translation keeps: nodes, kinds, goal levels and where each choice leads."""
         return tuple(
             (node.id, node.kind, node.goal, tuple(choice.target for choice in node.choices))
             for node in sorted(self.nodes, key=lambda node: node.id)

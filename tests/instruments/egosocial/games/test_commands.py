@@ -124,7 +124,7 @@ def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, scrip
         n=Kept(rehearsal(baseline("random"), opponents=("level-1",), rounds=1), ("numbers",), "one"),
         e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
     )
-    with pytest.raises(UsageError, match="run kept played numbers and no blackjack"):
+    with pytest.raises(UsageError, match="run kept played numbers but not blackjack"):
         commands.grade(context, Settings({"run": "n", "out": "sheet.csv", "graded": None}))
     with pytest.raises(UsageError, match="nothing to grade"):
         commands.grade(context, Settings({"run": "e", "out": "sheet.csv", "graded": None}))
@@ -143,7 +143,7 @@ def test_characters_of_ones_own_opponents_are_measured_too(tmp_path):
         shutil.copy(WEIGHTS / f"{style}-1.npz", tmp_path / f"{style}-7.npz")
     (table,) = commands.characters(FakeContext(), Settings({"over": 200, "weights": str(tmp_path)})).tables
     assert {row[1] for row in table.rows} == {7}
-    with pytest.raises(UsageError, match="no seed for both styles"):
+    with pytest.raises(UsageError, match="no seed with both styles"):
         commands.characters(FakeContext(), Settings({"over": 200, "weights": str(tmp_path / "none")}))
 
 

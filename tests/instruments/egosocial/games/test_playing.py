@@ -148,7 +148,7 @@ def test_another_model_in_the_chair_is_named_and_its_numbers_are_not_called_the_
     show = rehearsal(baseline("random"), baseline("random"), matches=2, opponents=("level-1",))
     run = show.play_all(task)
     summary = show.instrument.task(task).summarise(run)
-    assert any("do not compare with the paper" in note for note in summary.notes)
+    assert any("do not compare these numbers with the paper" in note for note in summary.notes)
     facets = [score.facets for _, _, score in run.scored()]
     assert all(facet == {"opponent": "random"} for facet in facets)
     if task == "holdem":
@@ -163,7 +163,7 @@ def test_matches_against_one_model_are_one_item_whatever_rules_they_are_named_fo
     assert {measure.items for measure in summary.measures if measure.value is not None} == {1}
     assert summary.measure("accuracy").clusters == 1
     assert summary.measure("accuracy").interval.too_few
-    assert any("--opponents seated plays it once" in note for note in summary.notes)
+    assert any("Use --opponents seated to play it once" in note for note in summary.notes)
     assert rehearsal(subject).summarise("numbers").measure("accuracy").items == 3
 
 

@@ -46,8 +46,8 @@ def test_the_authors_keep_first_order_questions_only_on_true_beliefs():
 @pytest.mark.parametrize(
     ("text", "trace", "message"),
     [
-        (TEXT.replace("Uma exited", "Uma juggled"), TRACE, "x:4: sentence of no known form"),
-        (TEXT.replace("really", "maybe"), TRACE, "question of no known form"),
+        (TEXT.replace("Uma exited", "Uma juggled"), TRACE, "x:4: unknown form of sentence"),
+        (TEXT.replace("really", "maybe"), TRACE, "unknown form of question"),
         (TEXT.replace("\ttin", "\tattic"), TRACE, "x:6: key 'attic'"),
         (TEXT, TRACE.splitlines()[0], "the trace ends after 1 lines"),
         (TEXT, TRACE + TRACE, "do not belong together"),

@@ -90,7 +90,7 @@ def test_what_is_no_row_is_refused(tmp_path, line):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(DataError, match="20 of them"):
+    with pytest.raises(DataError, match="ToMBench has 20"):
         list(read_folder(tmp_path))
 
 

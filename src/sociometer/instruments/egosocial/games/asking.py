@@ -1,4 +1,4 @@
-"""Asks for a move by the stated rule: an illegal or unreadable one is asked for once more, then the default counts."""
+"""Asks for a move: after an illegal or unreadable reply it asks once more, then uses the default."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, Literal, TypeVar
@@ -25,17 +25,17 @@ class Read(Struct, Generic[MoveT], frozen=True):
 
 
 class Faults(Struct, frozen=True):
-    """How a move came about: replies that were illegal or unreadable, and whether the default had to stand."""
+    """How a move was obtained: illegal or unreadable replies, and whether the default was used."""
 
     illegal: int = 0
     unreadable: int = 0
     defaulted: bool = False
     asked: tuple[Asked, ...] = ()
-    """How each answer that did not come at once was obtained."""
+    """How each answer that needed more than one reply was obtained."""
 
     @property
     def count(self) -> int:
-        """How many replies could not be used."""
+        """The number of unusable replies."""
         return self.illegal + self.unreadable
 
     def __add__(self, other: "Faults") -> "Faults":
@@ -58,7 +58,7 @@ async def ask_move(
     default: T | None,
     view: Struct | None = None,
 ) -> tuple[T | None, Faults, str]:
-    """Return the move, how it came about, and the text it was read from (of the last reply)."""
+    """Return the move, how it was obtained, and the text of the last reply."""
     answer = await ask(
         session, role, messages, answer_format, lambda reply: _reading(read(reply)),
         lambda reading: session.prompts.render(f"games/retry-{reading.rule}", legal=legal),

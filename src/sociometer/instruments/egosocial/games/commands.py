@@ -1,4 +1,4 @@
-"""What the games offer on the command line: train, characters, grade, babysitting."""
+"""The commands of the games: train, characters, grade, babysitting."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from sociometer.store.stored_run import StoredRun
 
 
 def train(context: CommandContext, options: Settings) -> Result:
-    """Trains an opponent; stopped at any point, the same command goes on from the last checkpoint."""
+    """Trains an opponent; after a stop, the same command resumes from the last checkpoint."""
     if options.text("game") != "holdem":
         raise UsageError(f"unknown game '{options.text('game')}' to train; only 'holdem' has trained opponents.")
     folder = Path(options.text("out") or ".")
@@ -36,7 +36,7 @@ def train(context: CommandContext, options: Settings) -> Result:
         trainer.train(show.step, checkpoint)
     path = trainer.write(folder)
     checkpoint.unlink(missing_ok=True)
-    notes = [f"Went on from round {started}."] if started else []
+    notes = [f"Resumed from round {started}."] if started else []
     return Result(
         tables=(curves.table(trainer.curve),),
         notes=tuple(notes),
@@ -46,23 +46,23 @@ def train(context: CommandContext, options: Settings) -> Result:
 
 
 def characters(context: CommandContext, options: Settings) -> Result:
-    """Measures every opponent, shipped or trained by the user, over many hands."""
+    """Measures every opponent, bundled or trained by the user, over many hands."""
     hands = options.whole("over")
     if hands < 100:
-        raise UsageError(f"--over is {hands}; it must be 100 or more for rates that mean something.")
+        raise UsageError(f"--over is {hands}; it must be 100 or more for meaningful rates.")
     folder = Path(options.text("weights")) if options.text("weights") else net.WEIGHTS
     return Result(tables=(character.table(character.characters(hands, folder=folder)),), notes=(character.HOW,))
 
 
 def grade(context: CommandContext, options: Settings) -> Result:
-    """Writes a sheet of a run's blackjack decisions for people to grade, or holds a filled sheet against the rule."""
+    """Writes a sheet of a run's blackjack decisions for people to grade, or compares a filled-in sheet with them."""
     if not options.text("run"):
-        raise UsageError("grade needs --run RUN, and --out FILE to write a sheet or --graded FILE to read one back.")
+        raise UsageError("grade needs --run RUN, and --out FILE to write a sheet or --graded FILE to evaluate one.")
     run = context.run(options.text("run"))
     if "blackjack" not in run.tasks:
         raise UsageError(
-            f"run {run.id} played {', '.join(run.tasks)} and no blackjack; there is nothing to grade. Play some with:"
-            " sociometer run egosocial --task blackjack --model MODEL"
+            f"run {run.id} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
+            "Play it with: sociometer run egosocial --task blackjack --model MODEL"
         )
     if options.text("graded"):
         return Result(tables=sheet.agreement(Path(options.text("graded")), run.view("blackjack")))
@@ -91,7 +91,7 @@ _COMPARED = {
 
 
 def babysitting(context: CommandContext, options: Settings) -> Result:
-    """Sets the subject's replies against another model beside its replies to the steady opponent, item by item."""
+    """Compares the subject's play against another model with its play against the steady opponent, item by item."""
     steady, seated = context.run(options.text("steady")), context.run(options.text("seated"))
     if steady.subject != seated.subject:
         raise UsageError(
@@ -107,14 +107,14 @@ def babysitting(context: CommandContext, options: Settings) -> Result:
     columns = ("game", "what", "steady", "seated", "difference", "low", "high", "p", "items")
     title = f"{steady.subject}: against the steady opponent and against {' and '.join(_opponents(tasks, seated))}"
     note = (
-        "Hold'em: intervals at 95 %, paired by item. Number guessing against a model is one match, whatever it is"
-        " called: means without interval or test."
+        "Hold'em: 95 % intervals, paired by item. Number guessing against a model is a single match: means "
+        "only, no interval or test."
     )
     return Result(tables=(Table("babysitting", title, columns, tuple(rows), note=note),))
 
 
 def _opponents(tasks: Sequence[str], run: StoredRun) -> list[str]:
-    """Return who sat in the opponent's chair of a run."""
+    """Return the opponents of a run."""
     found = {outcome.opponent for task in tasks for _, outcome, _ in run.view(task).scored()}
     return sorted(found)
 
@@ -159,7 +159,7 @@ def _paired(value: str, first: _Values, second: _Values) -> tuple[Cell, ...] | N
 
 
 def _means(value: str, first: _Values, second: _Values) -> tuple[Cell, ...] | None:
-    """The means of all matches, side by side: a seated model plays one match, which no rule's match is the twin of."""
+    """The means of all matches, side by side: a seated model plays one match, which corresponds to no rule's match."""
     sides = [[values[value] for values in side.values() if value in values] for side in (first, second)]
     if not all(sides):
         return None

@@ -1,4 +1,4 @@
-"""The games' figures: beliefs about the opponent round by round, learning curves, styles named beside the ceiling."""
+"""The figures of the games: beliefs about the opponent by round, learning curves, style accuracy with its ceiling."""
 
 from collections.abc import Iterator, Sequence
 
@@ -39,19 +39,17 @@ def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
                     truth.append(CurvePoint(number, actual))
         if points:
             chart = curve_chart(points, x_title="round", y_title="number", domain=(0, 100), truth=truth)
-            caption = (
-                "Solid lines are the numbers that the subjects expected, the dashed line those that the opponent chose."
-            )
+            caption = "Solid lines: numbers that the subjects expected. Dashed line: numbers that the opponent chose."
             if opponent not in ("level-1", "level-2"):
                 caption += (
                     " This opponent's numbers can differ between subjects; the chart shows those of the first subject."
                 )
-            title = f"Expected numbers against the opponent of {opponent.replace('-', ' ')}"
+            title = f"Expected numbers, opponent {opponent.replace('-', ' ')}"
             yield Figure(f"beliefs-{opponent}", title, caption, chart=chart)
 
 
 def _learning(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """How far predictions miss, for each opponent."""
+    """The prediction error by round for each opponent."""
     misses = [
         (str(point["opponent"]), CurvePoint(point["round"], point["error"], run.subject))
         for run in runs
@@ -61,7 +59,7 @@ def _learning(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     for opponent in dict.fromkeys(name for name, _ in misses):
         points = [point for name, point in misses if name == opponent]
         chart = curve_chart(points, x_title="round", y_title="mean absolute error")
-        title = f"How far predictions miss, round by round: opponent of {opponent.replace('-', ' ')}"
+        title = f"Prediction error by round, opponent {opponent.replace('-', ' ')}"
         yield Figure(f"number-learning-{opponent}", title, chart=chart)
 
 
@@ -75,7 +73,7 @@ def _styles(runs: Sequence[SummarisedRun]) -> Figure:
     dots.sort(key=lambda dot: dot.label != "the subject")
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=(ReferenceLine("chance", 0.5),))
     caption = "The ideal observer knows both policies and sees the same hands; no subject can expect to do better."
-    return Figure("holdem-styles", "Hold'em: the opponent's style, named", caption, chart=chart)
+    return Figure("holdem-styles", "Hold'em: accuracy in naming the opponent's style", caption, chart=chart)
 
 
 def _by_hands(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""The one move that free words name: two of them, or one that is denied, are none."""
+"""The one move that a free text names; a text with two moves, or a denied one, names none."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The steady opponent of the role `opponent`: a rule for number guessing, a trained net for hold'em."""
+"""The steady opponent of the role `opponent`: a rule for number guessing, a trained network for hold'em."""
 
 import json
 from collections.abc import Sequence
@@ -19,21 +19,21 @@ NAME = "steady"
 
 
 def is_steady(label: str) -> bool:
-    """Return whether a seat's label names the steady opponent, not another model in its chair."""
+    """Return whether a seat's label names the steady opponent and not another model."""
     return label.rpartition("/")[2] == NAME
 
 
 class SteadyOpponent:
-    """Answers from the view alone: the same situation meets the same behaviour, whoever the subject is."""
+    """Answers from the view alone: the same situation gives the same behaviour for every subject."""
 
     @property
     def identity(self) -> Identity:
-        """Who this is, as the journal knows it."""
+        """The identity of this player in the journal."""
         return Identity(wire="egosocial", name=NAME, revision="1")
 
     @property
     def journaled(self) -> bool:
-        """Its replies cost nothing and follow from the view."""
+        """Its replies are free and depend only on the view."""
         return False
 
     async def answer(self, request: Request) -> Reply:
@@ -48,11 +48,11 @@ class SteadyOpponent:
         )
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """It has no vectors."""
+        """It cannot embed texts."""
         raise UsageError(f"'{NAME}' cannot embed texts; bind that role to a model that can.")
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
 
 def _net_action(view: OpponentView, draw: float) -> str:

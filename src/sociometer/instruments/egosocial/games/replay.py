@@ -1,4 +1,4 @@
-"""A stored match as text: card by card and round by round, beliefs beside actions."""
+"""A stored match as text: card by card and round by round, with beliefs and actions."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ DEFAULT_MARK = " (default)"
 
 
 def replay(item: object, outcome: object) -> Figure | None:
-    """Return the replay of a game's episode as a table; None for what is no game."""
+    """Return the replay of a game's episode as a table; None if the episode is not a game."""
     if isinstance(item, Hand) and isinstance(outcome, HandOutcome):
         table = blackjack(outcome)
     elif isinstance(item, NumberMatch) and isinstance(outcome, NumberOutcome):
@@ -37,7 +37,7 @@ def _names(held: tuple[int, ...]) -> str:
 
 
 def blackjack(outcome: HandOutcome) -> Table:
-    """Return each decision: the cards, what was believed with its verdict, and the action beside the best one."""
+    """Return each decision: the cards, the beliefs with their verdicts, and the action with the best one."""
     rows: list[tuple[str | int | float | bool | None, ...]] = []
     for decision in outcome.decisions:
         total = total_of(decision.player)
@@ -92,7 +92,7 @@ def _why_none(faults: Faults) -> str:
 
 
 def holdem(item: Match, outcome: MatchOutcome) -> Table:
-    """Return each move of each hand, the cards as they fall, and the style named beside the ideal observer's belief."""
+    """Return each move of each hand, the cards dealt, and the named style with the ideal observer's belief."""
     named = {naming.hands: naming.style or "unreadable" for naming in outcome.namings}
     rows: list[tuple[str | int | float | bool | None, ...]] = []
     for number, hand in enumerate(outcome.hands, 1):

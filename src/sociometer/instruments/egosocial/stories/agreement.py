@@ -1,4 +1,4 @@
-"""The official ToMi key beside the oracle: agreement by kind of question, every disagreement with its cause."""
+"""The official ToMi key compared with the oracle: agreement by kind of question, and each disagreement's cause."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ CAUSES = {
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What the oracle says of one official answer; `cause` is empty where it agrees."""
+    """The oracle's verdict on one official answer; `cause` is empty if it agrees."""
 
     corrected: str
     cause: str = ""

@@ -1,4 +1,4 @@
-"""Fresh stories from a seed: a plot for each story type, dressed with bystanders, and questions the story settles."""
+"""Generated stories from a seed: a plot for each story type, bystanders, and questions that the story settles."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -28,11 +28,11 @@ STORY_TYPES = ("true_belief", "false_belief", "second_order_false_belief", "thir
 
 ATTEMPTS = 1000
 STRICT_ATTEMPTS = 40
-"""So often a story is drawn again for questions of the wanted kind; after that any settled question does."""
+"""The number of times a story is drawn again for the wanted kind of questions; then any settled question is used."""
 
 
 class Difficulty(msgspec.Struct, frozen=True):
-    """How hard a generated story is: more people, moves, things and idle sentences to keep apart."""
+    """The difficulty of a generated story: more people, moves, things and irrelevant sentences."""
 
     bystanders: int = 1
     extra_moves: int = 0
@@ -43,14 +43,14 @@ class Difficulty(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not 1 <= self.highest_order <= 4:
-            raise ValueError(f"highest order {self.highest_order}: allowed are 1, 2, 3 and 4")
+            raise ValueError(f"highest order is {self.highest_order}; allowed: 1, 2, 3, 4")
         counts = (self.bystanders, self.extra_moves, self.other_things, self.remarks)
         if min(counts) < 0 or max(counts) > 6:
-            raise ValueError(f"numbers of bystanders, moves, things and remarks {counts}: each from 0 to 6")
+            raise ValueError(f"numbers of bystanders, moves, things and remarks are {counts}; each must be from 0 to 6")
 
 
 class Generated(msgspec.Struct, frozen=True):
-    """A fresh story with its type, its wording and the questions asked about it."""
+    """A generated story with its type, its wording and its questions."""
 
     story: Story
     story_type: str
@@ -59,7 +59,7 @@ class Generated(msgspec.Struct, frozen=True):
 
 
 class _Cast:
-    """Who and what one story is about."""
+    """The people and things of one story."""
 
     def __init__(self, rng: random.Random, level: Difficulty) -> None:
         self.seeker, self.mover, *self.bystanders = rng.sample(vocabulary.PEOPLE, 2 + level.bystanders)
@@ -91,7 +91,7 @@ def generate(rng: random.Random, story_type: str, level: Difficulty) -> Generate
 
 
 class _Misses(msgspec.Struct, frozen=True):
-    """At which orders the belief asked for is to miss reality, and whether that takes somebody who left early."""
+    """The orders at which the belief must differ from reality, and whether that requires somebody who left early."""
 
     by_order: tuple[bool, ...]
     leaver: bool

@@ -29,7 +29,7 @@ def measured_by(order: int) -> str:
 
 
 def names_left(text: str, name: str) -> bool:
-    """Whether a name still stands in a text, as a word."""
+    """Whether a name still occurs in a text, as a word."""
     return re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
@@ -57,7 +57,7 @@ def tomi_scenes(
 
 
 def generated_scenes(seed: int, stories: int, level: Difficulty, account: str = "whole") -> Iterator[Scene]:
-    """Fresh stories from a seed, story types in turn; the same seed gives the same scenes, whatever their number."""
+    """Generated stories from a seed, story types in turn; the same seed gives the same scenes, for any number."""
     for number in range(stories):
         rng = random.Random(f"egosocial story {number} of seed {seed} at {level}")
         made = generate(rng, STORY_TYPES[number % len(STORY_TYPES)], level)

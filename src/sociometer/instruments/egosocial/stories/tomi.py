@@ -13,9 +13,9 @@ from sociometer.instruments.egosocial.stories.world import Enter, Event, Move, P
 SPLITS = ("train", "val", "test")
 FOLDER = "tomi_balanced_story_types"
 MOST_SENTENCES = 500
-"""A story with more is refused: the official ones have below 30."""
+"""The most sentences a story may have; the official ones have fewer than 30."""
 LARGEST_MEMBER = 64 * 2**20
-"""A larger member is refused: the official ones are below 3 MB."""
+"""The most bytes a member may have; the official ones have less than 3 MB."""
 
 
 class TomiQuestion(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class TomiQuestion(msgspec.Struct, frozen=True):
 
 
 def read_archive(path: Path, split: str = "test") -> Iterator[TomiQuestion]:
-    """The questions of one split, in the file's order; a bad line is refused naming member and line."""
+    """The questions of one split, in file order; a bad line raises an error with member and line."""
     if split not in SPLITS:
         raise DataError(f"unknown ToMi split '{split}'; allowed: {', '.join(SPLITS)}", path)
     text = _member(path, f"{FOLDER}/fb_all_{split}.txt")
@@ -66,7 +66,7 @@ def read_questions(text: str, trace: str, where: str) -> Iterator[TomiQuestion]:
         if "\t" not in body:
             event = parse_sentence(body)
             if event is None:
-                raise DataError(f"sentence of no known form: {body[:80]!r}", where, line_number)
+                raise DataError(f"unknown form of sentence: {body[:80]!r}", where, line_number)
             events.append(event)
             if len(events) > MOST_SENTENCES:
                 raise DataError(f"the story has more than {MOST_SENTENCES} sentences", where, line_number)
@@ -87,7 +87,7 @@ def _question(
     asked, key, *_ = body.split("\t")
     question = parse_question(asked)
     if question is None:
-        raise DataError(f"question of no known form: {asked[:80]!r}", where, line_number)
+        raise DataError(f"unknown form of question: {asked[:80]!r}", where, line_number)
     try:
         world = Story(tuple(events), _rooms(events))
     except KeyError as error:

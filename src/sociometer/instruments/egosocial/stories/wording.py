@@ -75,7 +75,7 @@ def _remark(event: Remark, ego: str | None, wording: Wording) -> str:
 
 
 def story_text(events: Iterable[Event | Sight], ego: str | None = None, wording: Wording = OFFICIAL) -> str:
-    """The story, one event a line."""
+    """The story, one event per line."""
     return "\n".join(sentence(event, ego, wording) for event in events)
 
 

@@ -1,4 +1,4 @@
-"""Who stands in a ToMBench story, which of them becomes "you", and what the question then measures: by rule."""
+"""The people of a ToMBench story, who becomes "you", and what the question then measures: by rule."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""Conversion to the first person by a builder model: what it is asked, and what it gave."""
+"""Conversion to the first person by a builder model: the request and the reply."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from sociometer.instruments.egosocial.tombench.release import Wording
 
 
 class Conversion(Struct, frozen=True):
-    """What the builder gave, and the names of the checks it failed; without `first` its reply was unreadable."""
+    """The builder's reply, and the names of the checks it failed; without `first` the reply was unreadable."""
 
     first: Wording | None
     failed: tuple[str, ...]
@@ -61,5 +61,5 @@ def _schema(options: int) -> dict[str, object]:
 
 
 def read_conversions(path: Path) -> dict[tuple[str, str], Converted]:
-    """A file of conversions by id and language; a bad line is refused naming file and line."""
+    """A file of conversions by id and language; a bad line raises an error with file and line."""
     return {(converted.id, converted.language): converted for converted in read_items(path, Converted)}

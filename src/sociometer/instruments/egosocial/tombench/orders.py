@@ -1,4 +1,4 @@
-"""The conversions to be made: each question that names somebody of its story, and who in it becomes "you"."""
+"""The conversions to make: each question that names somebody of its story, and who becomes "you"."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,7 +8,7 @@ from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, 
 
 
 class Order(Item, frozen=True, kw_only=True):
-    """One conversion to be made: the question as released, and who in it becomes "you"."""
+    """One conversion to make: the released question, and who becomes "you"."""
 
     language: str
     ego: str
@@ -20,7 +20,7 @@ class Order(Item, frozen=True, kw_only=True):
 
 
 def orders(questions: Iterable[TomBenchQuestion], language: str) -> Iterator[Order]:
-    """The conversions to be made: every question that names somebody of its story."""
+    """The conversions to make: every question that names somebody of its story."""
     for question in questions:
         role = role_of(question, language)
         if role.ego:

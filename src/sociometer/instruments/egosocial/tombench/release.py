@@ -1,4 +1,4 @@
-"""ToMBench's released files -> typed questions in both languages, with every untidiness put right and listed."""
+"""ToMBench's released files -> typed questions in both languages, with every irregularity corrected and listed."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class Wording(Struct, frozen=True):
 
 
 class TomBenchQuestion(Struct, frozen=True):
-    """One released question; `untidy` names what had to be put right."""
+    """One released question; `untidy` names what had to be corrected."""
 
     id: str
     cluster: str
@@ -46,13 +46,13 @@ def read_folder(folder: Path) -> Iterator[TomBenchQuestion]:
     """All questions of the 20 released files, by file name and line."""
     files = sorted(folder.glob("*.jsonl"))
     if not files:
-        raise DataError("no *.jsonl file here; ToMBench is 20 of them, one a test", folder)
+        raise DataError("no *.jsonl file here; ToMBench has 20, one per test", folder)
     for path in files:
         yield from read_file(path)
 
 
 def read_file(path: Path) -> Iterator[TomBenchQuestion]:
-    """The questions of one file; a bad line is refused naming file and line."""
+    """The questions of one file; a bad line raises an error with file and line."""
     slug = re.sub(r"[^a-z]+", "-", path.stem.lower()).strip("-")
     stories: dict[str, int] = {}
     seen: Counter[str] = Counter()

@@ -1,1 +1,1 @@
-"""Strange worlds: rules turned round with their factual twins, and societies whose customs are not ours."""
+"""Counterfactual rules with their factual versions, and new worlds whose customs differ from ours."""

@@ -1,4 +1,4 @@
-"""Rules turned round: scenes from a seed, each with a factual twin; and the official file's layout."""
+"""Counterfactual rules: scenes from a seed, each with a factual version; and the official file's layout."""
 
 import random
 import re
@@ -29,7 +29,7 @@ class Inverted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Domain(Struct, frozen=True, forbid_unknown_fields=True):
-    """A rule of our world (`home`) and the same turned round (`strange`), each in several wordings."""
+    """A rule of the real world (`home`) and its inversion (`strange`), each in several wordings."""
 
     name: str
     strange: tuple[str, ...]
@@ -42,7 +42,7 @@ class _Domains(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_domains(path: Path = BUNDLED) -> tuple[Domain, ...]:
-    """The inverted rules of a file; a bad one is refused."""
+    """The counterfactual rules of a file; a bad rule raises an error."""
     try:
         found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Domains)
     except (ValueError, msgspec.ValidationError, RecursionError) as error:
@@ -58,7 +58,7 @@ def read_domains(path: Path = BUNDLED) -> tuple[Domain, ...]:
 
 
 def twin_scenes(seed: int, path: Path = BUNDLED) -> Iterator[Scene]:
-    """Every case of every inverted rule, with people and wordings drawn from the seed, beside its factual twin."""
+    """Every case of every counterfactual rule, people and wordings drawn from the seed, with its factual version."""
     for domain in read_domains(path):
         for number, (question, case) in enumerate((q, case) for q in domain.question for case in q.cases):
             name = f"counterfactual-{seed}-{domain.name.replace(' ', '-')}-{number:02d}"
@@ -97,7 +97,7 @@ class _OfficialLine(Struct, frozen=True):
 
 
 def official_scenes(path: Path) -> Iterator[Scene]:
-    """The authors' counterfactual file: no factual twins, two options."""
+    """The authors' counterfactual file: no factual versions, two options."""
     for number, row in read_lines(path, _OfficialLine, "Story, Question, Option and Answer"):
         telling = Telling("counterfactual", row.Story, row.Question, row.Option, _position(row, path, number))
         name = f"counterfact-{number:03d}"

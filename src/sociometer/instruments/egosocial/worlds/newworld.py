@@ -1,4 +1,4 @@
-"""Societies whose customs differ from ours in one deep way: our own stories, four options, one of them ours at home."""
+"""Societies whose customs differ from ours in one deep way: our stories, four options, one as in the real world."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ BUNDLED = Path(__file__).parents[1] / "data" / "newworld.jsonl"
 
 
 class NewWorld(Struct, frozen=True, forbid_unknown_fields=True):
-    """One line of the file: `answer` follows the society's custom, `home` is what our world would answer."""
+    """One line of the file: `answer` follows the society's custom, `home` is the real world's answer."""
 
     id: str
     theme: str
@@ -29,7 +29,7 @@ class NewWorld(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def world_scenes(path: Path = BUNDLED) -> Iterator[Scene]:
-    """The stories as scenes; a bad line is refused naming file and line."""
+    """The stories as scenes; a bad line raises an error with file and line."""
     for world in read_items(path, NewWorld):
         telling = Telling("newworld", world.story, world.question, world.options, world.answer, home=world.home)
         yield Scene(id=world.id, cluster=world.id, tellings=(telling,), facets={"theme": world.theme})

@@ -1,4 +1,4 @@
-"""The social cognition coordinate: feelings or solutions, orderly or free."""
+"""The social cognition coordinate: feelings or solutions, structured or free."""
 
 from statistics import pstdev
 from typing import Annotated
@@ -28,7 +28,7 @@ SCHEMA = {
 
 
 class Coordinate(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where a dialogue's manner stands: from feeling to solving, from orderly to free."""
+    """The position of a dialogue's manner: from feeling to solving, from structured to free."""
 
     reason: str
     solution: Place
@@ -36,7 +36,7 @@ class Coordinate(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 async def place(item: StoredDialogue, session: Session) -> Coordinate:
-    """Has the judge place one dialogue."""
+    """Asks the judge to place one dialogue."""
     language, talk = item.scenario.language, item.dialogue.said(len(item.dialogue.turns))
     mark = quote_mark(item.scenario, talk)
     prompt = session.prompts.render("coordinate", language, mark=mark, talk=rendered(talk, mark, session, language))
@@ -52,7 +52,7 @@ def score(item: StoredDialogue, outcome: Coordinate) -> Score:
 
 
 def summarise(run: RunView[StoredDialogue, Coordinate]) -> Summary:
-    """The mean place with its interval, and the spread over dialogues."""
+    """The mean position with its interval, and the spread over dialogues."""
     measures: list[Measure] = []
     for axis in AXES:
         measures.extend(grouped_measures(run, axis, binary=False))

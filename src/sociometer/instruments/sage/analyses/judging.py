@@ -15,7 +15,7 @@ SAMPLING = Sampling(temperature=0, max_tokens=1000)
 
 
 def rendered(talk: Talk, mark: str, session: Session, language: str) -> str:
-    """A talk as a judge reads it, all of it quoted."""
+    """A dialogue as a judge reads it, all of it quoted."""
     heads = {who: session.prompts.render(name, language) for who, name in (("person", "teller"), ("subject", "helper"))}
     return "\n\n".join(f"{heads[who]}\n{quote(words, mark)}" for who, words in talk)
 
@@ -31,7 +31,7 @@ async def ask_judge(
     lacks: Callable[[ReplyT], str] = lambda value: "",
     partial: bool = False,
 ) -> ReplyT:
-    """The judge's answer; one that stays unreadable is an error of the machinery, never a guess."""
+    """The judge's answer; an answer that stays unreadable is an error, never a guess."""
     form = Schema(schema, view.task)
     value, _ = await ask_json(
         session,
@@ -50,13 +50,13 @@ async def ask_judge(
 
 
 def stand_in_notes(run: RunView[Any, Any]) -> tuple[str, ...]:
-    """What must be said where a rule stood in for the judge or the simulator."""
+    """The note for results in which a rule stood in for the judge or the simulator."""
     named = ", ".join(run.stand_ins)
-    return (f"A stand-in took part ({named}): these numbers show that the machinery runs.",) if named else ()
+    return (f"A stand-in took part ({named}): these numbers only show that the software works.",) if named else ()
 
 
 def simulators_met(run: RunView[StoredDialogue, Any]) -> list[str]:
-    """Who simulated the person of the dialogues: emotions of two simulators are not on one scale."""
+    """The simulator of the dialogues; emotions from different simulators are on different scales."""
     return sorted({item.dialogue.simulator for item, _, _ in run.scored()} - {""})
 
 

@@ -1,4 +1,4 @@
-"""A stored dialogue before another simulator: the same words, judged anew turn by turn."""
+"""A stored dialogue judged by another simulator: the same words, judged again turn by turn."""
 
 from sociometer.core.task import Session
 from sociometer.instruments.sage import person
@@ -7,7 +7,7 @@ from sociometer.instruments.sage.play import protocol_of
 
 
 async def rejudge(item: StoredDialogue, session: Session) -> Dialogue:
-    """The dialogue with the new simulator's feelings; its own emotion runs on from turn to turn, the words stay.
+    """The dialogue with the new simulator's emotions, which run on from turn to turn; the words stay.
 
     The talk is not cut short where the new simulator would have ended it: its length was another's doing.
     """

@@ -1,4 +1,4 @@
-"""Relationship quality from the inner thoughts (after Barrett-Lennard), and talk quality from the words."""
+"""Relationship quality from the inner thoughts (after Barrett-Lennard), and conversation quality from the words."""
 
 import asyncio
 from typing import Annotated
@@ -24,7 +24,7 @@ DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
 QUALITIES = ("flow", "attentiveness", "depth")
 STATEMENTS_EACH = 3
 REVERSED = (2, 5, 8, 11)
-"""The places of the statements that speak against the dimension."""
+"""The positions of the reversed statements."""
 _LOW, _HIGH = 1, 6
 Rating = Annotated[int, Meta(ge=_LOW, le=_HIGH)]
 
@@ -36,7 +36,7 @@ class Inventory(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Qualities(Struct, frozen=True, forbid_unknown_fields=True):
-    """One pass over the three scales of the talk itself."""
+    """One pass over the three scales of conversation quality."""
 
     flow: Rating
     attentiveness: Rating
@@ -68,7 +68,7 @@ _SAMPLING = Sampling(temperature=0.5, max_tokens=1000)
 
 
 async def judge_relationship(item: StoredDialogue, session: Session) -> Relationship:
-    """Three passes (setting `passes`) of both ratings, all at once."""
+    """Three passes (setting `passes`) of both ratings, run concurrently."""
     passes = [session.branch(f"pass-{number}") for number in range(session.settings.whole("passes"))]
     inventories = await asyncio.gather(*(_inventory(item, each) for each in passes))
     qualities = await asyncio.gather(*(_qualities(item, each) for each in passes))
@@ -85,7 +85,7 @@ def thoughts(item: StoredDialogue, mark: str) -> str:
 
 
 def dimension_scores(inventory: Inventory) -> dict[str, float]:
-    """The four dimensions from 0 to 100; statements that speak against one are turned round."""
+    """The four dimensions from 0 to 100; reversed statements are turned around."""
     turned = [_LOW + _HIGH - rating if place in REVERSED else rating for place, rating in enumerate(inventory.ratings)]
     return {
         name: sum(_to_hundred(each) for each in turned[start : start + STATEMENTS_EACH]) / STATEMENTS_EACH
@@ -94,12 +94,12 @@ def dimension_scores(inventory: Inventory) -> dict[str, float]:
 
 
 def quality_scores(qualities: Qualities) -> dict[str, float]:
-    """The three scales of the talk from 1 to 5."""
+    """The three scales of conversation quality from 1 to 5."""
     return {name: 1 + 4 * (getattr(qualities, name) - _LOW) / (_HIGH - _LOW) for name in QUALITIES}
 
 
 def score(item: StoredDialogue, outcome: Relationship) -> Score:
-    """The passes averaged, with the dialogue's emotion beside them."""
+    """The averaged passes, with the dialogue's emotion."""
     values = {
         **_mean([dimension_scores(each) for each in outcome.inventories]),
         **_mean([quality_scores(each) for each in outcome.qualities]),
@@ -111,7 +111,7 @@ def score(item: StoredDialogue, outcome: Relationship) -> Score:
 
 
 def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
-    """Every dimension and scale with its interval; and dialogue by dialogue, for correlations with the emotion."""
+    """Every dimension and scale with its interval, and the values by dialogue for correlations with the emotion."""
     names = ("relationship", *DIMENSIONS, "talk", *QUALITIES, "emotion")
     measures = [measure for name in names for measure in grouped_measures(run, name, binary=False)]
     points = [

@@ -1,4 +1,4 @@
-"""Is the simulator of one mind? Each context is judged many times; the share of judgements that go the same way."""
+"""Stability of the simulator: each context is judged many times; the share of judgements in the same direction."""
 
 import asyncio
 from collections import Counter
@@ -30,7 +30,7 @@ class Context(Item, frozen=True, kw_only=True):
     talk: Talk
     judgement: Judgement
     latter: bool
-    """Whether it stands in the latter half of its dialogue."""
+    """Whether it is in the second half of its dialogue."""
 
 
 class Stability(Struct, frozen=True):
@@ -74,7 +74,7 @@ async def _judge(item: Context, session: Session) -> Judgement:
 
 
 def score(item: Context, outcome: Stability) -> Score:
-    """The share of judgements in the commonest direction, and the share that agree with the stored one."""
+    """The share of judgements in the most common direction, and the share that agree with the stored one."""
     ways = Counter(direction(change) for change in outcome.changes)
     stored = direction(item.judgement.change)
     count = len(outcome.changes)

@@ -45,7 +45,7 @@ class LabelledDialogue(Struct, frozen=True):
 
 
 async def label(item: StoredDialogue, session: Session) -> LabelledDialogue:
-    """Has every reply labelled, each by itself, all at once."""
+    """Asks the judge to label every reply separately and concurrently."""
     count = len(item.dialogue.turns)
     labels = await asyncio.gather(*(_label(item, turn, session.branch(f"turn-{turn}")) for turn in range(count)))
     return LabelledDialogue(tuple(each.strategies for each in labels))
@@ -61,7 +61,7 @@ async def _label(item: StoredDialogue, turn: int, session: Session) -> Labels:
 
 
 def labelled_replies(item: StoredDialogue, outcome: LabelledDialogue) -> list[LabelledReply]:
-    """The replies with their codes, the change after each, and the intention they met."""
+    """The replies with their codes, the change after each, and the intention of the dialogue."""
     return [
         LabelledReply(
             codes,
@@ -86,7 +86,7 @@ def score(item: StoredDialogue, outcome: LabelledDialogue) -> Score:
 
 
 def summarise(run: RunView[StoredDialogue, LabelledDialogue]) -> Summary:
-    """Repetition rate against the line, the share of replies with each strategy, and effectiveness by capability."""
+    """The repetition rate with the paper's threshold, the share of replies with each strategy, and effectiveness."""
     measures = list(grouped_measures(run, "repetition"))
     replies = [reply for item, outcome, _ in run.scored() for reply in labelled_replies(item, outcome)]
     measures.extend(_share(replies, code) for code in STRATEGIES)
@@ -99,7 +99,7 @@ def summarise(run: RunView[StoredDialogue, LabelledDialogue]) -> Summary:
     notes: tuple[str, ...] = ()
     if rate is not None:
         side = "below" if rate < REPETITION_LINE else "not below"
-        notes = (f"The repetition rate is {side} the paper's line of {REPETITION_LINE}.",)
+        notes = (f"The repetition rate is {side} the paper's threshold of {REPETITION_LINE}.",)
     return Summary(tuple(measures), notes=(*notes, *stand_in_notes(run)), series={"simulators": simulators_met(run)})
 
 

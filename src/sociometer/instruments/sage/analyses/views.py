@@ -1,10 +1,10 @@
-"""What a program in the judge's chair is told; never sent to a model."""
+"""The view of a program in the judge's role; never sent to a model."""
 
 from msgspec import Struct
 
 
 class JudgeView(Struct, frozen=True):
-    """The analysis, and the subject's replies it is about."""
+    """The analysis, and the subject's replies to analyse."""
 
     task: str
     language: str

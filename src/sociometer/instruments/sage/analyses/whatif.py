@@ -1,4 +1,4 @@
-"""What if: a stored dialogue forked at a turn, the reply replaced, and played on to the end."""
+"""What if: a stored dialogue forked at a turn, continued with a replaced reply."""
 
 from statistics import fmean, variance
 
@@ -22,7 +22,7 @@ _WORDS = {"en": 120, "zh": 200}
 
 
 class Fork(Item, frozen=True, kw_only=True):
-    """A dialogue up to a turn, and what takes the place of the reply there.
+    """A dialogue up to a turn, and the replacement for the reply there.
 
     `arm` is `stored` (the reply as it was), `writer` (another model's reply) or the code of a strategy.
     """
@@ -35,14 +35,14 @@ class Fork(Item, frozen=True, kw_only=True):
 
 
 class Branch(Struct, frozen=True):
-    """The dialogue as it went after the fork."""
+    """The dialogue after the fork."""
 
     dialogue: Dialogue
     reply: str
 
 
 class Effect(Struct, frozen=True):
-    """What replacing the reply did: arm minus stored, with the interval over replays of one fork or over scenarios."""
+    """The effect of replacing the reply: arm minus stored, with an interval over replays or scenarios."""
 
     arm: str
     measure: str
@@ -71,7 +71,7 @@ def fork(stored: StoredDialogue, turn: int, arm: str) -> Fork:
 
 
 async def play_on(item: Fork, session: Session) -> Branch:
-    """Puts the reply in place and plays the dialogue to its end with the subject."""
+    """Replaces the reply and plays the dialogue to its end with the subject."""
     reply = item.reply if item.arm == STORED else await _written(item, session)
     dialogue = await talk_on(item.scenario, session, protocol_of(session.settings), item.turns, Turn(reply))
     return Branch(dialogue, reply)
@@ -98,12 +98,12 @@ def score(item: Fork, outcome: Branch) -> Score:
 
 
 def summarise(run: RunView[Fork, Branch]) -> Summary:
-    """The final emotion of each arm, and the effect of each replacement against the reply as it was."""
+    """The final emotion of each arm, and the effect of each replacement compared with the original reply."""
     measures = [
         measure for value in ("emotion", "change") for measure in grouped_measures(run, value, by=["arm"], binary=False)
     ]
     for effect in effects(run):
-        note = f"{effect.forks} forks, {effect.replays} replays each at least; interval over " + (
+        note = f"{effect.forks} forks with at least {effect.replays} replays each; interval over " + (
             "scenarios" if effect.forks > 1 else "replays of one fork"
         )
         measures.append(
@@ -151,7 +151,7 @@ def _effect(
 
 
 def welch(one: list[float], two: list[float], level: float = 0.95) -> Interval:
-    """Welch's interval for the difference of two means of independent replays; too few below two replays an arm."""
+    """Welch's interval for the difference of two means of independent replays; it needs two replays per arm."""
     if len(one) < 2 or len(two) < 2:
         return Interval(None, None, level, "Welch", min(len(one), len(two)))
     first, second = variance(one) / len(one), variance(two) / len(two)

@@ -99,7 +99,7 @@ def _ratios() -> Iterator[PublishedFigure]:
 
 
 def _contradictions() -> Iterator[PublishedFigure]:
-    """Two printed statements about one thing, the second in the place of a recomputation."""
+    """Two printed statements about one thing; the second one takes the place of a recomputation."""
     consistency = {row["metric"]: float(row["percent"]) for row in table("table1")}["model-human consistency"]
     yield PublishedFigure(
         "abstract", "consistency with people, percent", 85.3, consistency, match=False,

@@ -63,7 +63,7 @@ def _stars(where: str, table: str) -> Iterator[PublishedFigure]:
 
 
 def _same_cells() -> Iterator[PublishedFigure]:
-    """Table 1 shows each model at its best: its row must stand in Table S1 or S2 too, and be the lowest score there."""
+    """Table 1 shows each model at its best: its row must be in Table S1 or S2 too, and be the lowest score there."""
     others = [*published_rows("table_s1"), *published_rows("table_s2")]
     cells = ("score", "eq", "percent", "similarity", "stars", "similarity_percent")
     for row in published_rows("table_1"):
@@ -95,19 +95,22 @@ def _sample() -> Iterator[PublishedFigure]:
 
 
 def _rounded(where: str, what: str, printed: float, recomputed: float, digits: int = 2) -> PublishedFigure:
-    """A printed number beside its recomputation, which matches where it would be printed the same."""
+    """A printed number and its recomputation, which matches if it would be printed the same."""
     return PublishedFigure(where, what, printed, round(recomputed, 3), round(recomputed, digits) == printed)
 
 
 def _curve(where: str, pairs: tuple[tuple[float, float], ...], *, increasing: bool) -> Iterator[PublishedFigure]:
-    """Each inner percent by the curve through the other pairs; it matches where it would be printed the same."""
+    """Each inner percent by the curve through the other pairs; it matches if it would be printed the same."""
     whole = MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs], increasing=increasing)
     errors = whole.leave_one_out_errors()
     mean = float(abs(errors).mean())
     for x, y, error in zip(whole.x[1:-1], whole.y[1:-1], errors, strict=True):
         match = abs(float(error)) < 0.5
         close = abs(float(error)) <= CURVE_TOLERANCE
-        reason = f"a curve through other pairs errs by {mean:.1f} points on average; {CURVE_TOLERANCE:g} are tolerated"
+        reason = (
+            f"a curve through other pairs is off by {mean:.1f} points on average; {CURVE_TOLERANCE:g} points "
+            "are allowed"
+        )
         yield PublishedFigure(
             where,
             f"percent at {x:g}, from the other pairs",
@@ -119,7 +122,7 @@ def _curve(where: str, pairs: tuple[tuple[float, float], ...], *, increasing: bo
 
 
 def _released(norm: Norm) -> Iterator[PublishedFigure]:
-    """What the authors' norm file says again."""
+    """The figures that the authors' norm file repeats."""
     people = published_people()
     template = list(norm.template.values())
     lowest, highest = people["item_mean_lowest"], people["item_mean_highest"]

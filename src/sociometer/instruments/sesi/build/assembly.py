@@ -13,14 +13,14 @@ from sociometer.sheets import write_sheet
 
 
 class Option(Struct, frozen=True):
-    """Where one option came from."""
+    """The origin of one option."""
 
     kind: str
     entailment: float | None = None
 
 
 class Provenance(Struct, frozen=True):
-    """Where every field of an item came from."""
+    """The origin of every field of an item."""
 
     id: str
     post: str
@@ -37,14 +37,14 @@ class Provenance(Struct, frozen=True):
 
 
 class Built(Struct, frozen=True):
-    """An item with where it came from."""
+    """An item with its origin."""
 
     item: Question
     provenance: Provenance
 
 
 def least_entailed(candidates: Sequence[Candidate], right: str, rng: Random) -> list[Candidate]:
-    """The three candidates that the right answer entails least, drawn where equal; repeats and unknowns left out."""
+    """The three candidates that the right answer entails least; ties are drawn, repeats and unknowns left out."""
     known = {entry.text.lower(): entry for entry in reversed(candidates) if entry.entailment is not None}
     known.pop(right.lower(), None)
     drawn = list(known.values())
@@ -55,7 +55,7 @@ def least_entailed(candidates: Sequence[Candidate], right: str, rng: Random) -> 
 def assemble(
     drafts: Sequence[tuple[Post, Draft]], *, builder: str, prompts: str, entailment: str, seed: int
 ) -> tuple[list[Built], list[Rejection]]:
-    """Items in the order of their posts; right answers stand equally often in each position."""
+    """Items in the order of their posts; right answers are equally frequent in each position."""
     usable, rejected = [], []
     for post, draft in drafts:
         wrong = least_entailed(draft.candidates, draft.right, Random(f"sesi-construction/{seed}/{post.id}"))
@@ -113,14 +113,14 @@ def official_csv(items: Sequence[Question]) -> str:
 
 
 def provenance_lines(built: Sequence[Built]) -> str:
-    """One JSON object an item."""
+    """One JSON object per item."""
     return "".join(msgspec.json.encode(entry.provenance).decode() + "\n" for entry in built)
 
 
 def with_entailments(
     drafts: Sequence[tuple[Post, Draft]], found: Mapping[tuple[str, str], float]
 ) -> list[tuple[Post, Draft]]:
-    """The drafts with entailments that were computed elsewhere, by right answer and candidate."""
+    """The drafts with entailments that another model computed, by right answer and candidate."""
     return [
         (
             post,

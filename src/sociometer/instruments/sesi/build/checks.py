@@ -1,4 +1,4 @@
-"""Checks of a built set: lengths alike, valence-arousal-dominance alike, no duplicates, no names or links left in."""
+"""Checks of a built set: similar lengths and valence-arousal-dominance, no duplicates, no names or links."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ SMALL = 0.1
 
 
 class Flag(Struct, frozen=True):
-    """Something a person should look at in one item."""
+    """Something to check in one item."""
 
     item: str
     what: str
@@ -107,7 +107,7 @@ def tone_table(items: Sequence[Question], lexicon: dict[str, tuple[float, float,
 
 
 def flags(items: Sequence[Question]) -> list[Flag]:
-    """Situations that are doubled, not of three sentences or in the first person; links, names, equal options."""
+    """Situations that are repeated, not three sentences long or in the first person; links, names, equal options."""
     found: list[Flag] = []
     shingles: list[tuple[str, frozenset[str]]] = []
     for item in items:

@@ -1,4 +1,4 @@
-"""What the builder is asked about one post: situation, question, ability, right answer, wrong ones, entailment."""
+"""The builder's steps for one post: situation, question, ability, right answer, wrong ones, entailment."""
 
 from collections import Counter
 from typing import Any
@@ -67,7 +67,7 @@ class _Probability(Struct, frozen=True):
 
 
 async def draft(post: Post, session: Session) -> Draft:
-    """Leads the builder through the steps; the first unreadable reply ends it."""
+    """Takes the builder through the steps; the first unreadable reply ends it."""
     told = await _told(post, session)
     if told is None:
         return Draft(problem="situation and question unreadable")
@@ -182,7 +182,7 @@ def score(post: Post, outcome: Draft) -> Score:
 
 
 def summarise(run: RunView[Post, Draft]) -> Summary:
-    """How many posts became drafts, and where the others ended."""
+    """The number of posts that became drafts, and the steps at which the others ended."""
     problems = Counter(outcome.problem or "complete" for _, outcome, _ in run.scored())
     table = Table("drafts", "Drafts", ("ending", "posts"), tuple(sorted(problems.items())))
     return Summary(grouped_measures(run, "complete"), (table,))

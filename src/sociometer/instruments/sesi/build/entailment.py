@@ -14,7 +14,7 @@ class LocalModel:
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise UsageError(f"--nli {folder} is no folder; give one that holds an NLI model of transformers.")
+            raise UsageError(f"--nli {folder} is not a folder; give a folder that contains a transformers NLI model.")
         try:
             import torch
             from transformers import (  # type: ignore[import-not-found]
@@ -24,7 +24,7 @@ class LocalModel:
             from transformers.utils.logging import disable_progress_bar  # type: ignore[import-not-found]
         except ImportError:
             raise UsageError(
-                "--nli needs: pip install 'sociometer[nli]' (or leave --nli out: then the builder is asked)."
+                "--nli needs: pip install 'sociometer[nli]' (or leave out --nli to ask the builder)."
             ) from None
         self._torch = torch
         disable_progress_bar()

@@ -38,7 +38,7 @@ def fetch_posts(subreddit: str, count: int, site: str = "") -> list[RawPost]:
     try:
         return [_raw(submission) for submission in client.subreddit(subreddit).top(time_filter="year", limit=count)]
     except Exception as error:  # PRAW raises several unrelated trees; all mean that Reddit gave no answer
-        raise MachineryError(f"Reddit gave no posts of r/{subreddit}: {type(error).__name__}: {error}") from None
+        raise MachineryError(f"Reddit returned no posts from r/{subreddit}: {type(error).__name__}: {error}") from None
 
 
 def _raw(submission: Any) -> RawPost:

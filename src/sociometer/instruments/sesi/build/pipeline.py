@@ -1,4 +1,4 @@
-"""The whole way from posts to a set that can be played: filter, draft, assemble, check, review, write."""
+"""The pipeline from posts to a playable set: filter, draft, assemble, check, review, write."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +16,11 @@ from sociometer.sheets import write_sheet
 
 
 def build(context: CommandContext, options: Settings) -> Result:
-    """Makes items from posts: every reply is journaled, so the same command again asks nothing and writes the same."""
+    """Builds items from posts: every reply is journaled, so running it again asks nothing and writes the same."""
     out = Path(options.text("out"))
     found, rejected = posts.filter_posts(_raw_posts(options), options.whole("min-comments"))
     if not found and not rejected:
-        raise UsageError("the files hold no post; give JSON lines as in public dumps, plain or .zst.")
+        raise UsageError("the files contain no posts; give JSON lines as in public dumps, plain or .zst.")
     if not found:
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
     local = entailment.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
@@ -39,7 +39,7 @@ def build(context: CommandContext, options: Settings) -> Result:
     )
     rejected += dropped
     notes = [
-        f"{count} posts have no draft: {kind}; the same command again tries them anew"
+        f"{count} posts have no draft: {kind}; run the same command to try them again"
         for kind, count in view.failures().items()
     ]
     return _write(context, options, out, built, rejected, [*notes, *stand_in_notes([view])])
@@ -66,7 +66,7 @@ def _write(
     tables = [
         Table("rejected", "Posts and items rejected", ("post", "reason"), tuple((r.post, r.reason) for r in rejected)),
         checks.length_table(items),
-        Table("flags", "To look at", ("item", "what"), tuple((flag.item, flag.what) for flag in flags)),
+        Table("flags", "Items to check", ("item", "what"), tuple((flag.item, flag.what) for flag in flags)),
     ]
     if options.text("lexicon"):
         tables.append(checks.tone_table(items, checks.read_lexicon(Path(options.text("lexicon")))))
@@ -81,23 +81,23 @@ def _write(
 
 
 def _not_applied(out: Path, sheet: str, items: set[str]) -> list[str]:
-    """What experts decided in the folder and this build, without --review, leaves undone."""
+    """The experts' decisions in the folder that this build, without --review, does not apply."""
     target, notes = out / "review.csv", []
     if _changed(target, sheet):
         count = review.removals_in(target)
         undone = f"; {count} decisions in it are not applied: apply them with --review {target}" if count else ""
-        notes.append(f"{target} was left as it is, since somebody has changed it{undone}.")
+        notes.append(f"{target} was not overwritten, because it has been edited{undone}.")
     back = sorted(items & review.removed_before(out / "rejected.csv"))
     if back:
         notes.append(
-            f"{len(back)} items that experts had removed are in the set again ({', '.join(back)}): "
-            "give --review with their sheet."
+            f"{len(back)} items that experts had removed are in the set again ({', '.join(back)}); pass their "
+            "sheet with --review."
         )
     return notes
 
 
 def _changed(target: Path, sheet: str) -> bool:
-    """Whether somebody has written into the review sheet."""
+    """Whether somebody has edited the review sheet."""
     return target.exists() and target.read_bytes() != sheet.encode()
 
 

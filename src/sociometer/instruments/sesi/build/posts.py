@@ -13,10 +13,10 @@ from sociometer.core.task import Item, Source
 
 DEMO = Path(__file__).parent.parent / "data" / "posts.jsonl"
 TOP = 5
-"""How many comments make the right answer."""
+"""The number of comments that make the right answer."""
 MOST_LINE_BYTES = 1 << 26
 MOST_EXPANSION = 200
-"""How many times its size a compressed dump may unpack to: dumps of Reddit unpack to about 15 times."""
+"""The largest expansion of a compressed dump; dumps of Reddit unpack to about 15 times their size."""
 
 _BLOCK = 1 << 20
 # A block of zeros takes four bytes and unpacks to 128 KiB: this many bytes unpack to at most 32 MiB in one step.
@@ -48,14 +48,14 @@ class Post(Item, frozen=True, kw_only=True):
 
 
 class Rejection(Struct, frozen=True):
-    """A post that makes no item, and why."""
+    """A post that gives no item, and why."""
 
     post: str
     reason: str
 
 
 class RawPost(Struct, frozen=True):
-    """A post as a dump holds it, with all comments found for it."""
+    """A post in a dump, with all comments found for it."""
 
     id: str
     title: str
@@ -71,7 +71,7 @@ def demo_posts(source: Source) -> list[Post]:
 
 
 def read_posts(paths: Iterable[Path]) -> list[RawPost]:
-    """Posts from JSON-lines files, plain or .zst; comments stand on lines of their own or inside their post."""
+    """Posts from JSON-lines files, plain or .zst; comments are on lines of their own or inside their post."""
     heads: dict[str, dict[str, Any]] = {}
     comments: dict[str, dict[str, Comment]] = {}
     for path in paths:
@@ -168,7 +168,7 @@ def _blocks(path: Path, size: int) -> Iterator[bytes]:
 
 
 def _zst_blocks(path: Path) -> Iterator[bytes]:
-    """What a compressed dump unpacks to, in blocks; one that was cut short or that unpacks to too much is refused."""
+    """The unpacked blocks of a compressed dump; a truncated or too large one raises an error."""
     try:
         import zstandard
     except ImportError:

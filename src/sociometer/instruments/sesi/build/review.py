@@ -1,4 +1,4 @@
-"""The sheet on which experts decide which items stay, and how their decisions are applied."""
+"""The sheet on which experts decide which items to keep, and how their decisions are applied."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ COLUMNS = ("id", "ability", "situation", "question", "A", "B", "C", "D", "right"
 
 
 def review_sheet(items: Sequence[Question], flags: Sequence[Flag]) -> str:
-    """A CSV with one item a line; `decision` is left for the experts (empty means keep)."""
+    """A CSV with one item per line; the experts fill in `decision` (empty means keep)."""
     rows = []
     for item in items:
         raised = "; ".join(flag.what for flag in flags if flag.item == item.id)
@@ -25,7 +25,7 @@ def review_sheet(items: Sequence[Question], flags: Sequence[Flag]) -> str:
 
 
 def read_decisions(path: Path) -> dict[str, str]:
-    """The experts' decisions by item; an unknown word is refused naming the line."""
+    """The experts' decisions by item; an unknown word raises an error with the line."""
     decisions = {}
     for line, row in read_rows(path, ("id", "decision"), guarded=True):
         decision = row["decision"].strip().lower() or "keep"
@@ -38,7 +38,7 @@ def read_decisions(path: Path) -> dict[str, str]:
 def apply_decisions(
     items: Sequence[Question], decisions: dict[str, str], path: Path
 ) -> tuple[list[Question], list[Rejection]]:
-    """The items that stay, and those that experts removed; a decision on an unknown item is refused."""
+    """The items to keep, and those that experts removed; a decision on an unknown item raises an error."""
     known = {item.id for item in items}
     strangers = sorted(set(decisions) - known)
     if strangers:
@@ -53,14 +53,14 @@ def apply_decisions(
 
 
 def removals_in(path: Path) -> int:
-    """How many lines of a sheet, finished or not, have a decision other than to keep the item."""
+    """The number of lines of a sheet, finished or not, with a decision other than to keep the item."""
     sheet = parse_sheet(path.read_bytes().decode("utf-8-sig", errors="replace"), optional=("decision",), path=path)
     decisions = [row.get("decision", "").strip().lower() for _, row in sheet.rows]
     return sum(decision not in ("", "keep") for decision in decisions)
 
 
 def removed_before(path: Path) -> set[str]:
-    """The items that an earlier build's list of rejections says experts had removed; none where there is no list."""
+    """The items that experts had removed according to an earlier build's list of rejections, if there is one."""
     if not path.exists():
         return set()
     return {

@@ -26,7 +26,7 @@ _WORDS = {word: relation for relation, words in _RELATIONS.items() for word in w
 
 
 def characters(item: Question) -> int:
-    """How many active characters the situation has: the person, every other singled out, and each group as one."""
+    """The number of active characters in the situation: the person, every other individual, and each group as one."""
     words = tokens(item.situation)
     named = mentions(item.situation, words, "", names_in([item.situation]))
     return 1 + len({mention.key for mention in named if mention.kind in ("one", "many") and mention.key != "pair"})
@@ -76,7 +76,7 @@ def figures(items: Sequence[Question]) -> list[Figure]:
 
 
 def page(items: Sequence[Question], more: Sequence[Table], title: str) -> str:
-    """One HTML page without anything from outside: charts as SVG, tables as tables, all text escaped."""
+    """One self-contained HTML page: charts as SVG, tables as tables, all text escaped."""
     parts = [f"<h1>{escape(title)}</h1><p>{len(items)} items.</p>"]
     for figure in figures(items):
         svg = vegalite_to_svg(msgspec.json.encode(themed(figure.chart or {}, width=560)).decode())

@@ -23,7 +23,7 @@ def table(name: str) -> list[dict[str, str]]:
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
-    """Every printed number that can be recomputed, beside its recomputation."""
+    """Every printed number that can be recomputed, with its recomputation."""
     yield from _correlations()
     yield from _personality()
     yield from _items(source)
@@ -99,4 +99,4 @@ def _items(source: Source) -> Iterable[PublishedFigure]:
         yield PublishedFigure("the release", what, printed, accuracy, accuracy == printed)
     pairs = contradictions(items)
     found = ", ".join(f"{pair.first} and {pair.second} (keys {pair.keys[0]}, {pair.keys[1]})" for pair in pairs)
-    yield PublishedFigure("the release", "items that stand twice with different keys", 0, len(pairs), not pairs, found)
+    yield PublishedFigure("the release", "items that appear twice with different keys", 0, len(pairs), not pairs, found)

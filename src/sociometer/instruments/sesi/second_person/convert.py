@@ -1,4 +1,4 @@
-"""The conversion itself: who is meant is settled first, then every word of the central person is rewritten."""
+"""The conversion itself: first who is meant, then every word of the central person is rewritten."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -36,14 +36,14 @@ _ASKS: dict[Why, str] = {
 }
 _LONGEST_TEXT = 5_000
 OPEN = "?"
-"""What a reader writes who cannot tell either."""
+"""A reader's entry for an undecided word."""
 _QUOTED = re.compile(r"(?<!\d)[\"“][^\"”]*[\"”]")
 _FORMS = {"subject": "you", "object": "you", "possessive": "your", "absolute": "yours", "reflexive": "yourself"}
 _CONTRACTED = {"d": "you'd", "ll": "you'll", "re": "you're", "ve": "you've", "m": "you're"}
 
 
 class Doubt(Struct, frozen=True):
-    """What keeps a conversion from being certain; `place` counts the words of its text."""
+    """A reason why a conversion is uncertain; `place` counts the words of its text."""
 
     text: int
     place: int
@@ -56,7 +56,7 @@ class Doubt(Struct, frozen=True):
 
 
 class Conversion(Struct, frozen=True):
-    """The texts in the second person, or the doubts that keep it from being certain."""
+    """The texts in the second person, or the doubts that make the conversion uncertain."""
 
     texts: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()

@@ -1,4 +1,4 @@
-"""Who is named where in a text: the central person, others one by one, others in groups."""
+"""The people named in a text: the central person, other individuals, and groups."""
 
 import itertools
 import re

@@ -1,1 +1,1 @@
-"""Writes new world trees: a brief becomes a tree in stages, each asked, checked, kept in a file and open to edits."""
+"""Builds new world trees: a brief becomes a tree in stages; each is requested, checked, stored and open to edits."""

@@ -1,4 +1,4 @@
-"""A tree in the making: the brief, what each stage adds, the form it is asked in, and what would be wrong with it."""
+"""A tree in progress: the brief, what each stage adds, its schema, and its checks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _CHINESE = re.compile(r"[一-鿿]")
 
 
 class Brief(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an author asks for."""
+    """The author's request."""
 
     name: str
     orientation: str
@@ -67,7 +67,7 @@ class Scene(msgspec.Struct, frozen=True):
 
 
 class DraftChoice(msgspec.Struct, frozen=True):
-    """A way out of an episode: where to, the ability it shows, what is meant, and its stance."""
+    """A choice of an episode: its target, the ability it shows, its meaning, and its stance."""
 
     to: int
     ability: str
@@ -86,7 +86,7 @@ class DraftNode(msgspec.Struct, frozen=True):
 
 
 class Skeleton(msgspec.Struct, frozen=True):
-    """The tree without its words."""
+    """The tree without its texts."""
 
     nodes: tuple[DraftNode, ...]
 
@@ -136,7 +136,7 @@ PART_TYPES: dict[StageName, type[Any]] = {
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """All that the stages so far have given; each of the last four has one part for each node or choice."""
+    """The results of the stages so far; each of the last four has one part for each node or choice."""
 
     brief: Brief
     characters: Characters | None = None
@@ -149,17 +149,17 @@ class Draft(msgspec.Struct, frozen=True):
 
     @property
     def people(self) -> tuple[Person, ...]:
-        """The people, once there are any."""
+        """The people, if there are any."""
         return self.characters.people if self.characters else ()
 
     @property
     def nodes(self) -> tuple[DraftNode, ...]:
-        """The nodes, once there is a skeleton."""
+        """The nodes, if there is a skeleton."""
         return self.skeleton.nodes if self.skeleton else ()
 
 
 def read_brief(path: Path) -> Brief:
-    """The brief in a TOML file; an unknown orientation or ability is refused with the allowed ones."""
+    """The brief in a TOML file; an unknown orientation or ability raises an error with the allowed ones."""
     try:
         brief = msgspec.toml.decode(path.read_bytes(), type=Brief)
     except FileNotFoundError:
@@ -167,11 +167,13 @@ def read_brief(path: Path) -> Brief:
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise DataError(f"not a brief: {error}; needed: name, orientation, setting, goal", path) from None
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", brief.name):
-        raise DataError(f"name {brief.name!r} must be of small letters, digits and hyphens, such as night-market", path)
+        raise DataError(
+            f"name {brief.name!r} may contain only lower-case letters, digits and hyphens, such as night-market", path
+        )
     orientation_named(brief.orientation, path)
     for ability in brief.abilities:
         if ability not in ABILITIES:
-            raise DataError(f"ability {ability!r} is none of the 32: {', '.join(ABILITIES)}", path)
+            raise DataError(f"ability {ability!r} is not one of the 32: {', '.join(ABILITIES)}", path)
     return brief
 
 
@@ -181,11 +183,11 @@ def orientation_named(name: str, path: Path | str = "") -> Orientation:
         if orientation.name == name:
             return orientation
     known = ", ".join(orientation.name for orientation in ORIENTATIONS)
-    raise DataError(f"orientation {name!r} is none of {known}", path)
+    raise DataError(f"orientation {name!r} is not one of {known}", path)
 
 
 def schema_of(stage: StageName, count: int = 0) -> dict[str, Any]:
-    """The JSON schema a stage is asked in; `count` is the number of texts where it is known beforehand."""
+    """The JSON schema of a stage; `count` is the number of texts if it is known in advance."""
     text: dict[str, Any] = {"type": "string"}
     texts = _array(text, count, count) if count else _array(text, 1, 400)
     person = _object(name=text, public=text, private=text, goal=text)
@@ -235,7 +237,7 @@ def parts_of(stage: StageName, draft: Draft) -> tuple[str, ...]:
 
 
 def problems(stage: StageName, key: str, part: Part, draft: Draft) -> list[str]:
-    """What is wrong with a part, as sentences its author can act on; nothing when it may stand."""
+    """The problems of a part, as sentences its author can act on; none if it is acceptable."""
     match part:
         case Characters():
             return list(_people(part))
@@ -349,7 +351,7 @@ def skeleton_tree(part: Skeleton, brief: Brief) -> Tree:
 
 
 def _decision_process(tree: Tree) -> Iterator[str]:
-    """The guarantees: no dead wood, no circles, a success that exists, is not the only road, and is not luck."""
+    """The guarantees: no unreachable node, no cycle, and a success that exists, is not certain and is not luck."""
     lost = [node.id for node in tree.nodes if node.id not in reachable(tree)]
     if lost:
         yield f"no walk comes to {', '.join(map(str, lost))}"

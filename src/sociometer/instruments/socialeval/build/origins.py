@@ -1,4 +1,4 @@
-"""What each part of a draft was written from, so that an edit names the parts that it outdates."""
+"""The sources of each part of a draft, so that an edit shows which parts are outdated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sociometer.instruments.socialeval.build.stages import missing_parts, stage_
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Digests of what a part was written from, and of the part itself, when the two were last in step."""
+    """Digests of a part's sources, and of the part itself, when the two last matched."""
 
     inputs: str
     part: str
@@ -26,21 +26,19 @@ Origins = Mapping[str, Mapping[str, Origin]]
 
 
 def origins_file(folder: Path) -> Path:
-    """The file beside the stages that keeps the origins."""
+    """The file next to the stages that stores the origins."""
     return folder / "origins.json"
 
 
 def read_origins(folder: Path) -> Origins:
-    """The origins that were kept; none for a folder that has no such file, where every part counts as in step."""
+    """The stored origins; without the file there are none, and every part counts as up to date."""
     path = origins_file(folder)
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, Origin]])
     except FileNotFoundError:
         return {}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(
-            f"no longer fits its form: {error}; delete it, and every part counts as in step", path
-        ) from None
+        raise DataError(f"has an invalid format: {error}; delete it to treat every part as up to date", path) from None
 
 
 def origins_text(origins: Origins) -> str:
@@ -49,7 +47,7 @@ def origins_text(origins: Origins) -> str:
 
 
 def settled(draft: Draft, origins: Origins) -> Origins:
-    """The origins of a draft as it was loaded: what its author wrote or edited is in step with the rest as it lies."""
+    """The origins of a loaded draft: what its author wrote or edited counts as up to date."""
     found: dict[str, dict[str, Origin]] = {}
     for stage in STAGES:
         known = origins.get(stage, {})
@@ -60,7 +58,7 @@ def settled(draft: Draft, origins: Origins) -> Origins:
 
 
 def outdated(stage: StageName, draft: Draft, origins: Origins) -> list[str]:
-    """The parts of a stage that were written from something else than is there now, or that nothing asks for."""
+    """The parts of a stage whose sources have changed, or that are no longer needed."""
     known = origins.get(stage, {})
     return [
         key
@@ -70,7 +68,7 @@ def outdated(stage: StageName, draft: Draft, origins: Origins) -> list[str]:
 
 
 def all_outdated(first: StageName, draft: Draft, origins: Origins) -> list[str]:
-    """The outdated parts from a stage on, as far as the stages are whole."""
+    """The outdated parts from a stage on, as far as the stages are complete."""
     found: list[str] = []
     for stage in STAGES[STAGES.index(first) :]:
         found += [f"{stage} {key}" for key in outdated(stage, draft, origins)]
@@ -80,7 +78,7 @@ def all_outdated(first: StageName, draft: Draft, origins: Origins) -> list[str]:
 
 
 def in_step(stage: StageName, draft: Draft, origins: Origins) -> Origins:
-    """The origins with a stage's parts as they are now; of a part that is not there the last one stays known."""
+    """The origins with a stage's current parts; a missing part keeps its last origin."""
     there, known = stage_parts(stage, draft), origins.get(stage, {})
     now = {
         key: origin_of(stage, key, draft) if key in there else known[key]
@@ -91,7 +89,7 @@ def in_step(stage: StageName, draft: Draft, origins: Origins) -> Origins:
 
 
 def origin_of(stage: StageName, key: str, draft: Draft) -> Origin:
-    """The origin of a part as the draft has it; no inputs where some of them are not there."""
+    """The origin of a part in the draft; no inputs if some of them are missing."""
     part = _digest(stage_parts(stage, draft)[key])
     if key not in parts_of(stage, draft):
         return Origin("", part)

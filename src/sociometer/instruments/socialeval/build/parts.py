@@ -1,4 +1,4 @@
-"""One part of a new tree: what the builder is asked for it, and the checks that its reply must pass."""
+"""One part of a new tree: the request to the builder, and the checks of its reply."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _SHOWN: dict[StageName, tuple[str, ...]] = {
     "distractors": ("dialogue", "utterance", "ability"),
     "translation": ("texts",),
 }
-"""What the prompt of each stage shows of the draft so far."""
+"""The part of the draft that the prompt of each stage shows."""
 
 
 class BuildPart(Item, frozen=True, kw_only=True):
-    """One part of one stage, with all that the stages before it gave."""
+    """One part of one stage, with the results of the stages before it."""
 
     stage: StageName
     key: str
@@ -46,7 +46,7 @@ class BuildPart(Item, frozen=True, kw_only=True):
 
 
 class Built(msgspec.Struct, frozen=True):
-    """What the builder gave for a part as JSON text (empty if nothing could be read), and what is wrong with it."""
+    """The builder's part as JSON text (empty if unreadable), and its problems."""
 
     text: str
     attempts: int
@@ -54,7 +54,7 @@ class Built(msgspec.Struct, frozen=True):
 
 
 async def write_part(item: BuildPart, session: Session) -> Built:
-    """Asks for a part, checks it, and asks again with the problems named, as often as the setting allows."""
+    """Asks for a part, checks it, and asks again with its problems, as often as the setting allows."""
     most = session.settings.whole("attempts")
     count = expected_texts(item)
     answer_format = Schema(schema_of(item.stage, count), name=item.stage)
@@ -77,7 +77,7 @@ async def write_part(item: BuildPart, session: Session) -> Built:
 
 
 def expected_texts(item: BuildPart) -> int:
-    """How many texts a part must have where that is known beforehand, else zero."""
+    """The number of texts that a part must have if it is known in advance, else zero."""
     match item.stage:
         case "choices":
             return len(node_of(item.draft, item.key).choices)
@@ -90,13 +90,13 @@ def expected_texts(item: BuildPart) -> int:
 
 
 def prompt_for(item: BuildPart, session: Session) -> str:
-    """The words a part is asked for in."""
+    """The prompt of a part."""
     values = inputs_of(item.stage, item.key, item.draft)
     return session.prompts.render(f"build/{item.stage}", item.draft.brief.language, **values)
 
 
 def inputs_of(stage: StageName, key: str, draft: Draft) -> dict[str, object]:
-    """All that a part is written from, by the names that its prompt has for it."""
+    """All sources of a part, by their names in its prompt."""
     values = _frame(draft)
     if stage in ("dialogue", "choices", "distractors"):
         node = node_of(draft, key)
@@ -130,7 +130,7 @@ def _frame(draft: Draft) -> dict[str, object]:
 
 
 def _road_to(draft: Draft, target: int) -> str:
-    """The summaries on a road from the beginning to a node."""
+    """The summaries on the path from the beginning to a node."""
     roads: dict[int, list[str]] = {0: []}
     waiting = [0]
     nodes = {node.id: node for node in draft.nodes}

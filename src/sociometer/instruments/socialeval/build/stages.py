@@ -1,4 +1,4 @@
-"""The stages of a tree in the making as files: read with an author's edits, checked, filled as parts are written."""
+"""The stages of a tree in progress as files: read with an author's edits, checked, and filled as parts are written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MANY: tuple[StageName, ...] = ("dialogue", "choices", "distractors", "translati
 
 
 class Accepted(msgspec.Struct, frozen=True):
-    """The draft with the parts of a run that may stand; what is wrong with the others, and their last drafts."""
+    """The draft with the accepted parts of a run; the problems of the others, and their last drafts."""
 
     draft: Draft
     problems: tuple[str, ...]
@@ -37,12 +37,12 @@ def stage_file(folder: Path, stage: StageName) -> Path:
 
 
 def refused_file(folder: Path, stage: StageName) -> Path:
-    """The file that keeps what was written last for the parts of a stage that did not pass."""
+    """The file that keeps the last drafts of a stage's rejected parts."""
     return stage_file(folder, stage).with_suffix(".refused.json")
 
 
 def load_draft(brief: Brief, folder: Path) -> Draft:
-    """The draft as the stage files have it, edits included; a file that no longer fits its form is refused."""
+    """The draft in the stage files, including edits; a file with an invalid format raises an error."""
     found: dict[str, Any] = {"brief": brief}
     for stage in STAGES:
         path = stage_file(folder, stage)
@@ -52,13 +52,13 @@ def load_draft(brief: Brief, folder: Path) -> Draft:
         try:
             parts = msgspec.json.decode(path.read_bytes(), type=dict[str, kind])  # type: ignore[valid-type]
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise DataError(f"no longer fits its form: {error}; mend it or delete it", path) from None
+            raise DataError(f"has an invalid format: {error}; fix it or delete it", path) from None
         found[stage] = parts if stage in _MANY else parts.get("all")
     return Draft(**found)
 
 
 def stage_parts(stage: StageName, draft: Draft) -> dict[str, Any]:
-    """The parts of a stage that are there."""
+    """The existing parts of a stage."""
     given = getattr(draft, stage)
     if stage in _MANY:
         return dict(given)
@@ -71,7 +71,7 @@ def stage_text(parts: dict[str, Any]) -> str:
 
 
 def missing_parts(stage: StageName, draft: Draft) -> list[BuildPart]:
-    """The parts of a stage that are yet to be written."""
+    """The parts of a stage that are not written yet."""
     there = stage_parts(stage, draft)
     return [
         BuildPart(
@@ -87,13 +87,13 @@ def missing_parts(stage: StageName, draft: Draft) -> list[BuildPart]:
 
 
 def _until(draft: Draft, stage: StageName) -> Draft:
-    """The draft without this stage and later ones, so that a part's request stays the same while others come in."""
+    """The draft without this stage and later ones, so that a part's request stays the same while others arrive."""
     keep = {name: getattr(draft, name) for name in STAGES[: STAGES.index(stage)]}
     return Draft(brief=draft.brief, **keep)
 
 
 def wrong_parts(stage: StageName, draft: Draft) -> list[str]:
-    """What is wrong with the parts that are there, after an author's edits too."""
+    """The problems of the existing parts, also after an author's edits."""
     return [
         f"{stage} {key}: {problem}"
         for key, part in stage_parts(stage, draft).items()
@@ -109,7 +109,7 @@ def without(stage: StageName, draft: Draft, keys: list[str]) -> Draft:
 
 
 def accept(stage: StageName, draft: Draft, run: RunView[BuildPart, Built]) -> Accepted:
-    """Takes the parts of a run that passed their checks into the draft."""
+    """Adds the accepted parts of a run to the draft."""
     parts, found, refused = stage_parts(stage, draft), list[str](), dict[str, Any]()
     for episode in run.episodes():
         key = episode.item.key

@@ -29,7 +29,7 @@ def table(name: str) -> list[dict[str, str]]:
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
-    """Every printed figure that can be recomputed, then the counts of the released files where they are at hand."""
+    """Every printed figure that can be recomputed, then the counts of the released files if they are available."""
     yield from _totals()
     yield from _statements()
     yield from _released(source)
@@ -69,7 +69,7 @@ def _statements() -> Iterator[PublishedFigure]:
 
 
 def _released(source: Source) -> Iterator[PublishedFigure]:
-    """Counts over the released files at hand; the expected ones hold for the first four files of each kind."""
+    """Counts over the available released files; the expected ones hold for the first four files of each kind."""
     folder = source.find("socialeval")
     try:
         files = tree_files_in(folder) if folder else []

@@ -51,7 +51,7 @@ def test_cards_without_suits_get_different_ones(tmp_path):
     [
         ("Good luck!", "no cards found"),
         ("The dealer's face-up card is HK. Your cards are hidden.", "found 1 open and 0 own"),
-        ("The dealer's face-up card is HK. Your cards are HK and HK.", "more often than a deck has it"),
+        ("The dealer's face-up card is HK. Your cards are HK and HK.", "more often than a deck contains it"),
     ],
 )
 def test_a_line_without_readable_cards_is_refused_naming_file_and_line(tmp_path, user, reason):

@@ -56,7 +56,7 @@ def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, run, tmp_pat
     assert rows["self"][1:4] == (30, pytest.approx(1), 1.0)
     # everybody said yes throughout, so kappa is not defined
     assert rows["external"][2:] == (
-        pytest.approx(1), None, None, None, "the person and the rule gave one grade throughout: no kappa",
+        pytest.approx(1), None, None, None, "the person and the rule gave the same grade every time: no kappa",
     )  # fmt: skip
     assert apart.rows == ()
 
@@ -75,7 +75,7 @@ def test_where_the_rule_never_varies_there_is_no_kappa_but_a_reason(sheet, run, 
     ((_, graded, agreed, kappa, low, high, why),) = agreement(path, run)[0].rows
     assert (graded, agreed) == (30, pytest.approx(25 / 30))
     assert kappa is low is high is None
-    assert why == "the rule gave one grade throughout: no kappa"
+    assert why == "the rule gave the same grade every time: no kappa"
 
 
 @pytest.mark.parametrize(("separator", "mark"), [(",", "\ufeff"), (";", ""), (";", "\ufeff"), ("\t", "")])
@@ -104,7 +104,7 @@ def test_a_file_that_is_no_such_sheet_is_refused_with_what_it_lacks(run, tmp_pat
 def test_an_unfilled_sheet_a_strange_grade_and_a_strange_run_are_refused(sheet, run, rehearsal, baseline, tmp_path):
     with pytest.raises(DataError, match="no grade is filled in"):
         agreement(filled(sheet, tmp_path, lambda _, row: ("", "")), run)
-    with pytest.raises(DataError, match=r"sheet.csv:2: 'maybe' is no grade"):
+    with pytest.raises(DataError, match=r"sheet.csv:2: 'maybe' is not a grade"):
         agreement(filled(sheet, tmp_path, lambda _, row: ("maybe", "")), run)
     with pytest.raises(DataError, match="cannot be read"):
         agreement(tmp_path / "none.csv", run)

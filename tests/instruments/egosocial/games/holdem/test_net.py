@@ -56,7 +56,7 @@ def test_weight_files_are_small_and_hold_no_pickles():
 
 
 def test_a_missing_weight_file_says_what_is_shipped_and_how_to_train_more():
-    with pytest.raises(net.WeightError, match=r"seeds 0, 1, 2 are shipped.*sociometer train"):
+    with pytest.raises(net.WeightError, match=r"seeds 0, 1, 2 are bundled.*sociometer train egosocial"):
         net.load("aggressive", 77)
     with pytest.raises(net.WeightError, match="aggressive, conservative"):
         net.load("reckless")

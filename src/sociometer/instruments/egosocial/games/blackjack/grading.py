@@ -20,7 +20,7 @@ Verdict = Literal["right", "wrong"]
 
 
 class Graded(msgspec.Struct, frozen=True):
-    """A claim with its verdict and the fact it was held against."""
+    """A claim with its verdict and the fact it was checked against."""
 
     claim: Claim
     verdict: Verdict
@@ -28,7 +28,7 @@ class Graded(msgspec.Struct, frozen=True):
 
 
 class Grade(msgspec.Struct, frozen=True):
-    """The grade of one decision: both beliefs, the claims they rest on, and the action beside the best one."""
+    """The grade of one decision: both beliefs, the claims they rest on, and the action compared with the best one."""
 
     self_right: bool
     external_right: bool
@@ -39,7 +39,7 @@ class Grade(msgspec.Struct, frozen=True):
 
     @property
     def right(self) -> bool:
-        """Whether both beliefs are right, which is what the paper's graders looked at."""
+        """Whether both beliefs are right, which is what the paper's graders judged."""
         return self.self_right and self.external_right
 
 

@@ -20,11 +20,11 @@ from sociometer.instruments.egosocial.games.cards import Card
 
 DEFAULT_MOVE = "stand"
 NO_MOVE = "none"
-"""What is read from a reply to an official prompt that gives beliefs alone, as those prompts ask."""
+"""The reading of a reply to an official prompt that asks for beliefs only."""
 
 
 class Hand(Item, frozen=True, kw_only=True):
-    """A deal to be played; official ones bring the words of their own prompt and are one decision long."""
+    """A deal to play; official deals use the text of their own prompt and have one decision."""
 
     deal: Deal
     system: str = ""
@@ -60,7 +60,7 @@ class HandOutcome(Struct, frozen=True):
 
 
 def hands(source: Source) -> Iterator[Hand]:
-    """The official deals where official data is asked for, otherwise so many from the seed."""
+    """The official deals if official data is requested, otherwise deals from the seed."""
     if source.official:
         for number, line in enumerate(official.read(_official_file(source)), 1):
             rng = random.Random(f"blackjack official {number}")
@@ -80,8 +80,8 @@ def _official_file(source: Source) -> Path:
         return source.path(official.NAME)
     except DataError as error:
         raise DataError(
-            f"{error} Deals from the seed need no --official; other official scenarios are named:"
-            " --task tomi, --task tombench, --task counterfactual-official."
+            f"{error} Deals from the seed need no --official. To play other official scenarios, name them: "
+            "--task tomi, --task tombench, --task counterfactual-official."
         ) from None
 
 

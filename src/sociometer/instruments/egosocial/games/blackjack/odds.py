@@ -20,7 +20,7 @@ FULL_DECK: Deck = (4, 4, 4, 4, 4, 4, 4, 4, 4, 16)
 
 
 class Odds(msgspec.Struct, frozen=True):
-    """What can be known of a hand by calculation; values are expected stakes won."""
+    """The calculated facts about a hand; values are expected stakes won."""
 
     bust_risk: float
     dealer_busts: float

@@ -13,11 +13,11 @@ from sociometer.instruments.egosocial.games.cards import Card
 
 NAME = "egosocialarena/blackjack.jsonl"
 LONGEST_MESSAGES = 20_000
-"""More characters are refused in the two messages of a line: the official ones have a few hundred."""
+"""The longest accepted text of a line's two messages; the official ones have a few hundred characters."""
 
 
 class OfficialLine(msgspec.Struct, frozen=True):
-    """One line: both messages as they stand, and the cards they name."""
+    """One line: both messages unchanged, and the cards they name."""
 
     system: str
     user: str
@@ -49,7 +49,7 @@ _PLAYER = re.compile(r"\b(?:your|player'?s?|my)\b[^.;\n]{0,300}?(?:cards?|hand)\
 
 
 def read(path: Path) -> Iterator[OfficialLine]:
-    """Return the lines of the file; one whose cards cannot be made out is refused, naming file and line."""
+    """Return the lines of the file; a line whose cards cannot be read raises an error with file and line."""
     for number, line in read_lines(path, _Line, "an object with 'system' and 'user'"):
         yield _cards_of(line, path, number)
 
@@ -74,7 +74,7 @@ def _cards_of(line: _Line, path: Path, number: int) -> OfficialLine:
             card for card in free if cards.RANKS[cards.rank_of(card)] == rank and suit in ("", cards.SUITS[card & 3])
         ]
         if not fitting:
-            raise DataError(f"the card {suit}{rank} stands there more often than a deck has it", path, number)
+            raise DataError(f"the card {suit}{rank} appears more often than a deck contains it", path, number)
         taken.append(fitting[0])
         free.remove(fitting[0])
     return OfficialLine(line.system, line.user, tuple(taken[:-1]), taken[-1])

@@ -111,7 +111,7 @@ class State:
         return self.pile[self.drawn - 1]
 
     def result(self) -> int:
-        """Return 1 where the player won, 0 where nobody did, -1 where the dealer did; only once the hand is over."""
+        """Return 1 if the player won, 0 for a draw, -1 if the dealer won; only after the hand is over."""
         if not self.over:
             raise IllegalMove("the hand is not over; a result exists once the player stands or passes 21")
         mine, theirs = total_of(self.player), total_of(self.dealer)

@@ -14,14 +14,14 @@ from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 
 
 def graded(decision: Decision) -> Grade:
-    """Return the grade of a stored decision, by the rules as they stand now."""
+    """Return the grade of a stored decision under the current rules."""
     said = decision.statement
     action = decision.action if decision.moved and not decision.faults.defaulted else None
     return grade(decision.player, decision.open_card, said.self_belief, said.external_belief, action)
 
 
 def score(item: Hand, outcome: HandOutcome) -> Score:
-    """Both beliefs at the first decision, as the paper grades them, then every decision's action and the result.
+    """Both beliefs at the first decision, as the paper grades them, then the action of every decision and the result.
 
     Where beliefs came without a move there is no action to score, and no result.
     """
@@ -84,13 +84,13 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     rows = tuple((kind, counts[kind, "right"], counts[kind, "wrong"]) for kind in kinds)
     table = Table("claims", "Claims read from the replies", ("claim", "right", "wrong"), rows)
     note = (
-        "Beliefs are graded by rule from the words of the reply, where the authors graded by hand; "
-        "'sociometer grade egosocial --run RUN' writes a sheet for people and computes their agreement with the rule."
+        "Beliefs are graded by rules applied to the reply; the authors graded by hand. 'sociometer grade "
+        "egosocial --run RUN' writes a sheet for people and computes their agreement with the rules."
     )
     return Summary(tuple(measures), (table,), (note, f"Deals: {origin}."))
 
 
 def _origin(run: RunView[Hand, HandOutcome]) -> str:
-    """Return how many deals came from where."""
+    """Return the number of deals from each source."""
     official = Counter("from the official file" if item.user else "from the seed" for item, _, _ in run.scored())
     return ", ".join(f"{count} {origin}" for origin, count in sorted(official.items())) or "none"

@@ -1,4 +1,4 @@
-"""A sheet on which people grade blackjack beliefs, blind to the automatic grade, and their agreement with it."""
+"""A sheet for people to grade blackjack beliefs without seeing the automatic grade, and their agreement with it."""
 
 from pathlib import Path
 
@@ -28,9 +28,9 @@ _YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0
 
 
 def write(run: RunView[Hand, HandOutcome]) -> str:
-    """Return the sheet as CSV: one line a decision, the last two columns left for the grader."""
+    """Return the sheet as CSV: one line per decision; the grader fills in the last two columns."""
     if not any(episode.outcome for episode in run.episodes()):
-        raise UsageError("the run has no blackjack hand that was played; there is nothing to grade.")
+        raise UsageError("the run has no played blackjack hand, so there is nothing to grade.")
     rows = [
         (
             episode.item.id,
@@ -50,7 +50,7 @@ def write(run: RunView[Hand, HandOutcome]) -> str:
 
 
 def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
-    """Return how a filled sheet agrees with the automatic grade of its run, and where it does not."""
+    """Return the agreement of a filled-in sheet with the automatic grade of its run, and the differences."""
     rule = _automatic(run)
     pairs: dict[str, list[tuple[str, str]]] = {belief: [] for belief in BELIEFS}
     apart: list[tuple[str, str, str, str, str]] = []
@@ -61,7 +61,7 @@ def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
             if not person:
                 continue
             if person not in _YES_NO:
-                raise DataError(f"'{person}' is no grade; write y or n in {belief}_right", path, number)
+                raise DataError(f"'{person}' is not a grade; write y or n in {belief}_right", path, number)
             if place not in rule:
                 raise DataError(
                     f"decision {place[2]} of {place[0]} is not in this run; give the run it came from", path, number
@@ -73,7 +73,7 @@ def agreement(path: Path, run: RunView[Hand, HandOutcome]) -> tuple[Table, ...]:
         raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
     columns = ("item", "belief", "words", "person", "rule")
     return _agreement_table(pairs), Table(
-        "disagreements", "Where the person and the rule differ", columns, tuple(apart)
+        "disagreements", "Differences between the person and the automatic grade", columns, tuple(apart)
     )
 
 
@@ -99,7 +99,7 @@ def _agreement_table(pairs: dict[str, list[tuple[str, str]]]) -> Table:
         constant = [who for who, grades in (("the person", people), ("the rule", rule)) if len(set(grades)) == 1]
         if constant:
             # kappa is then 0 or undefined whatever the agreement
-            why = f"{' and '.join(constant)} gave one grade throughout: no kappa"
+            why = f"{' and '.join(constant)} gave the same grade every time: no kappa"
             rows.append((belief, len(graded_pairs), agreed, None, None, None, why))
             continue
         found = cohen_kappa(people, rule)
@@ -107,7 +107,7 @@ def _agreement_table(pairs: dict[str, list[tuple[str, str]]]) -> Table:
         rows.append((belief, len(graded_pairs), agreed, round(found.value, 3), low, high, ""))
     return Table(
         "agreement",
-        "People and the automatic grade",
+        "Agreement between people and the automatic grade",
         ("belief", "graded", "agreement", "Cohen's kappa", "low", "high", "note"),
         tuple(rows),
     )

@@ -1,4 +1,4 @@
-"""The trained opponents' characters, measured: what each does over many hands against random and against each other."""
+"""The measured habits of the trained opponents over many hands, against a random player and against each other."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,10 @@ from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, l
 from sociometer.instruments.egosocial.games.holdem.simulator import Tally, random_policy, tally
 
 HANDS = 10_000
-HOW = "Each opponent plays the random player, and the other style trained with the same seed; buttons alternate."
+HOW = (
+    "Each opponent plays against the random player and against the other style trained with the same seed; "
+    "the button alternates."
+)
 
 
 class Character(msgspec.Struct, frozen=True):
@@ -53,7 +56,7 @@ def table(measured: Iterator[Character]) -> Rows:
     )
     return Rows(
         "characters",
-        "Trained opponents, measured",
+        "Play of the trained opponents",
         (
             "style",
             "seed",

@@ -24,7 +24,7 @@ class Shaping(msgspec.Struct, frozen=True):
 
 
 class Experience(msgspec.Struct, frozen=True):
-    """Decisions of the learner: what it saw, did, was rewarded with, and saw at its next decision in that hand."""
+    """The learner's decisions: what it saw, its action, its reward, and what it saw at its next one in the hand."""
 
     inputs: Features
     action: IntArray
@@ -35,7 +35,7 @@ class Experience(msgspec.Struct, frozen=True):
 
 
 class Memory:
-    """The most recent decisions, overwritten in the order they came."""
+    """The most recent decisions; the oldest are overwritten first."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.size, self.next = capacity, 0, 0
@@ -47,7 +47,7 @@ class Memory:
         self._last = np.zeros(capacity, dtype=bool)
 
     def add(self, new: Experience) -> None:
-        """Keep new decisions, forgetting the oldest where there is no room."""
+        """Store new decisions and drop the oldest if there is no room."""
         slots = (self.next + np.arange(len(new.action))) % self.capacity
         for key, array in self.arrays().items():
             array[slots] = getattr(new, key)
@@ -55,7 +55,7 @@ class Memory:
         self.size = min(self.size + len(slots), self.capacity)
 
     def sample(self, count: int, rng: np.random.Generator) -> Experience:
-        """Return so many kept decisions, drawn with replacement."""
+        """Return that many stored decisions, drawn with replacement."""
         slots = rng.integers(0, self.size, count)
         return Experience(**{key: array[slots] for key, array in self.arrays().items()})
 
@@ -79,7 +79,7 @@ class Memory:
 def collect(
     learner: Net, rival: Policy, hands: int, explore: float, shaping: Shaping, rng: np.random.Generator
 ) -> Experience:
-    """Return the learner's decisions over so many hands in seat 0 against a rival."""
+    """Return the learner's decisions over that many hands in seat 0 against a rival."""
     table = Table.shuffled(rng, hands)
     parts: list[Experience] = []
     seen = np.zeros((hands, WIDTH), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""How training went: progress while it runs, and its curve as a table and a figure."""
+"""Training progress while it runs, and the training curve as a table and a figure."""
 
 from collections.abc import Sequence
 from types import TracebackType

@@ -1,4 +1,4 @@
-"""What a trained opponent sees of a hand, as a row of numbers: its own cards, the board and the betting, never more."""
+"""The features that a trained opponent sees: its own cards, the board and the betting, and nothing else."""
 
 import functools
 

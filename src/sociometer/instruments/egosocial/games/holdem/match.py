@@ -26,7 +26,7 @@ STYLE_WORDS = tuple(style.capitalize() for style in STYLES)
 
 
 class Match(Item, frozen=True, kw_only=True):
-    """So many hands against one opponent, every card decided beforehand; the subject is player 0."""
+    """A number of hands against one opponent, with every card dealt in advance; the subject is player 0."""
 
     style: str
     training_seed: int
@@ -35,7 +35,7 @@ class Match(Item, frozen=True, kw_only=True):
 
 
 class OpponentView(Struct, frozen=True):
-    """What the trained opponent is handed: who it is, and what it sees from its seat."""
+    """The view of the trained opponent: its identity, and what it sees from its seat."""
 
     style: str
     training_seed: int
@@ -44,7 +44,7 @@ class OpponentView(Struct, frozen=True):
 
 
 class Naming(Struct, frozen=True):
-    """A style the subject named after so many hands (None: none could be read)."""
+    """The style that the subject named after a number of hands (None: unreadable)."""
 
     hands: int
     style: str | None
@@ -68,7 +68,7 @@ class _Action(Struct, frozen=True):
 
 
 def matches(source: Source) -> Iterator[Match]:
-    """The matches that the settings ask for, styles in equal numbers and in an order that cannot be guessed."""
+    """The matches of the settings, with equal numbers of each style in an unpredictable order."""
     count, hands = source.settings.whole("matches"), source.settings.whole("hands")
     for setting, value in (("matches", count), ("hands", hands)):
         if value < 1:
@@ -122,7 +122,7 @@ async def play_match(item: Match, session: Session) -> MatchOutcome:
 async def _play_hand(
     item: Match, deal: Deal, number: int, before: list[PlayedHand], session: Session
 ) -> tuple[PlayedHand, list[tuple[int, Faults]]]:
-    """Return the hand as it was played and, decision by decision, whose it was and how it came about."""
+    """Return the played hand and, for each decision, whose it was and how it was obtained."""
     state = State(deal)
     faults: list[tuple[int, Faults]] = []
     session.note(
@@ -168,7 +168,7 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
 
 
 def default_action(legal: tuple[str, ...]) -> str:
-    """What stands where no legal move could be had: check where it is free, otherwise fold."""
+    """The default without a legal move: check if it is free, otherwise fold."""
     return "check" if "check" in legal else "fold"
 
 

@@ -21,7 +21,7 @@ STYLES = ("aggressive", "conservative")
 SEEDS = (0, 1, 2)
 WEIGHTS = Path(__file__).parent.parent / "weights"
 MOST_BYTES = 1 << 24
-"""What the arrays of a weight file may unpack to; the shipped ones take 40 kB."""
+"""The most bytes that the arrays of a weight file may unpack to; the bundled ones take 40 kB."""
 # A greedy player would be all too easy to read: after any two hands an observer who knows the nets would be certain.
 TEMPERATURE_CHIPS = 0.5
 
@@ -81,7 +81,7 @@ def seeds_in(folder: Path) -> tuple[int, ...]:
     ]
     shared = sorted(set.intersection(*found))
     if not shared:
-        raise WeightError(f"{folder} holds no seed for both styles; train {' and '.join(STYLES)} with the same seed")
+        raise WeightError(f"{folder} has no seed with both styles; train {' and '.join(STYLES)} with the same seed")
     return tuple(shared)
 
 
@@ -91,13 +91,13 @@ def load(style: str, seed: int = 0, folder: Path = WEIGHTS) -> Net:
     path = weight_file(style, seed, folder)
     if not path.is_file():
         raise WeightError(
-            f"no weights at {path}; seeds {', '.join(map(str, SEEDS))} are shipped; "
-            f"train others with 'sociometer train holdem --style {style} --seed {seed}'"
+            f"no weights at {path}; seeds {', '.join(map(str, SEEDS))} are bundled; train others with "
+            f"'sociometer train egosocial holdem --style {style} --seed {seed}'"
         )
     try:
         arrays = read_arrays(path, MOST_BYTES)
         if strange := [name for name, array in arrays.items() if array.dtype.kind != "f"]:
-            raise DataError(f"'{strange[0]}' holds no numbers", path)
+            raise DataError(f"'{strange[0]}' contains no numbers", path)
         layers = tuple(
             Layer(arrays[f"weight{index}"].astype(np.float32), arrays[f"bias{index}"].astype(np.float32))
             for index in range(len(arrays) // 2)
@@ -107,7 +107,7 @@ def load(style: str, seed: int = 0, folder: Path = WEIGHTS) -> Net:
     except (KeyError, ValueError) as error:
         raise WeightError(f"{path} is not a weight file ({error}); train it again") from None
     if not _fit(layers):
-        raise WeightError(f"{path} does not fit this version: it must take {WIDTH} numbers a hand; train it again")
+        raise WeightError(f"{path} does not fit this version: it must take {WIDTH} numbers per hand; train it again")
     return Net(layers)
 
 

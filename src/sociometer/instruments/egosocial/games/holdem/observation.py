@@ -1,4 +1,4 @@
-"""What one player may see of a hand: its own cards, the open cards, the betting; never the other's cards."""
+"""The part of a hand that one player may see: its own cards, the open cards and the betting."""
 
 import msgspec
 import numpy as np

@@ -1,4 +1,4 @@
-"""Whom the learners meet: fixed players, so that every training seed faces the same world and settles alike."""
+"""The fixed rivals of the learners, so that every training seed faces the same players and converges alike."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ _HABITS = np.array([[0.60, 0.35, 0.05], [0.08, 0.77, 0.15], [0.0, 0.30, 0.70]])
 
 
 def sensible_policy(table: Table, rows: IntArray) -> FloatArray:
-    """Bet strong cards, call with middling ones and mostly give weak ones up, always with the same chances."""
+    """Bet strong cards, call with middling ones and mostly fold weak ones, always with the same probabilities."""
     chances = _HABITS[_quality(table, rows)].copy()
     free = table.to_call(rows) == 0
     chances[free, 1] += chances[free, 0]

@@ -49,7 +49,7 @@ def new_deal(rng: random.Random, button: int) -> Deal:
 
 
 class State:
-    """One hand in progress; `apply` moves it on, and everything else only looks."""
+    """One hand in progress; only `apply` changes it."""
 
     __slots__ = ("acted", "actor", "deal", "folded", "invested", "moves", "raises", "street")
 
@@ -76,7 +76,7 @@ class State:
 
     @property
     def to_call(self) -> int:
-        """How many chips the player to act lacks."""
+        """The number of chips the player to act must add to call."""
         return self.invested[1 - self.actor] - self.invested[self.actor]
 
     def legal(self) -> tuple[str, ...]:

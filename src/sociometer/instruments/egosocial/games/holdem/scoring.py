@@ -1,4 +1,4 @@
-"""Limit hold'em: outcome -> score -> summary, beside what an ideal observer could have said."""
+"""Limit hold'em: outcome -> score -> summary, compared with an ideal observer."""
 
 import math
 from collections import Counter
@@ -17,7 +17,7 @@ from sociometer.instruments.egosocial.games.players import is_steady
 
 
 def belief(item: Match, outcome: MatchOutcome, hands: int) -> dict[str, float] | None:
-    """Return the ideal observer's belief after so many hands; None where the user's own weights are no longer there."""
+    """Return the ideal observer's belief after that many hands; None if the user's own weights no longer exist."""
     folder = Path(item.weights) if item.weights else WEIGHTS
     try:
         return posterior(outcome.hands[:hands], folder)

@@ -26,7 +26,7 @@ _MOST_CHECKPOINT_BYTES = 1 << 30
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """Everything that decides how a training run goes."""
+    """All parameters of a training run."""
 
     style: str
     seed: int
@@ -58,7 +58,7 @@ class Point(msgspec.Struct, frozen=True):
 
     @property
     def check_rate(self) -> float:
-        """The share of decisions that were checks: what raises, calls and folds leave."""
+        """The share of checks among the decisions: what raises, calls and folds leave."""
         return round(1 - self.raise_rate - self.call_rate - self.fold_rate, 4)
 
 
@@ -66,7 +66,7 @@ Report = Callable[[int, Point | None], None]
 
 
 class TrainingRecord(msgspec.Struct, frozen=True):
-    """What was trained, how, and how it went; shipped beside the weights."""
+    """The record of a training run; stored next to the weights."""
 
     plan: Plan
     shaping: Shaping
@@ -75,19 +75,19 @@ class TrainingRecord(msgspec.Struct, frozen=True):
 
 
 def import_torch() -> Any:
-    """Return PyTorch, or say which extra brings it."""
+    """Return PyTorch, or name the extra that installs it."""
     try:
         import torch
     except ImportError as missing:
         raise RuntimeError(
-            "training needs PyTorch, which is not installed; run: pip install 'sociometer[train]' "
-            "(playing the shipped opponents does not need it)"
+            "training needs PyTorch, which is not installed; run: pip install 'sociometer[train]' (playing "
+            "against the bundled opponents does not need it)"
         ) from missing
     return torch
 
 
 class Trainer:
-    """One training run that can be stopped after any round and taken up again from its checkpoint."""
+    """One training run that can stop after any round and resume from its checkpoint."""
 
     def __init__(self, plan: Plan) -> None:
         self.torch = import_torch()
@@ -111,7 +111,7 @@ class Trainer:
         )
 
     def net(self) -> Net:
-        """Return the network as it stands, in chips, ready to be played by numpy."""
+        """Return the current network, in chips, for numpy to play."""
         linears = [module for module in self.online if hasattr(module, "weight")]
         layers = [Layer(part.weight.detach().numpy().copy(), part.bias.detach().numpy().copy()) for part in linears]
         layers[-1] = Layer(layers[-1].weight * SCALE, layers[-1].bias * SCALE)
@@ -144,7 +144,7 @@ class Trainer:
             self.target.load_state_dict(self.online.state_dict())
 
     def _learning_rate(self) -> float:
-        """Return this round's rate: it falls evenly once exploring has ended, so that different seeds settle alike."""
+        """Return this round's rate: it falls evenly after exploration ends, so that different seeds converge alike."""
         plan = self.plan
         done = max(0.0, (self.round - plan.explore_rounds) / max(1, plan.rounds - plan.explore_rounds))
         return plan.learning_rate + (plan.last_learning_rate - plan.learning_rate) * done
@@ -183,14 +183,14 @@ class Trainer:
         return TrainingRecord(self.plan, self.shaping, tuple(self.curve), str(self.torch.__version__))
 
     def write(self, folder: Path) -> Path:
-        """Write the weights and, beside them, their training record; return the weight file."""
+        """Write the weights and their training record; return the weight file."""
         path = weight_file(self.plan.style, self.plan.seed, folder)
         save(self.net(), path)
         path.with_suffix(".json").write_bytes(msgspec.json.format(msgspec.json.encode(self.record()), indent=1))
         return path
 
     def save_checkpoint(self, path: Path) -> None:
-        """Write everything the run needs to go on, as plain arrays."""
+        """Write everything the run needs to resume, as plain arrays."""
         arrays = {f"memory.{key}": value for key, value in self.memory.arrays().items()}
         for part, module in (("online", self.online), ("target", self.target)):
             arrays |= {f"{part}.{key}": value.numpy() for key, value in module.state_dict().items()}
@@ -222,8 +222,8 @@ class Trainer:
                 trainer._restore(arrays, facts)
                 return trainer
         except (KeyError, TypeError, ValueError, RecursionError, SystemError) as error:
-            raise DataError(f"not a checkpoint of this version ({error!r}); delete it to start anew", path) from None
-        raise RuntimeError(f"{path} belongs to another plan: {facts['plan']}; delete it, or ask for that plan")
+            raise DataError(f"not a checkpoint of this version ({error!r}); delete it to start again", path) from None
+        raise RuntimeError(f"{path} belongs to another plan: {facts['plan']}; delete it, or use that plan")
 
     def _restore(self, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
         torch = self.torch

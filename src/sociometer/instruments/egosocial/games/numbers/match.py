@@ -34,21 +34,21 @@ LEGAL = "a prediction and a choice, each a number from 1 to 100"
 
 
 class NumberMatch(Item, frozen=True, kw_only=True):
-    """A match of so many rounds against the opponent of that name."""
+    """A match of a number of rounds against the named opponent."""
 
     opponent: str
     rounds: int
 
 
 class RuleView(Struct, frozen=True):
-    """What a rule-based opponent is handed: its name, and the rounds as it saw them."""
+    """The view of a rule-based opponent: its name, and the rounds from its side."""
 
     opponent: str
     rounds: tuple[Round, ...]
 
 
 class Guess(Struct, frozen=True):
-    """What a player expects of the other and chooses itself."""
+    """A player's prediction of the other's number, and its own choice."""
 
     prediction: float
     choice: float
@@ -58,7 +58,7 @@ class Guess(Struct, frozen=True):
 
 
 class PlayedRound(Struct, frozen=True):
-    """One round: the prediction (None: none could be read), both numbers, and how they came about."""
+    """One round: the prediction (None: unreadable), both numbers, and how they were obtained."""
 
     prediction: float | None
     choice: float
@@ -119,7 +119,7 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
 
 
 def _default(session: Session, role: str, rounds: Sequence[Round]) -> float:
-    """Return what stands where no number could be had: the player's last one, 50 to begin with."""
+    """Return the default without a readable number: the player's last one, or 50 in the first round."""
     number = rounds[-1].mine if rounds else MIDDLE
     session.note("default", role=role, move=format_number(number))
     return number

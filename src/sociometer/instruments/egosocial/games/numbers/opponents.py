@@ -42,7 +42,7 @@ def reasoning(depth: int) -> Rule:
 
 
 def noisy(base: Rule, spread: float = NOISE) -> Rule:
-    """Return a rule that strays from another by a whole number of at most `spread`."""
+    """Return a rule that deviates from another by a whole number of at most `spread`."""
 
     def rule(rounds: Sequence[Round], rng: random.Random) -> float:
         return clamp(base(rounds, rng) + rng.randint(-int(spread), int(spread)))
@@ -60,7 +60,7 @@ def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
 
 
 SEATED = "seated"
-"""No rule: whoever is seated in the opponent's chair, in one match."""
+"""No rule: the model seated as opponent, in one match."""
 OPPONENTS: dict[str, Rule] = {
     "level-1": constant,
     "level-2": descending,
@@ -74,7 +74,7 @@ OPPONENTS: dict[str, Rule] = {
 
 
 def choose(name: str, rounds: Sequence[Round], rng: random.Random) -> float:
-    """Return the next number of the opponent of that name; rounds are seen from its side."""
+    """Return the next number of the named opponent; rounds are seen from its side."""
     if name == SEATED:
         raise UsageError(f"--opponents {SEATED} is a match against another model; give --role opponent=MODEL.")
     if name not in OPPONENTS:

@@ -17,7 +17,7 @@ from sociometer.instruments.egosocial.games.players import is_steady
 
 
 def opponent_of(item: NumberMatch, outcome: NumberOutcome) -> str:
-    """Return who sat opposite: the rule's name, or the model that took its chair."""
+    """Return the opponent: the rule's name, or the model seated in its place."""
     return item.opponent if is_steady(outcome.opponent) else outcome.opponent
 
 
@@ -85,8 +85,8 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     again = {item.opponent for item, outcome, _ in run.scored() if not is_steady(outcome.opponent)}
     if len(again) > 1:
         notes.append(
-            f"{len(again)} matches against one model are the same match played again, counted as its repeats: "
-            f"the names of rules mean nothing to a model. --opponents {SEATED} plays it once."
+            f"{len(again)} matches against one model are repeats of the same match, because the opponent's "
+            f"name does not change how a model plays. Use --opponents {SEATED} to play it once."
         )
     return Summary(
         measures=tuple(measures),
@@ -97,7 +97,7 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
 
 
 def as_distinct_matches(run: RunView[NumberMatch, NumberOutcome]) -> RunView[NumberMatch, NumberOutcome]:
-    """Return the run with all matches against a seated model as repeats of one, since the same words open each."""
+    """Return the run with all matches against a seated model as repeats of one, because they all start the same way."""
 
     def episodes() -> Iterator[Episode[NumberMatch, NumberOutcome]]:
         for episode in run.episodes():
@@ -111,11 +111,11 @@ def as_distinct_matches(run: RunView[NumberMatch, NumberOutcome]) -> RunView[Num
 
 
 def seated_note(labels: set[str]) -> list[str]:
-    """Return the caveat that another model sat in the opponent's chair."""
+    """Return the note that another model was the opponent."""
     others = sorted(label for label in labels if not is_steady(label))
     if not others:
         return []
-    return [f"The opponent was {', '.join(others)}, not a steady one: numbers do not compare with the paper's."]
+    return [f"The opponent was {', '.join(others)}, not a steady one: do not compare these numbers with the paper's."]
 
 
 def _pattern_table(matches: Sequence[tuple[str, NumberOutcome]]) -> Table:
@@ -136,7 +136,7 @@ def _pattern_table(matches: Sequence[tuple[str, NumberOutcome]]) -> Table:
         )
     return Table(
         "patterns",
-        "Belief about the opponent, match by match",
+        "Beliefs about the opponent by match",
         (
             "opponent",
             "right",
