@@ -37,7 +37,7 @@ def test_an_item_of_another_wording_is_reported_by_its_name(recording):
     found = matching(structs.replace(recording, items=(structs.replace(first, replies=replies), *rest)))
     assert found.items == tuple(rest)
     assert [item.item for item, _ in found.changed] == [first.item]
-    assert "holds no" in found.changed[0][1]
+    assert "has no (further) reply" in found.changed[0][1]
 
 
 def test_a_changed_prompt_is_reported_for_every_item(recording, monkeypatch):

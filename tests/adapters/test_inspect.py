@@ -203,7 +203,7 @@ def test_a_failure_of_the_machinery_is_an_error_and_no_score(folder, command):
     [
         ({"orders": 0}, "--orders must be at least 1"),
         ({"mood": "good"}, "unknown setting '--mood'"),
-        ({"task": "answers"}, "unknown task of sesi 'answers'"),
+        ({"task": "answers"}, "unknown sesi task 'answers'"),
     ],
 )
 def test_a_wrong_argument_is_named(arguments, said):

@@ -96,4 +96,4 @@ def test_a_folder_stands_for_the_logs_in_it(cli, tmp_path):
     assert {run["instrument"] for run in cli("import", "lm-eval", "logs", "--json")} == {"one", "two"}
     (tmp_path / "empty").mkdir()
     assert "has no samples_*.jsonl" in cli("import", "lm-eval", "empty", code=2)
-    assert "are for one file" in cli("import", "lm-eval", "logs", "--subject", "me", code=2)
+    assert "work with a single file" in cli("import", "lm-eval", "logs", "--subject", "me", code=2)

@@ -47,7 +47,7 @@ def test_of_several_ways_of_prompting_the_one_a_run_is_known_by_is_compared(cli)
     headline = next(m for m in summary if m["name"] == "distance" and not m.get("group"))
     assert paired["first"] == pytest.approx(headline["value"])
     assert paired["items"] == headline["items"]
-    assert any("'direct' way of prompting" in note for note in found["notes"])
+    assert any("prompting method 'direct'" in note for note in found["notes"])
     board = json.loads(cli("leaderboard", "seceu", one, two, "--json")[1])[0]
     assert {s["items"] for s in board["standings"]} == {headline["items"]}
     again, found = distance(cli, one, plain)

@@ -41,7 +41,7 @@ def test_recording_again_plays_nothing_and_writes_the_same(recording, script):
 def test_a_recording_of_nothing_is_not_written(tmp_path, script, capsys):
     out = tmp_path / "none.jsonl.gz"
     assert run_command(["record", "--model", script, "--out", str(out), "--no-play"]) == 2
-    assert "holds no item" in capsys.readouterr().err
+    assert "has no finished item" in capsys.readouterr().err
     assert not out.exists()
     assert run_command(["record", "--model", script, "--out", str(tmp_path / "a.json")]) == 2
     assert ".jsonl.gz" in capsys.readouterr().err

@@ -106,7 +106,7 @@ def test_an_instrument_of_another_package_is_found_played_and_reported(sociomete
     sociometer("run", "oldquiz", "--model", "baseline/random", "--store", "s.db", "--quiet")
     sociometer("report", "all", "--out", "page.html", "--store", "s.db")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Old quiz: a dialogue of two turns" in page
+    assert "Old quiz" in page
     assert "oldecho/amy" in page
     assert "oldquiz" in sociometer("compare", "all", "--store", "s.db")
 

@@ -117,7 +117,7 @@ def test_a_judge_of_its_own_is_told_from_the_folder_and_kept_apart(cli, tmp_path
     rows = [found["tables"][0]["rows"][0] for found in (usual, other, own)]
     assert [row[2] for row in rows] == ["deepseek-v3", "gpt-4o", "mine"]
     one, two = rows[0][0], rows[1][0]
-    assert "another simulator: " in cli("compare", one, two, code=None)
+    assert "different models in the role simulator" in cli("compare", one, two, code=None)
     assert tables(cli("simulators", "sage", one, two, "--json"))["leniency"][0]["kinder by"] == -15
     assert "whose scales differ" in cli("contrast", "sage", one, two, code=2)
 
