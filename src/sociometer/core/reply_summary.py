@@ -11,11 +11,27 @@ from sociometer.core.reply_kind import AGAIN, THEN
 from sociometer.core.task import Episode, RunView, Task
 
 
-def with_reply_counts(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
-    """The summary with the counts of replies without an answer, and the numbers without the second question."""
-    counts: Counter[str] = Counter()
-    for _, _, score in view.scored():
-        counts.update(score.replies)
+def summarised(task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
+    """The task's summary with the counts of replies without an answer, and the numbers without the second question."""
+    passes: list[Counter[str]] = []
+
+    def walk() -> Iterator[Episode[Any, Any]]:
+        counts: Counter[str] = Counter()
+        for episode in view.walk():
+            if episode.score is not None:
+                counts.update(episode.score.replies)
+            yield episode
+        passes.append(counts)
+
+    # Replies are counted while the summary walks through the run: another pass over a long run would take time.
+    summary = task.summarise(structs.replace(view, walk=walk))
+    if not passes:
+        for _ in walk():
+            pass
+    return _with_counts(summary, task, view, passes[0])
+
+
+def _with_counts(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any], counts: Counter[str]) -> Summary:
     if not counts:
         return summary
     rows = sorted(counts.items(), key=_rank)

@@ -13,7 +13,7 @@ from sociometer.core.card import Card
 from sociometer.core.conversation import Event
 from sociometer.core.errors import SociometerError, UsageError, unknown
 from sociometer.core.measure import Figure, Summary
-from sociometer.core.reply_summary import with_reply_counts
+from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.lock import RunLock, is_played
@@ -216,7 +216,7 @@ class StoredRun:
 
     def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
         try:
-            return with_reply_counts(task.summarise(view), task, view)
+            return summarised(task, view)
         except SociometerError:
             raise
         except Exception as error:

@@ -6,7 +6,7 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.core.errors import UsageError
-from sociometer.core.reply_summary import with_reply_counts
+from sociometer.core.reply_summary import summarised
 from sociometer.elicit import read_items
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items
@@ -74,7 +74,7 @@ def test_what_the_second_question_brings_is_counted_and_the_score_without_it_is_
 def with_second(replies):
     show = rehearse(Scripted(replies))
     task, view = show.instrument.task("questions"), show.play_all("questions", FOUND[:10])
-    return with_reply_counts(task.summarise(view), task, view)
+    return summarised(task, view)
 
 
 def test_with_several_orders_the_majority_counts_and_a_position_bias_earns_chance():
