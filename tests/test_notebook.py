@@ -22,7 +22,10 @@ def shown(notebook, words):
     (cell,) = [cell for cell in notebook.cells if cell.cell_type == "code" and words in cell.source]
     found = {}
     for output in cell.outputs:
-        found.update({"stream": output.text} if output.output_type == "stream" else output.data)
+        if output.output_type == "stream":  # what a cell prints may arrive in several pieces
+            found["stream"] = found.get("stream", "") + output.text
+        else:
+            found.update(output.data)
     return found
 
 
