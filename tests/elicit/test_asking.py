@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec import structs
 
 from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Exchange, Identity, Message, Reply, Request, Sampling, user
@@ -10,7 +11,7 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, RoleBinding, Session
 from sociometer.core.settings import Settings
-from sociometer.elicit import ask_choice, render_options, with_room
+from sociometer.elicit import ask_choice, render_options, vote_counts, with_room
 from sociometer.elicit.vote import ChoiceAnswer
 from sociometer.instruments import load
 
@@ -138,3 +139,18 @@ def test_a_reader_model_reads_what_the_rules_cannot_and_is_marked():
     assert "or so" not in reader.requests[0].messages[0].content
     nobody = Talker('{"answer": "none"}')
     assert vote(session(Talker("Hm."), nobody, second_question=False)).picked is None
+
+
+def test_the_agreement_of_the_reader_model_with_the_rules_is_counted():
+    reader = Talker(*['{"answer": "B"}'] * 60)
+    votes = []
+    for number in range(60):
+        on = session(Talker("Answer: B" if number % 2 else "Answer: A"), reader)
+        on._draw = structs.replace(on._draw, item=f"i{number}")
+        votes.append(vote(on))
+    counts = vote_counts(votes)
+    assert 1 <= counts["reader model agrees with the rules"] <= 12
+    assert 1 <= counts["reader model disagrees with the rules"] <= 12
+    assert "read by the reader model" not in counts
+    lost = vote(session(Talker("Hm."), Talker('{"answer": "C"}'), second_question=False))
+    assert vote_counts([lost]) == {"unreadable": 1, "read by the reader model": 1}

@@ -7,8 +7,10 @@ from typing import Any
 from msgspec import structs
 
 from sociometer.core.measure import Summary, Table
-from sociometer.core.reply_kind import AGAIN, THEN
+from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
 from sociometer.core.task import Episode, RunView, Task
+
+_KINDS = tuple(kind.value for kind in ReplyKind if kind is not ReplyKind.ANSWERED)
 
 
 def summarised(task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
@@ -36,7 +38,7 @@ def _with_counts(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any]
         return summary
     rows = sorted(counts.items(), key=_rank)
     table = Table("replies", "Replies without an answer", ("kind", "replies"), tuple(rows))
-    kinds = [f"{count} {kind}" for kind, count in rows if kind not in (AGAIN, THEN)]
+    kinds = [f"{count} {kind}" for kind, count in rows if kind.startswith(_KINDS)]
     notes = [f"First replies without an answer: {', '.join(kinds)}; none leaves the score."] if kinds else []
     if counts[AGAIN]:
         effect = _without_second(summary, task, view)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         majority,
         most_votes,
         score_choice,
+        vote_counts,
     )
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "shuffled",
     "undo",
     "unshuffled",
+    "vote_counts",
     "with_room",
 ]
 
@@ -104,6 +106,7 @@ _HOMES = {
     "shuffled": "order",
     "undo": "order",
     "unshuffled": "order",
+    "vote_counts": "vote",
     "with_room": "asking",
 }
 

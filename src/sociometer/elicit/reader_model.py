@@ -40,11 +40,13 @@ async def model_choice(session: Session, choice: Choice, reply: str, language: s
     return choice.labels.index(read.answer) if read is not None and read.answer in choice.labels else None
 
 
-async def check_choice(session: Session, choice: Choice, reply: str, language: str, read: int) -> None:
+async def check_choice(session: Session, choice: Choice, reply: str, language: str, read: int) -> bool | None:
     """Let the reader model read one in ten of the replies that the rules have read, and note whether both agree."""
     if session.has_role(READER) and session.rng_of("reader check").randrange(_CHECKED) == 0:
         found = await model_choice(session, choice, reply, language)
         session.note("reader check", agrees=found == read)
+        return found == read
+    return None
 
 
 async def model_points(session: Session, wanted: Allocation, reply: str, language: str) -> tuple[float, ...] | None:

@@ -18,7 +18,7 @@ from sociometer.elicit.reader_model import READER_RULE, check_choice, model_choi
 
 __all__ = [
     "ChoiceAnswer", "Vote", "answer_line", "ask_choice", "ask_votes", "check_key", "choice_reading", "majority",
-    "most_votes", "score_choice",
+    "most_votes", "score_choice", "vote_counts",
 ]  # fmt: skip
 
 
@@ -45,6 +45,8 @@ class Vote(Struct, frozen=True, omit_defaults=True):
     rule: str
     """The rule that read the reply, or why none could."""
     asked: Asked = Asked()
+    checked: bool | None = None
+    """Whether the reader model agrees with the rules; None where it was not asked."""
 
     @property
     def how(self) -> Asked:
@@ -114,9 +116,9 @@ async def ask_choice(
     if picked is None:
         picked = await model_choice(session, choice, answer.text, language)
         rule = rule if picked is None else READER_RULE
-    else:
-        await check_choice(session, choice, answer.text, language, picked)
-    return Vote(order, original_index(picked, order), rule, answer.asked)
+        return Vote(order, original_index(picked, order), rule, answer.asked)
+    agrees = await check_choice(session, choice, answer.text, language, picked)
+    return Vote(order, original_index(picked, order), rule, answer.asked, agrees)
 
 
 def choice_reading(reply: Reply, choice: Choice) -> Reading[int]:
@@ -159,11 +161,23 @@ def check_key(key: int, options: Sequence[str]) -> None:
         raise ValueError(f"answer {key} is not an option; allowed: 0 to {len(options) - 1}")
 
 
+def vote_counts(votes: Iterable[Vote]) -> dict[str, int]:
+    """Return the counts of replies for a score, with what a reader model read and whether it agrees with the rules."""
+    votes = tuple(votes)
+    counts = count_replies(vote.how for vote in votes)
+    read = {
+        "read by the reader model": sum(vote.rule == READER_RULE for vote in votes),
+        "reader model agrees with the rules": sum(vote.checked is True for vote in votes),
+        "reader model disagrees with the rules": sum(vote.checked is False for vote in votes),
+    }
+    return counts | {name: count for name, count in read.items() if count}
+
+
 def score_choice(answer: ChoiceAnswer, key: int, **facets: str) -> Score:
     """Return `correct` as 1 or 0; a tie or an unreadable answer is wrong, and every unreadable reply is counted."""
     return Score(
         values={"correct": float(answer.picked == key)},
         facets=facets,
         unreadable=answer.unreadable,
-        replies=count_replies(vote.how for vote in answer.votes),
+        replies=vote_counts(answer.votes),
     )

@@ -11,9 +11,8 @@ from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.measures import Observations, grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
-from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.elicit import ChoiceAnswer, Vote
+from sociometer.elicit import ChoiceAnswer, Vote, vote_counts
 from sociometer.instruments.socialeval import findings
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
@@ -58,7 +57,7 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
     if chances:
         values["prosocial_loss"] = lost / chances
     facets = {"language": item.tree.language, "category": item.tree.category, "orientation": item.tree.orientation}
-    replies = count_replies(vote.how for step in outcome.steps for vote in step.votes)
+    replies = vote_counts(vote for step in outcome.steps for vote in step.votes)
     return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
 
 
@@ -168,7 +167,7 @@ def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
             "dimension": dimension_of(first) if first in ABILITIES else first,
         },
         unreadable=outcome.unreadable,
-        replies=count_replies(vote.how for vote in outcome.votes),
+        replies=vote_counts(outcome.votes),
     )
 
 
@@ -247,7 +246,7 @@ def score_utterance(item: Crossroads, outcome: Utterance) -> Score:
         },
         facets={"language": item.language, "orientation": item.orientation},
         unreadable=int(outcome.vote.picked is None),
-        replies=count_replies([outcome.vote.how]),
+        replies=vote_counts([outcome.vote]),
     )
 
 
