@@ -216,7 +216,8 @@ def _readers() -> dict[str, Reader]:
         "read_allocation, Chinese": Reader(lambda t: read_allocation(t, EMOTIONS), allocation, 20_000),
         "read_json": Reader(lambda t: read_json(t, _Loose), structured),
         "read_json, strict": Reader(lambda t: read_json(t, _Strict, _STRICT, partial=True), structured),
-        "plain": Reader(lambda t: squeeze(plain(t)), ("elicit.normal",)),
+        # The readers cut a reply to this length before they call it.
+        "plain": Reader(lambda t: squeeze(plain(t[:20_000])), ("elicit.normal",), 20_000),
         "read_items": Reader(lambda t: _file(t, lambda path: list(read_items(path, _Loose)))),
         "shortened": Reader(lambda t: shortened(t, "sk-none"), ("models.failures",), 4_000),
         "without_secrets": Reader(without_secrets, ("models.failures",)),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import pytest
 
 from sociometer.elicit import read_choice
@@ -616,10 +614,10 @@ def test_contrasts_and_corrections_are_read(reply: str, index: int | None) -> No
 
 
 @pytest.mark.parametrize("piece", ["7", "x", "(", "—", "A ", "A, ", "Say nothing ", '"A', "A > B > ", "①", "<think>"])
-def test_a_megabyte_is_read_in_a_second_or_so(piece: str) -> None:
-    begin = perf_counter()
+@pytest.mark.timeout(60)
+def test_a_megabyte_is_read(piece: str) -> None:
+    """Nothing is timed here (`make bench-readers` does that); quadratic time runs into the timeout."""
     assert read_choice(piece * (1_000_000 // len(piece)), OPTIONS, LABELS, finish="length").rule
-    assert perf_counter() - begin < 5  # a second on a quiet machine
 
 
 def test_a_mere_mention_in_a_reply_cut_off_is_no_answer() -> None:

@@ -9,7 +9,7 @@ from sociometer.elicit.naming import MARK
 __all__ = ["RANGE", "decimal_point", "respelled", "without_ranges"]
 
 RANGE = "\ue200"
-"""What stands for '2-3' and '2 to 3', which name no one amount (no reply holds this character itself)."""
+"""Replaces '2-3' and '2 to 3', which are not one amount; replies do not contain this character."""
 
 _COMMA = re.compile(r"(?<![\d.,])(?<!\d, )(\d{1,9}),(\d{1,3})(?!\d|\.\d|\s*(?:,|、|&|\band\b|和)\s*-?\.?\d)")
 _ONE = r"\d{1,9}(?:\.\d{1,9})?(?:\s*%)?"

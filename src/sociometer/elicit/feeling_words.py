@@ -271,7 +271,7 @@ SYNONYMS = tuple(
     ]
     if line
 )
-"""Close synonyms; one stands for an option only if no other option belongs to the same group."""
+"""Close synonyms; one names an option only if no other option belongs to the same group."""
 
 
 def is_known_feeling(text: str) -> bool:

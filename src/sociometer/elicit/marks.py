@@ -1,4 +1,4 @@
-"""The characters that stand for a mention of an option in a marked reply."""
+"""The characters that replace each mention of an option in a marked reply."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ ANY = "[\ue100-\ue160]"
 
 
 def index_of(mark: str) -> int:
-    """Return the index of the option that a mark stands for."""
+    """Return the index of the option of a mark."""
     return ord(mark) & 31

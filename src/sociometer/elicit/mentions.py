@@ -99,12 +99,12 @@ class Marker:
         return _REFERENCE.sub(self._reference_mark, _QUOTED.sub(self._quoted_mark, text))
 
     def _reference_mark(self, match: re.Match[str]) -> str:
-        """A phrase such as "the one about the cups" stands for the option that has the phrase's words."""
+        """Replace a phrase such as "the one about the cups" by the mark of the option that has its words."""
         index = wordings(tuple(self.options)).referred(match["phrase"] or match["han"])
         return match[0] if index is None else chr(WORDS + index)
 
     def _quoted_mark(self, match: re.Match[str]) -> str:
-        """A quoted part of one option stands for it."""
+        """Replace a quotation of one option by its mark."""
         part = _fold(match[1])
         holding = [at for at, option in enumerate(self.folded) if part in option] if len(part) > 3 else []
         return chr(WORDS + holding[0]) if len(holding) == 1 else match[0]
@@ -241,7 +241,7 @@ def _word_forms(options: Sequence[str], labels: dict[str, int]) -> dict[str, int
     folded = [_fold(option) for option in options]
     heads = [set(option.split()[1:][-1:]) for option in folded]
     if not all(option.isascii() and len(option.split()) <= 3 and option[-3:].isalpha() for option in folded):
-        heads = []  # "the drawer" stands for "green drawer" only where all options are as short
+        heads = []  # "the drawer" means "green drawer" only if all options are as short
     for at, option in enumerate(options):
         for form in _spellings(option) | (heads[at] if heads else set()):
             if form in labels or len(form) < 2:

@@ -11,7 +11,7 @@ from sociometer.elicit.normal import plain
 __all__ = ["MARK", "Names", "marked_index", "option_mark", "stem_of"]
 
 MARK = "[\ue100-\ue1ff]"
-"""A pattern for the one character that stands for an option's name in a marked text (no reply holds such)."""
+"""A pattern for the character that replaces an option's name in a marked text; replies do not contain it."""
 
 _FIRST_MARK = 0xE100
 _LONG_WORD = re.compile(r"(?<![A-Za-z])[A-Za-z]{6,24}(?![A-Za-z])")
@@ -20,7 +20,7 @@ _TRADITIONAL = str.maketrans(
     "難為動驚訝憤惱傷憂慮懼緊張興奮滿煩悶寧靜輕鬆釋懷懸憐憫羨慘視氣慚尷無悅樂歡覺喪壓驕擔錯嚇慶內謝戀捨單獨獲勝恥複雜鎮熱愛溫護揚盪",
     "难为动惊讶愤恼伤忧虑惧紧张兴奋满烦闷宁静轻松释怀悬怜悯羡惨视气惭尴无悦乐欢觉丧压骄担错吓庆内谢恋舍单独获胜耻复杂镇热爱温护扬荡",
 )
-"""Traditional characters in words for feelings, and the simplified ones that stand for them."""
+"""Traditional characters in words for feelings, and their simplified forms."""
 _BEFORE_HAN = re.compile(r"^(?:有(?:些|点)|感[到觉]|觉得|替[他她人]|为[他她人]|[被受想很])+(?=..)")
 _SUFFIXES = ("fulness", "iness", "ment", "ness", "ful", "ion", "ing", "ed", "ly", "al", "y", "e", "d", "s")
 
@@ -82,12 +82,12 @@ class Names:
 
 
 def marked_index(mark: str) -> int:
-    """Return the index of the option that a mark stands for."""
+    """Return the index of the option of a mark."""
     return ord(mark) - _FIRST_MARK
 
 
 def option_mark(index: int) -> str:
-    """Return the mark that stands for the option of this index."""
+    """Return the mark of the option with this index."""
     return chr(_FIRST_MARK + index)
 
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 __all__ = ["plain", "squeeze", "tidy"]
 
-_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_THINK_OPEN = re.compile(r"<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE)
+_THINK = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THINK_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _LATEX_WRAP = re.compile(r"\\(?:text|textbf|mathbf|mathrm|mathit|bold)\s*\{([^{}]*)\}")
 _VULGAR = {mark: f" {unicodedata.normalize('NFKC', mark).replace(chr(0x2044), '/')}" for mark in "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞⅒"}
 _CIRCLED = {chr(first + step): f" ({step + 1}) " for first in (0x2460, 0x2474, 0x2776) for step in range(10)}
@@ -26,13 +26,24 @@ def plain(text: str) -> str:
     """Return the reply without reasoning tags and emphasis, in half-width letters, digits and punctuation."""
     if text.isascii() and not _NOT_PLAIN.search(text):
         return text.strip()
-    text = _THINK.sub("\n", text)
-    text = _THINK_OPEN.sub("\n", text)
+    text = _without_thoughts(text)
     text = unicodedata.normalize("NFKC", text.translate(_TABLE))
     text = _LATEX_WRAP.sub(r"\1", text).replace("$", "")
     if not text.replace("\n", "").replace("\t", "").isprintable():
         text = "".join(mark for mark in text if mark in "\n\t" or unicodedata.category(mark)[0] != "C")
     return text.strip()
+
+
+def _without_thoughts(text: str) -> str:
+    """The text with each thought, closed or not, made one line feed; one pass, however many thoughts are opened."""
+    kept, at = [], 0
+    while opened := _THINK.search(text, at):
+        kept.append(text[at : opened.start()])
+        closed = _THINK_END.search(text, opened.end())
+        if closed is None:
+            return "\n".join([*kept, ""])
+        at = closed.end()
+    return "\n".join([*kept, text[at:]])
 
 
 def tidy(text: str) -> str:

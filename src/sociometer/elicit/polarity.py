@@ -95,7 +95,7 @@ def sentences(text: str) -> Iterator[Sentence]:
 
 
 def indexes_of(marks: str) -> frozenset[int | None]:
-    """Return the options of a group of marks; None stands for a clash."""
+    """Return the options of a group of marks; None is a clash."""
     return frozenset(None if mark == CLASH else index_of(mark) for mark in _MARK.findall(marks))
 
 

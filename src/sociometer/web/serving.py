@@ -99,6 +99,7 @@ async def until_stopped() -> None:
     """Waits for Ctrl-C or SIGTERM."""
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
+        # Not the main thread, or a platform without signal handlers: the default behaviour stays.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(number, stopped.set)
     await stopped.wait()
