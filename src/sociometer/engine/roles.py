@@ -66,7 +66,8 @@ def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBin
         if (value := getattr(sampling, name)) is not None:
             raise UsageError(f"{spec} does not support '{name}' (given: {value}); remove this option.")
     parallel: bool = getattr(player, "parallel", bool(player.identity.base_url))
-    return RoleBinding(player, spec, label, sampling, lacks, parallel)
+    most: int = getattr(player, "most_in_flight", 0)
+    return RoleBinding(player, spec, label, sampling, lacks, parallel, most)
 
 
 def resolve_player(
