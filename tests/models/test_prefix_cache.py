@@ -8,7 +8,7 @@ import pytest
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Request, Sampling
 from sociometer.engine.engine import Engine
-from sociometer.engine.estimate import _rehearse
+from sociometer.engine.estimate import rehearse
 from sociometer.engine.items import ItemList
 from sociometer.instruments import load
 from sociometer.models.llama import LlamaContext
@@ -24,7 +24,7 @@ def requests_of(instrument, task, store, **options):
     with Store(store) as opened:
         plan = Engine(opened, load).plan(RunConfig(instrument=instrument, subject=MODEL, tasks=(task,), **options))
         items = list(ItemList(task, partial(plan.items, plan.tasks[0])))[:1]
-        return [exchange.messages for exchange in asyncio.run(_rehearse(plan, plan.tasks[0], items))]
+        return [exchange.messages for exchange in asyncio.run(rehearse(plan, plan.tasks[0], items))]
 
 
 def said(context, messages):
@@ -39,13 +39,16 @@ def contexts(embedded_model):
 
 
 @pytest.mark.parametrize(
-    ("instrument", "task", "roles", "part"),
-    [("sage", "dialogue", {"simulator": MODEL}, slice(2, 5)), ("socialeval", "goals", {}, slice(0, 2))],
+    ("instrument", "task", "options"),
+    [
+        ("sage", "dialogue", {"roles": {"simulator": MODEL}}),
+        ("socialeval", "goals", {"settings": {"language": "en"}}),
+    ],
     ids=["both parties of a dialogue", "a tree"],
 )
-def test_replies_are_the_same_with_and_without_the_cache(contexts, tmp_path, instrument, task, roles, part):
+def test_replies_are_the_same_with_and_without_the_cache(contexts, tmp_path, instrument, task, options):
     cached, plain = contexts
-    asked = requests_of(instrument, task, tmp_path / "store", roles=roles)[part]
+    asked = requests_of(instrument, task, tmp_path / "store", **options)[:3]
     before = cached.reused_tokens
     expected = [said(plain, messages) for messages in asked]
     assert [said(cached, messages) for messages in asked] == expected
