@@ -69,7 +69,7 @@ class LlamaContext:
         return len(self._chat_prompt(body))
 
     def _chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
-        asked = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
+        asked: dict[str, Any] = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
         text = self._post("/apply-template", asked).get("prompt")
         return self.tokens(text) if isinstance(text, str) else ()
 
