@@ -222,7 +222,7 @@ def _records(
     line = 1
     try:
         for cells in reader:
-            if any(cell and not cell.isspace() for cell in cells):
+            if any(cells):
                 yield line, [_unguarded(cell) for cell in cells] if guarded else cells
             line = reader.line_num + 1
     except csv.Error as error:
