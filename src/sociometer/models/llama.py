@@ -140,7 +140,9 @@ def import_llama() -> Any:
 
 
 def gpu_memory() -> int:
-    """The free memory of the GPUs that llama.cpp was built for, in bytes; 0 without one."""
+    """The free memory of the GPUs that llama.cpp can use, in bytes; 0 without one."""
+    if whole_number("SOCIOMETER_GPU_LAYERS", least=0) == 0:
+        return 0
     llama = import_llama()
     kinds = llama.ggml_backend_dev_type
     on_cpu = (kinds.GGML_BACKEND_DEVICE_TYPE_CPU, kinds.GGML_BACKEND_DEVICE_TYPE_ACCEL)
