@@ -17,6 +17,7 @@ from sociometer.models.llama import LlamaContext
 from sociometer.models.local import chat_body
 from sociometer.store.store import Store
 
+pytestmark = pytest.mark.timeout(900)
 GREEDY = Sampling(temperature=0, max_tokens=3, logprobs=3)
 MODEL = "local/smollm2-135m"
 
