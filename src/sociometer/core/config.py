@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Sampling
+from sociometer.core.session import AnswerMode
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import SettingValue
 
@@ -61,6 +62,10 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     official: bool = False
     second_question: bool | None = None
     """Whether to ask again after a reply without an answer; None means yes for bundled and no for official items."""
+    base: bool = False
+    """Whether the subject is a base model: it continues a text with examples instead of answering a conversation."""
+    answer: AnswerMode = "reply"
+    """How a choice is answered: by a reply that is read, or by the probability of each option."""
     data_folder: str = ""
     prompts_folder: str = ""
     base_url: str = ""
@@ -106,5 +111,7 @@ def model_label(spec: str) -> str:
     name, at, address = spec.partition("@http")
     revision = address.partition("#")[2] if at else ""
     family, slash, rest = name.partition("/")
-    shown = f"{family}/{Path(rest).name}" if slash and family in _FAMILIES_OF_FILES else name
+    # hf/OWNER/NAME is a name on a hub; hf/./FOLDER and hf/FILE.gguf are files.
+    is_file = family in _FAMILIES_OF_FILES or (family == "hf" and (rest[:1] in ("/", ".", "~") or ".gguf" in rest))
+    shown = f"{family}/{Path(rest).name}" if slash and is_file else name
     return f"{shown}#{revision}" if revision else shown
