@@ -2,12 +2,13 @@
 
 import math
 from pathlib import Path
+from typing import get_args
 
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Sampling
+from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import AnswerMode
-from sociometer.core.errors import UsageError
 from sociometer.core.settings import SettingValue
 
 DEFAULT_IN_FLIGHT = 32
@@ -98,12 +99,28 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(f"--timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
             raise UsageError("--item and --limit cannot be combined; give one of them.")
+        if self.answer not in get_args(AnswerMode):
+            raise unknown("value for --answer", self.answer, get_args(AnswerMode))
+        if self.base and self.second_question:
+            raise UsageError("--base and --second-question cannot be combined: a base model is not asked again.")
         if self.name and not self.name.replace("-", "").replace("_", "").replace(".", "").isalnum():
             raise UsageError(f"--name must consist of letters, digits, '-', '_' and '.', not '{self.name}'.")
         _check("--temperature", self.sampling.temperature, 0, 10)
         _check("--top-p", self.sampling.top_p, 0, 1)
         _check("--reply-tokens", self.sampling.max_tokens, 1)
         _check("--logprobs", self.sampling.logprobs, 0, 100)
+
+    @property
+    def subject_label(self) -> str:
+        """The name of the subject in tables: the label, or the model's name and how it answers if not by replies."""
+        ways = [way for way, chosen in (("base", self.base), ("probability", self.answer == "probability")) if chosen]
+        return self.label or model_label(self.subject) + (f" ({', '.join(ways)})" if ways else "")
+
+    @property
+    def ways(self) -> dict[str, SettingValue]:
+        """How the subject answers, where it is not the usual way; shown and compared like a setting."""
+        usual = {"base": False, "answer": "reply"}
+        return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
 
 
 def model_label(spec: str) -> str:

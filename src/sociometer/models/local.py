@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.conversation import Abilities, Identity, Reply, Request
 from sociometer.core.errors import MachineryError, UsageError
+from sociometer.models.completions import first_token_likelihoods, read_text
 from sociometer.models.openai import read_completion, read_vectors
 from sociometer.models.options import ModelOptions
 from sociometer.models.pull import PULLABLE, checksum
@@ -23,6 +24,8 @@ _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
 _PATIENCE_SECONDS = 5.0
 _QUIET = -1
+_LISTED = 100
+"""How many of the likeliest first tokens are listed where continuations are scored."""
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
@@ -42,6 +45,12 @@ class LoadedModel:
         if self._chat is None:
             self._chat = self._loaded(embedding=False)
         return msgspec.json.encode(self._chat.handle_chat_completions(body))
+
+    def text(self, body: dict[str, Any]) -> bytes:
+        """The continuation of a plain text, as an OpenAI-compatible server would send it."""
+        if self._chat is None:
+            self._chat = self._loaded(embedding=False)
+        return msgspec.json.encode(self._chat.handle_completions(body))
 
     def vectors(self, body: dict[str, Any]) -> bytes:
         """The embeddings, as an OpenAI-compatible server would send them."""
@@ -70,6 +79,7 @@ class LocalPlayer:
     """A model in a GGUF file, used with the chat template in the file."""
 
     journaled = True
+    abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         _import()
@@ -91,13 +101,17 @@ class LocalPlayer:
         return f"LocalPlayer({self._identity.name})"
 
     async def answer(self, request: Request) -> Reply:
-        """One generation; the same seed gives the same reply."""
-        body = chat_body(request)
-        received = await self._run(lambda: self._model.chat(body))
+        """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
+        plain = request.plain_text is not None
+        body, call = (text_body(request), self._model.text) if plain else (chat_body(request), self._model.chat)
+        received = await self._run(lambda: call(body))
         try:
-            reply = read_completion(received)
+            reply = read_text(received) if plain else read_completion(received)
         except msgspec.DecodeError:
             raise self._refused(received) from None
+        if request.continuations:
+            likelihoods = first_token_likelihoods(reply.logprobs, request.continuations)
+            return Reply("", usage=reply.usage, served_model=self._identity.name, likelihoods=likelihoods)
         return msgspec.structs.replace(reply, served_model=self._identity.name)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
@@ -148,25 +162,35 @@ def chat_body(request: Request) -> dict[str, Any]:
 
     Its prompt cache stays off: with it, a reply can depend on earlier requests, even which option is chosen.
     """
+    body = _common_body(request)
+    body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
+    if "logprobs" in body:
+        body["top_logprobs"] = body["logprobs"]
+        body["logprobs"] = True
+    if request.sampling.reasoning_effort is not None:
+        body["chat_template_kwargs"] = {"reasoning_effort": request.sampling.reasoning_effort}
+    if isinstance(request.answer_format, Schema):
+        body["grammar"] = _grammar(request.answer_format)
+    return body
+
+
+def text_body(request: Request) -> dict[str, Any]:
+    """A text to be continued, in the format of llama.cpp."""
+    return {**_common_body(request), "prompt": request.plain_text}
+
+
+def _common_body(request: Request) -> dict[str, Any]:
     sampling = request.sampling
-    body: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-        "max_tokens": sampling.max_tokens or _MOST_TOKENS,
-        "cache_prompt": False,
-    }
+    body: dict[str, Any] = {"max_tokens": sampling.max_tokens or _MOST_TOKENS, "cache_prompt": False}
     for name in ("temperature", "top_p", "seed"):
         value = getattr(sampling, name)
         if value is not None:
             body[name] = value
     if sampling.stop:
         body["stop"] = list(sampling.stop)
-    if sampling.logprobs is not None:
-        body["logprobs"] = True
-        body["top_logprobs"] = sampling.logprobs
-    if sampling.reasoning_effort is not None:
-        body["chat_template_kwargs"] = {"reasoning_effort": sampling.reasoning_effort}
-    if isinstance(request.answer_format, Schema):
-        body["grammar"] = _grammar(request.answer_format)
+    listed = _LISTED if request.continuations else sampling.logprobs
+    if listed is not None:
+        body["logprobs"] = listed
     return body
 
 
