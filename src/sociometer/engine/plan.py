@@ -155,7 +155,7 @@ def _tasks(config: RunConfig, card: Card) -> tuple[str, ...]:
     for name in names or card.default_tasks()[:1]:
         if card.task_card(name).name not in able:
             option = "--base" if config.base and not card.task_card(name).base else "--answer probability"
-            what = "a text form for base models" if option == "--base" else "choices to read from probabilities"
+            what = "text form for base models" if option == "--base" else "choices to read from probabilities"
             known = f"; tasks of {card.name} that do: {', '.join(sorted(able))}" if able else ""
             raise UsageError(f"{card.name}/{name} has no {what}, so it cannot be played with {option}{known}.")
     return names
