@@ -65,6 +65,8 @@ class RoleBinding(Struct, frozen=True):
     """The sampling parameters that the player does not support; they are not sent."""
     parallel: bool = False
     """Whether the player can answer several requests at once."""
+    most_in_flight: int = 0
+    """The most requests that the player answers at once; 0 if only the run limits them."""
     abilities: Abilities = Abilities()
 
 

@@ -69,8 +69,9 @@ def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBin
         if (value := getattr(sampling, name)) is not None:
             raise UsageError(f"{spec} does not support '{name}' (given: {value}); remove this option.")
     parallel: bool = getattr(player, "parallel", bool(player.identity.base_url))
+    most: int = getattr(player, "most_in_flight", 0)
     abilities: Abilities = getattr(player, "abilities", Abilities())
-    return RoleBinding(player, spec, label, sampling, lacks, parallel, abilities)
+    return RoleBinding(player, spec, label, sampling, lacks, parallel, most, abilities)
 
 
 def _refuse_unable(spec: str, abilities: Abilities, config: RunConfig) -> None:

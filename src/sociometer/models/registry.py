@@ -99,7 +99,7 @@ def _installed() -> dict[str, EntryPoint]:
 def describe() -> tuple[ModelEntry, ...]:
     """The accepted values for --model, and whether each can be used now."""
     from sociometer.models.baselines import baselines
-    from sociometer.models.pull import PULLABLE, pulled
+    from sociometer.models.local_files import file_of, local_models
     from sociometer.models.recorded import ENDING, bundled, load_recording
 
     served = [
@@ -113,7 +113,7 @@ def describe() -> tuple[ModelEntry, ...]:
         for family, preset in PRESETS.items()
     ]
     local = [
-        ModelEntry(f"local/{name}", model.help, ready=pulled(name) is not None) for name, model in PULLABLE.items()
+        ModelEntry(f"local/{name}", help_, ready=file_of(name) is not None) for name, help_ in local_models().items()
     ]
     rules = [ModelEntry(f"baseline/{name}", help_, ready=True) for name, help_ in baselines().items()]
     others = [
@@ -216,7 +216,7 @@ def _shown(base_url: str) -> str:
 
 
 def _local(name: str, options: ModelOptions) -> Player:
-    from sociometer.models.pull import PULLABLE, verified
+    from sociometer.models.local_files import local_models, verified_file
 
     if options.base_url:
         raise UsageError(
@@ -226,12 +226,10 @@ def _local(name: str, options: ModelOptions) -> Player:
     if name.lower().endswith(".gguf"):
         if not path.is_file():
             raise UsageError(
-                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(PULLABLE)}."
+                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(local_models())}."
             )
-    elif name not in PULLABLE:
-        raise unknown("local model", name, PULLABLE, "Or give a file, as in local/PATH.gguf.")
     else:
-        found = verified(name)
+        found = verified_file(name)
         if found is None:
             raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
         path = found
