@@ -15,7 +15,7 @@ from sociometer.cli.options import (
     store_path,
 )
 from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.progress import ProgressDisplay, rough_duration
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
@@ -29,6 +29,7 @@ from sociometer.store.records import RunStatus
 if TYPE_CHECKING:
     from sociometer.analysis.comparison import Comparison
     from sociometer.engine.engine import Engine, PlayedRun
+    from sociometer.engine.estimate import RoleEstimate
     from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
@@ -43,6 +44,7 @@ _PLAN_COLUMNS = (
     "tokens out",
     "cost $",
     "prices of",
+    "time",
 )
 
 
@@ -228,14 +230,28 @@ def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, displa
                 row.output_tokens,
                 "unknown" if row.cost is None else round(row.cost, 4),
                 row.prices_as_of or None,
+                None if row.seconds is None else rough_duration(row.seconds),
             )
             for name, row in rows
         ),
         note="Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply.",
-        details=("repeats", "prices of"),
+        details=("repeats", "prices of") + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
-    display.show([table])
+    display.show([table], notes=_times(rows))
     return 0
+
+
+def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
+    """A sentence on the time that models in this process will take; none without such a model."""
+    timed = [(row.seconds, row.first_reply_seconds) for _, row in rows if row.seconds is not None]
+    if not timed:
+        return []
+    first = next(seconds for _, seconds in timed if seconds is not None)
+    return [
+        f"Time: at most about {rough_duration(sum(total for total, _ in timed))}; the first reply in about"
+        f" {rough_duration(first)}. From a short measurement now; a busy machine is slower, and known beginnings of"
+        " prompts are read from a cache."
+    ]
 
 
 command = RunCommand(

@@ -12,6 +12,7 @@ import msgspec
 
 from sociometer.core.errors import UsageError
 from sociometer.models.prefix_slots import PrefixSlots
+from sociometer.models.speed import Speed
 
 CONTEXT_TOKENS = 8192
 _SLOTS = 2
@@ -22,6 +23,9 @@ _GPU_CHUNK_TOKENS = 256
 _BATCH_TOKENS = 2048
 _QUIET = -1
 _LOCAL_SECONDS = 60.0
+_MEASURED_READ = 64
+_MEASURED_WRITTEN = 5
+_SLOWEST = 1e-3
 
 
 class LlamaContext:
@@ -54,8 +58,18 @@ class LlamaContext:
         found = self._post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
         return tuple(found.get("tokens", ()))
 
+    def measure(self) -> Speed:
+        """The speed now: reads one chunk and writes a few tokens."""
+        body = {"prompt": list(range(_MEASURED_READ)), "max_tokens": _MEASURED_WRITTEN, "ignore_eos": True}
+        timings = self._answer(self._server.handle_completions, body, ()).get("timings", {})
+        return Speed(*(max(timings.get(name, 0.0), _SLOWEST) for name in ("prompt_per_second", "predicted_per_second")))
+
+    def prompt_length(self, body: dict[str, Any]) -> int:
+        """The number of tokens that a chat request makes llama.cpp read."""
+        return len(self._chat_prompt(body))
+
     def _chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
-        asked = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
+        asked: dict[str, Any] = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
         text = self._post("/apply-template", asked).get("prompt")
         return self.tokens(text) if isinstance(text, str) else ()
 
@@ -126,7 +140,9 @@ def import_llama() -> Any:
 
 
 def gpu_memory() -> int:
-    """The free memory of the GPUs that llama.cpp was built for, in bytes; 0 without one."""
+    """The free memory of the GPUs that llama.cpp can use, in bytes; 0 without one."""
+    if whole_number("SOCIOMETER_GPU_LAYERS", least=0) == 0:
+        return 0
     llama = import_llama()
     kinds = llama.ggml_backend_dev_type
     on_cpu = (kinds.GGML_BACKEND_DEVICE_TYPE_CPU, kinds.GGML_BACKEND_DEVICE_TYPE_ACCEL)
