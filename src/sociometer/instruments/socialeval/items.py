@@ -108,7 +108,7 @@ def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
     if file is not None:
         raw = (question for question in read_question_file(file) if wanted(question.language, source))
         return (_from_file(question) for question in raw)
-    return _from_trees(trees(source))
+    return questions_of(trees(source))
 
 
 def _from_file(raw: RawQuestion) -> AbilityQuestion:
@@ -127,7 +127,8 @@ def _from_file(raw: RawQuestion) -> AbilityQuestion:
     )
 
 
-def _from_trees(found: list[Tree]) -> Iterator[AbilityQuestion]:
+def questions_of(found: list[Tree]) -> Iterator[AbilityQuestion]:
+    """The ability questions in the choices of some trees."""
     clusters = clusters_of(found)
     for tree in found:
         stories = story_to(tree)
