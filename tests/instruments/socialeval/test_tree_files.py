@@ -130,3 +130,28 @@ def test_untidy_fields_of_the_release_are_read():
     asked = question({"question": ["#question# How?", " #skill#Decision-Making skill"], "skill": []})
     assert (asked.text, asked.abilities) == ("How?", ("Decision-Making skill",))
     assert guess_language({"scenario": "夜市", "interactive_plot": []}) == "zh"
+
+
+@pytest.mark.parametrize(
+    ("strings", "skill", "text", "abilities"),
+    [
+        (["#question#How can he stay?    #skill#Capacity for Trust"], [], "How can he stay?", ("Capacity for Trust",)),
+        (["#question# How? #skill# Task Management"], ["Time Management"], "How?", ("Time Management",)),
+        (["#question#How?\r", "#state#(1，-1，1)\r"], ["Stress Regulation"], "How?", ("Stress Regulation",)),
+        (["#question#How?", "##skill#Conversational Skill"], [], "How?", ("Conversational Skill",)),
+        (["#question#How?", "Processing Skill"], ["Information "], "How?", ("Information Processing Skill",)),
+        (["#question#他怎么说", "的想法？"], ["expressive skill"], "他怎么说 的想法？", ("expressive skill",)),
+        ("Which?", "Task Management", "Which?", ("Task Management",)),
+    ],
+)
+def test_an_authors_note_is_no_part_of_the_question(strings, skill, text, abilities):
+    asked = question({"question": strings, "skill": skill})
+    assert (asked.text, asked.abilities) == (text, abilities)
+    assert not any(mark.strip('# ') in asked.text for mark in asked.marks)
+
+
+def test_no_official_question_shows_a_note(official):
+    asked = [c.question for tree in official for node in tree.nodes for c in node.choices if c.question]
+    assert not [question.text for question in asked if "#" in question.text or question.text.endswith("Skill")]
+    assert sum("skill#" in mark for question in asked for mark in question.marks) == 34
+    assert sum("state#" in mark for question in asked for mark in question.marks) == 6

@@ -31,7 +31,7 @@ _NUMBER = re.compile(
 _NAME = re.compile(r"(?<![.!?:…\"'(] )(?<!^)\b[A-Z][a-zé]+")
 _POLITE = re.compile(
     r"\b(?:please|thank\w*|sorry|madam\w*|sir|mr|ms|mrs|kind\w*|dear|grateful|glad\w*|welcome|may i|would you|"
-    r"let's|together|we'll)\b|您|请|谢|对不住|抱歉|太太|先生|咱们|一起|行行好",
+    r"let's|together|we'll)\b|您|(?<!申)请|谢|对不住|抱歉|太太|先生|咱们|一起|行行好",
     re.IGNORECASE,
 )
 

@@ -88,13 +88,16 @@ def blind(context: CommandContext, options: Settings) -> Result:
         for language in sorted({tree.language for tree in trees})
     )
     tables = (
-        Table("readers", "Scripted readers who see goals and choices only", ("reader", "language", *_BLIND), rows),
+        _blind_table("readers", "Scripted readers who see goals and choices only", "language", rows),
         _cues(trees),
     )
     return Result(tables=tables, wrote=tuple(wrote))
 
 
-_BLIND = ("branches", "kept the goal", "by chance", "goal reached", "random walk (exact)")
+def _blind_table(name: str, title: str, of: str, rows: tuple[tuple[str | int | float, ...], ...]) -> Table:
+    shares = ("kept the goal", "by chance", "goal reached", "random walk (exact)")
+    units = dict.fromkeys(shares, "share")
+    return Table(name, title, ("reader", of, "branches", *shares), rows, units=units)
 
 
 def _scripted(trees: list[Tree], reader: blind_reading.Reader) -> list[blind_reading.BlindResult]:
@@ -106,7 +109,7 @@ def _pooled(found: list[blind_reading.BlindResult]) -> tuple[int, float, float, 
     count = sum(r.branches for r in found)
     kept, chance = (sum(getattr(r, name) * r.branches for r in found) / (count or 1) for name in ("kept", "chance"))
     reached, lot = (sum(getattr(r, name) for r in found) / (len(found) or 1) for name in ("reached", "random"))
-    return count, round(kept, 4), round(chance, 4), round(reached, 4), round(lot, 4)
+    return count, kept, chance, reached, lot
 
 
 def _cues(trees: list[Tree]) -> Table:
@@ -118,9 +121,10 @@ def _cues(trees: list[Tree]) -> Table:
             right = [blind_reading.take(reader(question.question, question.options))[0] for question in asked]
             chance = [1 / len(question.options) for question in asked]
             count = len(asked) or 1
-            rows.append((name, language, len(asked), round(sum(right) / count, 4), round(sum(chance) / count, 4)))
+            rows.append((name, language, len(asked), sum(right) / count, sum(chance) / count))
     columns = ("cue", "language", "questions", "right", "by chance")
-    return Table("cues", "Ability questions answered by a surface cue", columns, tuple(rows))
+    units = {"right": "share", "by chance": "share"}
+    return Table("cues", "Ability questions answered by a surface cue", columns, tuple(rows), units=units)
 
 
 def _score_answers(trees: list[Tree], options: Settings) -> Result:
@@ -136,7 +140,7 @@ def _score_answers(trees: list[Tree], options: Settings) -> Result:
         rows.append((Path(name).stem, "all", *_pooled(results)))
         if changed:
             notes.append(f"{Path(name).name}: {changed} questions of the sheet are in no tree; they were left out.")
-    table = Table("blind", "Readers who saw goals and choices only", ("reader", "tree", *_BLIND), tuple(rows))
+    table = _blind_table("blind", "Readers who saw goals and choices only", "tree", tuple(rows))
     return Result(tables=(table,), notes=tuple(notes))
 
 
@@ -161,7 +165,7 @@ def _values(trees: list[Tree]) -> Table:
     for tree in trees:
         solution = solve(tree)
         episodes = sum(bool(node.choices) for node in tree.nodes)
-        rows.append((tree.id, episodes, round(solution.random.full, 4), solution.best_full))
+        rows.append((tree.id, episodes, solution.random.full, solution.best_full))
     columns = ("tree", "episodes", "random walk (exact)", "best possible")
     units = {"random walk (exact)": "share", "best possible": "share"}
     return Table("values", "Exact solution of each tree", columns, tuple(rows), units=units)

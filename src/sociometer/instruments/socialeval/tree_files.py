@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import DataError
+from sociometer.instruments.socialeval.abilities import completes
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_OPEN,
     Choice,
@@ -30,8 +31,8 @@ MOST_NODES = 500
 """The most nodes a tree may have; the largest released one has 41."""
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
 _FORK = re.compile(r"^fork-join\s*[:：]\s*(\S+)$")
-_MARK = re.compile(r"^\s*#question#\s*")
-_SKILL_MARK = re.compile(r"^\s*#skill#\s*")
+_QUESTION_MARK = re.compile(r"#*question#", re.IGNORECASE)
+_NOTE = re.compile(r"#+(?P<kind>skills?|state)\s*#(?P<text>[^#]*)", re.IGNORECASE)
 _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
 
 
@@ -169,12 +170,24 @@ def _choice(raw: Any, source: str, node: int) -> Choice:
 
 
 def question(entry: dict[str, Any]) -> Question:
-    """An ability question; an ability misplaced among the question's strings is moved to the abilities."""
+    """An ability question; notes such as #skill# and #state# in its text are removed, and a noted ability is kept.
+
+    Some files have the end of an ability's name ("Skill") as a second string of the question: it is moved to the name.
+    """
     raw = entry.get("question", entry.get("text"))
     texts = [str(text) for text in (raw if isinstance(raw, list) else [raw]) if text]
-    marked = tuple(_SKILL_MARK.sub("", text).strip() for text in texts if _SKILL_MARK.match(text))
-    asked = [_MARK.sub("", text).strip() for text in texts if not _SKILL_MARK.match(text)]
-    return Question(text=" ".join(asked), abilities=names_of(entry.get("skill", entry.get("skills"))) or marked)
+    notes = [note for text in texts for note in _NOTE.finditer(text)]
+    marks = [" ".join(note[0].split()) for note in notes]
+    marked = tuple(note["text"].strip() for note in notes if note["kind"].lower() != "state" and note["text"].strip())
+    names = list(names_of(entry.get("skill", entry.get("skills"))) or marked)
+    asked: list[str] = []
+    for text in (_QUESTION_MARK.sub("", _NOTE.sub("", text)).strip() for text in texts):
+        if asked and names and completes(names[-1], text):
+            names[-1] = f"{names[-1].strip()} {text}"
+            marks.append(text)
+        elif text:
+            asked.append(text)
+    return Question(text=" ".join(asked), abilities=tuple(names), marks=tuple(marks))
 
 
 def person(raw: dict[str, Any]) -> Person:
