@@ -122,7 +122,9 @@ def test_an_unknown_name_says_what_is_allowed():
 
 def test_a_missing_package_names_the_extra(monkeypatch):
     monkeypatch.setattr(sentences, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=r"needs the extra 'embed'; install it with: pip install 'sociometer\[embed\]'"):
+    with pytest.raises(
+        UsageError, match=r"needs the extra 'embed'; install it with: pip install 'sociometer\[embed\]'"
+    ):
         resolve("embed/minilm")
     entry = next(entry for entry in describe() if entry.spec == "embed/minilm")
     assert entry.ready is False

@@ -194,7 +194,10 @@ def test_any_folder_of_trees_is_data(tmp_path, source, place):
     copied(tmp_path / place, "[1,0]_en_sixty-hives.json", "[0,1]_cn_letter-desk.json")
     (tmp_path / place / "1-characters.json").write_text('{"all": {"people": []}}')
     (tmp_path / place / "origins.json").write_text("{}")
-    assert [item.id for item in tree_items(source(tmp_path))] == ["assistance-letter-desk-zh", "negotiation-sixty-hives-en"]
+    assert [item.id for item in tree_items(source(tmp_path))] == [
+        "assistance-letter-desk-zh",
+        "negotiation-sixty-hives-en",
+    ]
     assert len(list(ability_questions(source(tmp_path)))) == 33
 
 

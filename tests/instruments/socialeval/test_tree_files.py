@@ -147,7 +147,7 @@ def test_untidy_fields_of_the_release_are_read():
 def test_an_authors_note_is_no_part_of_the_question(strings, skill, text, abilities):
     asked = question({"question": strings, "skill": skill})
     assert (asked.text, asked.abilities) == (text, abilities)
-    assert not any(mark.strip('# ') in asked.text for mark in asked.marks)
+    assert not any(mark.strip("# ") in asked.text for mark in asked.marks)
 
 
 def test_no_official_question_shows_a_note(official):

@@ -134,7 +134,9 @@ def canonical(spelling: str) -> str | None:
 
 
 def _by_key_word(spelling: str) -> str | None:
-    words = [word for word in re.findall(r"[a-z]+", re.sub(r"[-‐‑\x02]", " ", spelling.lower())) if word not in _GENERAL]
+    words = [
+        word for word in re.findall(r"[a-z]+", re.sub(r"[-‐‑\x02]", " ", spelling.lower())) if word not in _GENERAL
+    ]
     meant = {_key_word(word) for word in words}
     return meant.pop() if len(meant) == 1 else None
 

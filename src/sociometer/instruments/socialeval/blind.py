@@ -163,8 +163,7 @@ def reaching(tree: Tree, policy: Policy) -> float:
             if not node.is_end:
                 shares = policy.get(node.id) or [1 / len(node.choices)] * len(node.choices)
                 value[node.id] = sum(
-                    share * value.get(choice.target, 0.0)
-                    for share, choice in zip(shares, node.choices, strict=True)
+                    share * value.get(choice.target, 0.0) for share, choice in zip(shares, node.choices, strict=True)
                 )
     return value[tree.root.id]
 

@@ -129,7 +129,9 @@ def _cues(trees: list[Tree]) -> Table:
 
 def _score_answers(trees: list[Tree], options: Settings) -> Result:
     if not options.texts("answers") or not options.text("sheet"):
-        raise UsageError("--answers needs --sheet and --sheet needs --answers: the sheet, and one file for each reader.")
+        raise UsageError(
+            "--answers needs --sheet and --sheet needs --answers: the sheet, and one file for each reader."
+        )
     sheet = blind_reading.read_sheet(Path(options.text("sheet")))
     rows: list[tuple[str | int | float, ...]] = []
     notes = []
@@ -271,12 +273,12 @@ def _work_on(
     problems = wrong_parts(stage, draft)
     if problems:
         return _Step(draft, origins, notes, tuple(problems), f"fix {path} and run the same command again.")
-    missing = missing_parts(stage, draft)
-    accepted = accept(stage, draft, context.play("build", items=missing).view("build")) if missing else None
-    draft = accepted.draft if accepted else draft
+    draft, accepted, stale = _write_missing(context, stage, draft, origins, when_outdated)
     wrote: list[str] = []
     if (accepted or (when_outdated == "rewrite" and old)) and stage_parts(stage, draft):
         wrote.append(context.write(path, stage_text(stage_parts(stage, draft))))
+    if stale:
+        return replace(_outdated(stage, draft, origins), wrote=tuple(wrote))
     now = in_step(stage, draft, origins)
     if now != origins:
         wrote.append(context.write(origins_file(folder), origins_text(now)))
@@ -284,6 +286,27 @@ def _work_on(
         return _refused(context, stage, folder, _Step(draft, now, notes, accepted.problems, "", tuple(wrote)), accepted)
     refused_file(folder, stage).unlink(missing_ok=True)
     return _Step(draft, now, notes, wrote=tuple(wrote))
+
+
+def _write_missing(
+    context: CommandContext, stage: StageName, draft: Draft, origins: Origins, when_outdated: str
+) -> tuple[Draft, Accepted | None, bool]:
+    """Requests the missing parts, in the order in which they need each other.
+
+    The last value says that parts are left whose names have just been translated anew.
+    """
+    accepted: Accepted | None = None
+    written: set[str] = set()
+    while missing := missing_parts(stage, draft):
+        accepted = accept(stage, draft, context.play("build", items=missing).view("build"))
+        draft = accepted.draft
+        written |= {part.key for part in missing}
+        stale = [key for key in outdated(stage, draft, origins) if key not in written]
+        if accepted.problems or (stale and when_outdated == "stop"):
+            return draft, accepted, not accepted.problems
+        if when_outdated == "rewrite":
+            draft = without(stage, draft, stale)
+    return draft, accepted, False
 
 
 def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:

@@ -40,7 +40,6 @@ def find(measures: Iterable[Measure], name: str, **group: str) -> Measure | None
     return next((m for m in measures if m.name == name and m.group == group), None)
 
 
-
 def goal_table(measures: Sequence[Measure]) -> Table:
     """Rates by category and orientation, with the exact random walk and the best possible."""
     groups: list[dict[str, str]] = [{}, {"language": "zh"}, {"language": "en"}]
@@ -235,10 +234,7 @@ def tree_series(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
 def tree_table(run: RunView[TreeItem, Walk]) -> Table:
     """The series by tree, as a table."""
     names = ("tree", "walks", "achieved", "random", "best", "regret")
-    rows = tuple(
-        tuple(row[name] for name in names)
-        for row in tree_series(run)
-    )
+    rows = tuple(tuple(row[name] for name in names) for row in tree_series(run))
     columns = ("tree", "walks", "goal achieved", "random walk (exact)", "best possible", "mean regret in goal levels")
     return Table("trees", "Results by tree", columns, rows)
 
