@@ -1,4 +1,4 @@
-"""MiniLM and folders of sentence models: the vectors are theirs, the identity is the digest, and errors say what to do."""
+"""MiniLM and folders of sentence models: vectors, the digest as identity, and errors that say what to do."""
 
 import asyncio
 import json

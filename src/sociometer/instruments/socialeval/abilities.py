@@ -56,9 +56,37 @@ _SLIPS = 2
 _SHORTEST = 8
 
 _GENERAL = frozenset(
-    "ability abilities capability capacity competence competency control controlling emotional "
-    "following for in making management managing of personal "
-    "process processing regulating regulation self skill skills social taking the thinking to".split()
+    [
+        "ability",
+        "abilities",
+        "capability",
+        "capacity",
+        "competence",
+        "competency",
+        "control",
+        "controlling",
+        "emotional",
+        "following",
+        "for",
+        "in",
+        "making",
+        "management",
+        "managing",
+        "of",
+        "personal",
+        "process",
+        "processing",
+        "regulating",
+        "regulation",
+        "self",
+        "skill",
+        "skills",
+        "social",
+        "taking",
+        "the",
+        "thinking",
+        "to",
+    ]
 )
 """Words that several abilities share or that say only that something is an ability."""
 _KEYWORDS: dict[str, str] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 
@@ -193,7 +194,7 @@ def _units(text: str) -> set[str]:
     words = _WORD.findall(text.lower())
     if not any("一" <= word <= "鿿" for word in words):
         return set(words)
-    return {one + two for one, two in zip(words, words[1:], strict=False)}
+    return {one + two for one, two in pairwise(words)}
 
 
 READERS: dict[str, Reader] = {

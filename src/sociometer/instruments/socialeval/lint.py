@@ -42,7 +42,7 @@ MEANINGS: dict[FindingKind, str] = {
     "choice-node-without-choices": "a choice node offers nothing",
     "choice-without-distractors": "an ability question lacks its distractors",
     "choice-without-words": "a candidate utterance is a state vector or empty",
-    "mark-in-question": "a question contains an author's note, such as #skill#; it is removed, as it can give the answer",
+    "mark-in-question": "a question contains a note of its author, such as #skill#, which is removed",
     "ability-missing": "a choice names no ability",
     "ability-spelling": "an ability has a nonstandard spelling with a clear meaning",
     "ability-unknown": "an ability does not clearly match one of the 32",
