@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 from msgspec.structs import replace
 
 from sociometer.analysis.formatting import number
-from sociometer.core.errors import DataError, UsageError, unknown
+from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.socialeval import blind as blind_reading
 from sociometer.instruments.socialeval import items
+from sociometer.instruments.socialeval.blind_command import blind
 from sociometer.instruments.socialeval.build.assembly import documents
 from sociometer.instruments.socialeval.build.drafts import STAGES, Draft, StageName, read_brief
 from sociometer.instruments.socialeval.build.origins import (
@@ -47,13 +47,15 @@ from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
 
+__all__ = ["blind", "build", "draw", "lint"]
+
 _NAMED = 6
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
     """Every finding with file and node, and a count by kind; the exit code is 1 if there are any."""
     files = options.texts("files")
-    trees = _given_trees(files) if files else items.trees(context.source())
+    trees = items.given_trees(files) if files else items.trees(context.source())
     wanted = options.texts("kind")
     for kind in wanted:
         if kind not in MEANINGS:
@@ -70,95 +72,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
     return Result(tables=tables if found else tables[2:], failed=bool(found), finding=finding)
 
 
-def blind(context: CommandContext, options: Settings) -> Result:
-    """Writes blind sheets, or scores answers to one; without either, plays the scripted readers."""
-    files = options.texts("files")
-    trees = _given_trees(files) if files else items.trees(context.source())
-    if options.texts("answers") or options.text("sheet"):
-        return _score_answers(trees, options)
-    wrote = []
-    if options.text("out"):
-        for language in sorted({tree.language for tree in trees}):
-            text = stage_text(to_builtins(blind_reading.sheet(trees, language, context.seed)))
-            wrote.append(context.write(Path(options.text("out")) / f"sheet-{language}.json", text))
-    by_reader = {name: _scripted(trees, reader) for name, reader in blind_reading.READERS.items()}
-    rows = tuple(
-        (name, language, *_pooled([r for r in found if r.tree.endswith(f"-{language}")]))
-        for name, found in by_reader.items()
-        for language in sorted({tree.language for tree in trees})
-    )
-    tables = (
-        _blind_table("readers", "Scripted readers who see goals and choices only", "language", rows),
-        _cues(trees),
-    )
-    return Result(tables=tables, wrote=tuple(wrote))
-
-
-def _blind_table(name: str, title: str, of: str, rows: tuple[tuple[str | int | float, ...], ...]) -> Table:
-    shares = ("kept the goal", "by chance", "goal reached", "random walk (exact)")
-    units = dict.fromkeys(shares, "share")
-    return Table(name, title, ("reader", of, "branches", *shares), rows, units=units)
-
-
-def _scripted(trees: list[Tree], reader: blind_reading.Reader) -> list[blind_reading.BlindResult]:
-    return [blind_reading.result(tree, blind_reading.scripted(tree, reader)) for tree in trees]
-
-
-def _pooled(found: list[blind_reading.BlindResult]) -> tuple[int, float, float, float, float]:
-    """Means over the branches of all trees, and over the trees."""
-    count = sum(r.branches for r in found)
-    kept, chance = (sum(getattr(r, name) * r.branches for r in found) / (count or 1) for name in ("kept", "chance"))
-    reached, lot = (sum(getattr(r, name) for r in found) / (len(found) or 1) for name in ("reached", "random"))
-    return count, kept, chance, reached, lot
-
-
-def _cues(trees: list[Tree]) -> Table:
-    """How often a surface cue finds the right utterance of an ability question."""
-    rows = []
-    for language in sorted({tree.language for tree in trees}):
-        asked = list(items.questions_of([tree for tree in trees if tree.language == language]))
-        for name, reader in blind_reading.READERS.items():
-            right = [blind_reading.take(reader(question.question, question.options))[0] for question in asked]
-            chance = [1 / len(question.options) for question in asked]
-            count = len(asked) or 1
-            rows.append((name, language, len(asked), sum(right) / count, sum(chance) / count))
-    columns = ("cue", "language", "questions", "right", "by chance")
-    units = {"right": "share", "by chance": "share"}
-    return Table("cues", "Ability questions answered by a surface cue", columns, tuple(rows), units=units)
-
-
-def _score_answers(trees: list[Tree], options: Settings) -> Result:
-    if not options.texts("answers") or not options.text("sheet"):
-        raise UsageError(
-            "--answers needs --sheet and --sheet needs --answers: the sheet, and one file for each reader."
-        )
-    sheet = blind_reading.read_sheet(Path(options.text("sheet")))
-    rows: list[tuple[str | int | float, ...]] = []
-    notes = []
-    for name in options.texts("answers"):
-        found, changed = blind_reading.policies(sheet, blind_reading.read_answers(Path(name)), trees)
-        results = [blind_reading.result(tree, found[tree.id]) for tree in trees if tree.id in found]
-        rows += [(Path(name).stem, r.tree, *_pooled([r])) for r in results]
-        rows.append((Path(name).stem, "all", *_pooled(results)))
-        if changed:
-            notes.append(f"{Path(name).name}: {changed} questions of the sheet are in no tree; they were left out.")
-    table = _blind_table("blind", "Readers who saw goals and choices only", "tree", tuple(rows))
-    return Result(tables=(table,), notes=tuple(notes))
-
-
 def _row(finding: Finding) -> tuple[str, str, int | None, str]:
     return finding.kind, finding.source, finding.node, finding.detail
-
-
-def _given_trees(names: tuple[str, ...]) -> list[Tree]:
-    trees: list[Tree] = []
-    for name in names:
-        path = Path(name)
-        if not path.exists():
-            raise DataError("no such file or folder; give tree files in either released layout", path)
-        files = items.tree_files_in(path) if path.is_dir() else [path]
-        trees += [tree for file in files for tree in read_tree_file(file)]
-    return trees
 
 
 def _values(trees: list[Tree]) -> Table:

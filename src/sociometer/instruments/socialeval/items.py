@@ -104,6 +104,18 @@ def tree_files_in(folder: Path) -> list[Path]:
     return found
 
 
+def given_trees(names: tuple[str, ...]) -> list[Tree]:
+    """The trees in files and folders that are named on the command line."""
+    trees: list[Tree] = []
+    for name in names:
+        path = Path(name)
+        if not path.exists():
+            raise DataError("no such file or folder; give tree files in either released layout", path)
+        files = tree_files_in(path) if path.is_dir() else [path]
+        trees += [tree for file in files for tree in read_tree_file(file)]
+    return trees
+
+
 def tree_items(source: Source) -> Iterator[TreeItem]:
     """The trees to walk. A Chinese and an English tree that are translations share a cluster."""
     found = trees(source)
