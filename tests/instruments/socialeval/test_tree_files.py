@@ -7,6 +7,7 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.socialeval.items import BUNDLED
+from sociometer.instruments.socialeval.lint import lint_tree
 from sociometer.instruments.socialeval.tree_files import (
     guess_language,
     is_tree_file,
@@ -155,3 +156,24 @@ def test_no_official_question_shows_a_note(official):
     assert not [question.text for question in asked if "#" in question.text or question.text.endswith("Skill")]
     assert sum("skill#" in mark for question in asked for mark in question.marks) == 34
     assert sum("state#" in mark for question in asked for mark in question.marks) == 6
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"role": "fork-join: 8", "content": ""},
+        {"role": "Fork-join：8", "content": "x"},
+        {"role": "description", "content": "fork-join: 8"},
+    ],
+)
+@pytest.mark.parametrize("kind", ["choice", "ending"])
+def test_a_fork_join_mark_is_read_in_choice_nodes_and_endings_and_is_no_line(entry, kind):
+    broken = document()
+    node = broken["interactive_plot"][1]
+    node.update(type=kind, choices=[], dialog=[{"role": "Uncle Hsu", "content": "Well."}, entry])
+    tree = tree_from(broken, source="x.json", twin="x", language="en")
+    marked = tree.by_id()[node["cid"]]
+    assert (marked.lost_join, [line.text for line in marked.lines]) == ("8", ["Well."])
+    found = {finding.kind for finding in lint_tree(tree) if finding.node == node["cid"]}
+    assert "lost-join" in found
+    assert "choice-node-without-choices" not in found

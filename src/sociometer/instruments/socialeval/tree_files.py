@@ -30,7 +30,7 @@ NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narra
 MOST_NODES = 500
 """The most nodes a tree may have; the largest released one has 41."""
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
-_FORK = re.compile(r"^fork-join\s*[:：]\s*(\S+)$")
+_FORK = re.compile(r"^\s*fork[- ]?join\s*[:：]?\s*(\S+)\s*$", re.IGNORECASE)
 _QUESTION_MARK = re.compile(r"#*question#", re.IGNORECASE)
 _NOTE = re.compile(r"#+(?P<kind>skills?|state)\s*#(?P<text>[^#]*)", re.IGNORECASE)
 _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
@@ -124,7 +124,7 @@ def _node(raw: Any, source: str, position: int) -> Node:
     if kind not in ("beginning", "choice", "ending"):
         raise DataError(f"node {raw['cid']}: type {kind!r} is not one of beginning, choice, ending", source)
     entries = raw.get("dialog") or []
-    forks = [fork.group(1) for entry in entries if (fork := _FORK.match(str(entry.get("role", ""))))]
+    forks = [fork.group(1) for entry in entries if (fork := _fork(entry))]
     level = raw.get("goal achievement")
     if level is not None and level not in (0, 1, 2):
         raise DataError(f"node {raw['cid']}: goal achievement {level!r} is not one of 0, 1, 2", source)
@@ -143,10 +143,15 @@ def _kind(kind: str) -> Kind:
     return "beginning" if kind == "beginning" else "ending" if kind == "ending" else "choice"
 
 
+def _fork(entry: dict[str, Any]) -> re.Match[str] | None:
+    """The mark that the story should join another branch, in place of a speaker or of the words."""
+    return _FORK.match(str(entry.get("role", ""))) or _FORK.match(text_of(entry.get("content")))
+
+
 def _line(entry: dict[str, Any]) -> Line | None:
     text = text_of(entry.get("content"))
     speaker = str(entry.get("role", "")).strip()
-    if not text or _FORK.match(speaker):
+    if not text or _fork(entry):
         return None
     return Line(speaker="" if speaker.lower() in NARRATORS else speaker, text=text)
 
