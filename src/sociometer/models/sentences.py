@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -111,8 +112,8 @@ class SentencePlayer:
                 fatal=True,
             )
         from transformers import AutoModel, AutoTokenizer
-        from transformers.utils import logging
 
+        logging: Any = import_module("transformers.utils.logging")
         folder, bars = str(self._folder), logging.is_progress_bar_enabled()
         logging.disable_progress_bar()
         try:
