@@ -9,8 +9,20 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.answer_format import AnswerFormat, Free, Schema
-from sociometer.core.conversation import Event, Exchange, Message, Noted, Player, Reply, Request, Sampling, user
-from sociometer.core.errors import unknown
+from sociometer.core.conversation import (
+    Abilities,
+    Event,
+    Exchange,
+    Likelihood,
+    Message,
+    Noted,
+    Player,
+    Reply,
+    Request,
+    Sampling,
+    user,
+)
+from sociometer.core.errors import MachineryError, unknown
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 
@@ -18,6 +30,8 @@ Vectors = tuple[tuple[float, ...], ...]
 Answer = TypeVar("Answer")
 _encode = msgspec.msgpack.Encoder().encode
 _DEFAULT = Sampling()
+# A server that scores continuations still writes a token, which is not used.
+_SCORED = Sampling(temperature=1, max_tokens=1)
 _NO_RANDOMNESS = Random(0)
 
 
@@ -49,6 +63,7 @@ class RoleBinding(Struct, frozen=True):
     """The sampling parameters that the player does not support; they are not sent."""
     parallel: bool = False
     """Whether the player can answer several requests at once."""
+    abilities: Abilities = Abilities()
 
 
 class DrawnRequest(Struct, frozen=True):
@@ -157,6 +172,34 @@ class Session:
         limit = (drawn.max_tokens or 0) if reply.finish == "length" else 0
         self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key, limit))
         return reply
+
+    async def score(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        continuations: Sequence[str],
+        answer_format: AnswerFormat | None = None,
+        *,
+        view: Struct | None = None,
+    ) -> tuple[Likelihood, ...]:
+        """The likelihood of each continuation of the messages; one request, journaled like a reply."""
+        binding = self._binding(role)
+        player, said, texts = binding.player, tuple(messages), tuple(continuations)
+        only = Sampling(server_default=binding.sampling.server_default)
+        drawn = _SCORED.without(binding.lacks).overridden_by(only)
+        digest = request_digest(player, drawn, said, "score", texts)
+        nth = self._count(digest)
+        rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
+        request = Request(role, said, answer_format or Free(), drawn, view, rng, texts)
+        numbered = DrawnRequest(binding, request, self._draw, nth, digest)
+        reply, key = await self._replies.obtain(numbered, lambda: player.answer(request), Reply)
+        if len(reply.likelihoods) != len(texts):
+            raise MachineryError(
+                f"{binding.label} gave {len(reply.likelihoods)} probabilities for {len(texts)} continuations.",
+                "no probabilities",
+            )
+        self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key))
+        return reply.likelihoods
 
     async def embed(self, role: str, texts: Sequence[str]) -> Vectors:
         """A vector for each text, journaled like a reply."""
