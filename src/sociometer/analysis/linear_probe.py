@@ -5,13 +5,17 @@ label has no advantage; the largest value is the answer. Its score is the balanc
 the share of items told right. Fitting is linear in the labels: one matrix per fold answers for all shuffles at once.
 """
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sociometer.analysis.clusters import Floats, Integers
+from sociometer.analysis.clusters import Floats, Integers, Labels, cluster_codes, cluster_sums
+from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP, NO_VARIATION
+from sociometer.analysis.intervals import MINIMUM_CLUSTERS, bootstrap_means, expanded_percentiles, too_few
+from sociometer.core.measure import Interval
 
 FOLDS = 10
 RIDGE = 1.0
@@ -93,7 +97,22 @@ def balanced_accuracies(answers: Integers, label_sets: Integers, tested: NDArray
     return np.asarray(np.nanmean(shares, axis=1), dtype=np.float64)
 
 
-def balanced_values(answers: Integers, labels: Integers) -> Floats:
-    """One value per item whose mean is the balanced accuracy, for its interval."""
-    kinds, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    return np.asarray((answers == labels) * labels.size / (kinds.size * sizes[codes]), dtype=np.float64)
+def balanced_interval(
+    answers: Integers, labels: Integers, clusters: Labels, *, level: float = 0.95, draws: int = 2000
+) -> Interval:
+    """Interval of the balanced accuracy: whole clusters are drawn with replacement, and each label weighs the same."""
+    codes, count = cluster_codes(clusters, labels.size)
+    if count < MINIMUM_CLUSTERS:
+        return too_few(count, level)
+    _, kinds = np.unique(labels, return_inverse=True)
+    own = kinds[:, None] == np.arange(kinds.max() + 1)
+    right = (answers == labels)[:, None]
+    if right.all() or not right.any():
+        return Interval(float(right.all()), float(right.all()), level, NO_VARIATION, count)
+    sums, sizes = (cluster_sums(table.astype(np.float64), codes, count)[0] for table in (own & right, own))
+    with warnings.catch_warnings():
+        # a draw may lack every item of every label
+        warnings.simplefilter("ignore", RuntimeWarning)
+        sample = np.nanmean(bootstrap_means(sums, sizes, draws=draws), axis=1)
+    low, high = expanded_percentiles(sample, count, level)
+    return Interval(low, high, level, CLUSTER_BOOTSTRAP, count)

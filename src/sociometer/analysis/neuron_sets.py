@@ -150,7 +150,7 @@ class SetTest(Struct, frozen=True):
     """The separation of each layer, compared with the largest of all layers in each shuffle."""
 
 
-def test_sets(
+def compare_sets(
     values: NeuronValues, label_sets: Integers, dimensions: Sequence[int], k: int, *, draws: int = 2000, seed: int = 0
 ) -> SetTest:
     """The sets of the first row of labels (the true one), tested against those of the other rows (shuffled ones)."""

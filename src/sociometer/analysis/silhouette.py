@@ -44,5 +44,7 @@ def _batch(distances: NDArray[np.float32], label_sets: Integers, kinds: int) -> 
     inside = sums[own].reshape(sets, items) / np.maximum(own_size - 1, 1)
     others = np.where(own | (sizes == 0), np.inf, sums / np.maximum(sizes, 1)).min(axis=2)
     larger = np.maximum(inside, others)
-    values = np.where((own_size > 1) & np.isfinite(others) & (larger > 0), (others - inside) / np.where(larger > 0, larger, 1), 0.0)
+    values = np.where(
+        (own_size > 1) & np.isfinite(others) & (larger > 0), (others - inside) / np.where(larger > 0, larger, 1), 0.0
+    )
     return np.asarray(values.mean(axis=1), dtype=np.float64)

@@ -96,7 +96,7 @@ def _drop(
 
 
 def _row(effects: Floats, own: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float, float, float]:
-    """Mean on the own items, on the others, their difference, and its p-value; the first row of `own` is the true one."""
+    """Means on the own items and on the others, their difference, its p-value; row 0 of `own` is the true one."""
     sizes = own.sum(axis=1)
     inside = (own @ effects) / np.maximum(sizes, 1)
     outside = (~own @ effects) / np.maximum(own.shape[1] - sizes, 1)

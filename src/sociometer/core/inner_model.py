@@ -80,6 +80,10 @@ class InnerModel(Protocol):
         """The log-probability of each option, per token, with these neurons switched off: questions × options."""
         ...
 
+    def memory(self) -> dict[str, float]:
+        """The peak memory so far in bytes, by place: `process`, and `device` on a GPU."""
+        ...
+
     def player_without(self, off: Sequence[int], name: str) -> Player:
         """A player that answers in words with these neurons switched off."""
         ...

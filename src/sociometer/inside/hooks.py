@@ -55,9 +55,7 @@ def recording(anatomy: Anatomy, mask: Any, last: Any) -> Iterator[Recorder]:
     ]
     for layer, (block, readout) in enumerate(zip(anatomy.blocks, anatomy.readouts, strict=True)):
         hooks.append(
-            block.register_forward_hook(
-                lambda module, args, output, layer=layer: recorder.see_state(layer + 1, output)
-            )
+            block.register_forward_hook(lambda module, args, output, layer=layer: recorder.see_state(layer + 1, output))
         )
         hooks.append(
             readout.register_forward_pre_hook(lambda module, args, layer=layer: recorder.see_neurons(layer, args[0]))
@@ -81,7 +79,9 @@ def switched_off(anatomy: Anatomy, neurons: Sequence[int]) -> Iterator[None]:
     for layer, places in by_layer.items():
         readout = anatomy.readouts[layer]
         off = torch.tensor(places, device=readout.weight.device)
-        hooks.append(readout.register_forward_pre_hook(lambda module, args, off=off: (_without(args[0], off), *args[1:])))
+        hooks.append(
+            readout.register_forward_pre_hook(lambda module, args, off=off: (_without(args[0], off), *args[1:]))
+        )
     try:
         yield
     finally:

@@ -1,5 +1,6 @@
 """Open weights from the inside: traces of passages and scores of options, computed in batches and kept on disk."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -165,9 +166,7 @@ class OpenModel:
         seen = [[1] * len(ids) + [0] * (longest - len(ids)) for ids in sequences]
         return torch.tensor(rows, device=self.device), torch.tensor(seen, device=self.device)
 
-    def option_scores(
-        self, questions: Sequence[OptionQuestion], off: Sequence[int], label: str
-    ) -> NDArray[np.float64]:
+    def option_scores(self, questions: Sequence[OptionQuestion], off: Sequence[int], label: str) -> NDArray[np.float64]:
         """The mean log-probability per token of each option, from the file where it is known."""
         silent = sorted(map(int, off))
         keys = [digest_of("options", self.revision, self._facts.dtype, question, silent) for question in questions]
@@ -199,7 +198,9 @@ class OpenModel:
 
         wholes = list(dict.fromkeys((tuple(prompt), tuple(answer[:-1])) for prompt, answer in sequences))
         ids, attention = self._padded([[*prompt, *begun] for prompt, begun in wholes])
-        wanted = sorted({place for prompt, begun in wholes for place in range(len(prompt) - 1, len(prompt) + len(begun))})
+        wanted = sorted(
+            {place for prompt, begun in wholes for place in range(len(prompt) - 1, len(prompt) + len(begun))}
+        )
         with torch.inference_mode():
             kept = torch.tensor(wanted, device=self.device)
             logits = self.loaded.model(
@@ -217,6 +218,21 @@ class OpenModel:
             picked = chosen[torch.arange(len(answer)), torch.tensor(answer, device=chosen.device)]
             values.append(float(picked.mean()))
         return values
+
+    def memory(self) -> dict[str, float]:
+        """The peak memory so far in bytes."""
+        found: dict[str, float] = {}
+        if sys.platform != "win32":
+            import resource
+
+            # macOS counts bytes, Linux kilobytes
+            unit = 1 if sys.platform == "darwin" else 1024
+            found["process"] = float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
+        if self.device.startswith("cuda"):
+            import torch
+
+            found["device"] = float(torch.cuda.max_memory_allocated())
+        return found
 
     def player_without(self, off: Sequence[int], name: str) -> Player:
         """A player that answers in words with these neurons switched off."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociometer.analysis.clusters import Floats, Integers, cluster_codes
-from sociometer.analysis.neuron_sets import test_sets
+from sociometer.analysis.neuron_sets import compare_sets
 from sociometer.analysis.shuffles import shuffled_within
 from sociometer.core.inner_model import Traces
 from sociometer.instruments.socialeval.abilities import dimension_of
@@ -86,7 +86,7 @@ def _result(
     labels = np.array([abilities.index(item.ability) if item.ability in abilities else -1 for item in items])
     groups, _ = cluster_codes([(item.question.cluster, item.question.language) for item in items], len(items))
     label_sets = shuffled_within(labels.astype(np.int64), groups, shuffles, seed)
-    test = test_sets(values, label_sets, dimensions, top, seed=seed)
+    test = compare_sets(values, label_sets, dimensions, top, seed=seed)
     true, null = test.true, test.null
 
     def mean(name: str) -> float:

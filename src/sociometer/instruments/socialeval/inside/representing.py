@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociometer.analysis.clusters import Integers, cluster_codes
-from sociometer.analysis.intervals import clustered_mean_interval
-from sociometer.analysis.linear_probe import balanced_accuracies, balanced_values, folds_of, probe_answers
+from sociometer.analysis.linear_probe import balanced_accuracies, balanced_interval, folds_of, probe_answers
 from sociometer.analysis.plane import plane
 from sociometer.analysis.shuffles import p_of_best, shuffled_within
 from sociometer.analysis.silhouette import cosine_distances, silhouettes
@@ -110,12 +109,9 @@ class _Layer:
     def __init__(self, study: Study, vectors: Floats32) -> None:
         answers = probe_answers(vectors, study.label_sets, study.folds)
         self.accuracies = balanced_accuracies(answers, study.label_sets, study.tested)
-        values = balanced_values(answers[0, study.tested], study.label_sets[0, study.tested])
         clusters = [cluster for cluster, tested in zip(study.clusters, study.tested, strict=True) if tested]
-        self.interval = clustered_mean_interval(values, clusters, binary=False, draws=2000)
-        self.silhouettes = (
-            None if study.condition.across else silhouettes(cosine_distances(vectors), study.label_sets)
-        )
+        self.interval = balanced_interval(answers[0, study.tested], study.label_sets[0, study.tested], clusters)
+        self.silhouettes = None if study.condition.across else silhouettes(cosine_distances(vectors), study.label_sets)
 
 
 def _summed_up(study: Study, found: Sequence[_Layer]) -> Representation:
