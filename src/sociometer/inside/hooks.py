@@ -89,5 +89,22 @@ def switched_off(anatomy: Anatomy, neurons: Sequence[int]) -> Iterator[None]:
             hook.remove()
 
 
+@contextmanager
+def only_at(model: Any, wanted: Sequence[tuple[int, int]]) -> Iterator[None]:
+    """Computes the logits of these places (text, token) alone: those of all tokens would not fit into memory."""
+    import torch
+
+    rows, places = (torch.tensor(numbers) for numbers in zip(*wanted, strict=True))
+
+    def chosen(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        return args[0][rows.to(args[0].device), places.to(args[0].device)].unsqueeze(0), *args[1:]
+
+    hook = model.get_output_embeddings().register_forward_pre_hook(chosen)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
 def _without(values: Any, off: Any) -> Any:
     return values.index_fill(-1, off, 0.0)

@@ -14,7 +14,7 @@ from sociometer.core.conversation import Player
 from sociometer.core.inner_model import OptionQuestion, Passage, Pooling
 from sociometer.inside.anatomy import Anatomy, anatomy_of
 from sociometer.inside.batches import BATCH_TOKENS, batches
-from sociometer.inside.hooks import recording, switched_off
+from sociometer.inside.hooks import only_at, recording, switched_off
 from sociometer.inside.tokens import Tokens
 from sociometer.inside.vector_files import ScoreBook, VectorFiles, digest_of, vectors_folder, write_whole
 from sociometer.models.open_weights import LoadedWeights, Weights, chosen_device, find_weights
@@ -178,7 +178,7 @@ class OpenModel:
         counts = max((len(options) for options in rows), default=1)
         parts = list(batches(lengths, max(1, self._batch_tokens // counts)))
         if not parts:
-            return np.array([self._scores.get(key) for key in keys], dtype=np.float64)
+            return self._known_scores(keys)
         with switched_off(self.anatomy, silent):
             for part in self._track(parts, label):
                 chosen = [entry for entry in flat if entry[0] in set(part)]
@@ -187,7 +187,14 @@ class OpenModel:
                 for (row, _), value in zip(chosen, values, strict=True):
                     kept.setdefault(keys[missing[row]], []).append(value)
                 self._scores.add({key: tuple(scores) for key, scores in kept.items()})
-        return np.array([self._scores.get(key) for key in keys], dtype=np.float64)
+        return self._known_scores(keys)
+
+    def _known_scores(self, keys: Sequence[str]) -> NDArray[np.float64]:
+        """The kept scores; a question with fewer options than others has −∞ in their place."""
+        rows = [self._scores.get(key) or () for key in keys]
+        most = max(map(len, rows), default=0)
+        filled = [[*row, *[-np.inf] * (most - len(row))] for row in rows]
+        return np.array(filled, dtype=np.float64).reshape(len(rows), most)
 
     def _log_probabilities(self, sequences: Sequence[tuple[list[int], list[int]]]) -> list[float]:
         """The mean log-probability per token of each answer after its prompt.
@@ -198,24 +205,19 @@ class OpenModel:
 
         wholes = list(dict.fromkeys((tuple(prompt), tuple(answer[:-1])) for prompt, answer in sequences))
         ids, attention = self._padded([[*prompt, *begun] for prompt, begun in wholes])
-        wanted = sorted(
-            {place for prompt, begun in wholes for place in range(len(prompt) - 1, len(prompt) + len(begun))}
-        )
-        with torch.inference_mode():
-            kept = torch.tensor(wanted, device=self.device)
-            logits = self.loaded.model(
-                input_ids=ids, attention_mask=attention, use_cache=False, logits_to_keep=kept
-            ).logits
-            if logits.shape[1] != len(wanted):
-                logits = logits[:, kept]
-        row_of = {whole: row for row, whole in enumerate(wholes)}
-        column_of = {place: column for column, place in enumerate(wanted)}
+        wanted = [
+            (row, place)
+            for row, (prompt, begun) in enumerate(wholes)
+            for place in range(len(prompt) - 1, len(prompt) + len(begun))
+        ]
+        with torch.inference_mode(), only_at(self.loaded.model, wanted):
+            logits = self.loaded.model(input_ids=ids, attention_mask=attention, use_cache=False).logits
+        found = torch.log_softmax(logits.reshape(len(wanted), -1).float(), dim=-1)
+        start_of = {wholes[row]: number for number, (row, _) in reversed(list(enumerate(wanted)))}
         values = []
         for prompt, answer in sequences:
-            row = row_of[tuple(prompt), tuple(answer[:-1])]
-            columns = [column_of[len(prompt) - 1 + place] for place in range(len(answer))]
-            chosen = torch.log_softmax(logits[row, columns].float(), dim=-1)
-            picked = chosen[torch.arange(len(answer)), torch.tensor(answer, device=chosen.device)]
+            start = start_of[tuple(prompt), tuple(answer[:-1])]
+            picked = found[list(range(start, start + len(answer))), answer]
             values.append(float(picked.mean()))
         return values
 

@@ -182,9 +182,9 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
 
 
 def _neuron_layers(view: InsideView, suffix: str) -> Iterator[Figure]:
-    for name, title, unit in (("density", "Density", "share"), ("separation", "Separation", "number")):
+    for name, title in (("density", "Density"), ("separation", "Separation")):
         points = [
-            CurvePoint(layer + 1, value, LANGUAGES[found.language])
+            CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
             for found in view.neurons
             for layer, value in enumerate(found.layer_density if name == "density" else found.layer_separation)
         ]
@@ -193,7 +193,7 @@ def _neuron_layers(view: InsideView, suffix: str) -> Iterator[Figure]:
             f"{title} of the ability neurons in each layer of {short(view)}",
             "Density: the share of a layer's neurons in the set of an ability, mean over abilities. Separation: overlap"
             " of two abilities of one dimension minus that of two dimensions. Both definitions are ours.",
-            chart=curve_chart(points, x_title="layer", y_title=name, unit=unit),
+            chart=curve_chart(points, x_title="layer", y_title=f"{name} in points", unit="points"),
         )
 
 

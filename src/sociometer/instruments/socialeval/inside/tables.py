@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sociometer.analysis.formatting import estimate, number, p_phrase
+from sociometer.analysis.formatting import estimate, number, p_phrase, plain_number
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Representation
 
@@ -63,20 +63,23 @@ def _told_apart(view: InsideView) -> str:
         said.append(f"{told} (layer {best.layer}, {p_phrase(best.p_accuracy)}; layer 0: {words})")
     if not said:
         return "too few questions for a probe."
-    clear = [each for each in _main(view) if (each.clearest.p_silhouette or 1.0) <= LEVEL]
-    clusters = (
-        "The dimensions form clusters "
-        + " and ".join(
-            f"{in_words(each.condition.title)} (silhouette {each.clearest.silhouette:.3f})" for each in clear
-        )
-        if clear
-        else "The dimensions form no clusters that shuffled labels do not form"
-    )
+    clusters = " ".join(map(_clusters_in_words, _main(view)))
     chance = number(1 / max(each.labels for each in _main(view)), "share", 0)
     return (
         f"a linear probe tells the dimension of an utterance from an unseen tree in {', '.join(said)}; chance is"
-        f" {chance}, and layer 0 knows only words. {clusters}."
+        f" {chance}, and layer 0 knows only words. {clusters}"
     )
+
+
+def _clusters_in_words(each: Representation) -> str:
+    """Whether the dimensions form clusters: nearer than shuffled labels, and nearer than to the next dimension."""
+    layer, where = each.clearest, in_words(each.condition.title)
+    facts = f"(silhouette {plain_number(layer.silhouette or 0.0, 3)}, {p_phrase(layer.p_silhouette or 1.0)})"
+    if (layer.p_silhouette or 1.0) > LEVEL:
+        return f"The dimensions are no nearer to each other {where} than shuffled labels {facts}."
+    if (layer.silhouette or 0.0) <= 0:
+        return f"Utterances of one dimension are nearer {where} than shuffled labels, but form no clusters {facts}."
+    return f"The dimensions form clusters {where} {facts}."
 
 
 def _joint(neurons: Sequence[NeuronResult]) -> NeuronResult | None:
