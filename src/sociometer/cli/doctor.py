@@ -23,6 +23,7 @@ from sociometer.store.store import Store
 
 _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),
+    "transformers": ("hf", "runs open weights in process, in batches"),
     "pyarrow": ("frame", "gives data frames and exports to Parquet"),
     "torch": ("train", "trains hold'em opponents"),
     "zstandard": ("posts", "reads compressed dumps of posts"),

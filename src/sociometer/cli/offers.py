@@ -89,9 +89,9 @@ def models(ctx: click.Context, incomplete: str) -> Offers:
 
 def _other_models() -> Offers:
     from sociometer.models.baselines import baselines
-    from sociometer.models.pull import PULLABLE
+    from sociometer.models.local_files import local_models
 
-    yield from ((f"local/{name}", model.help) for name, model in PULLABLE.items())
+    yield from ((f"local/{name}", what) for name, what in local_models().items())
     yield from ((f"baseline/{name}", what) for name, what in baselines().items())
     yield from (
         ("scripted/", "replies from a file"),
@@ -116,9 +116,9 @@ def roles(ctx: click.Context, incomplete: str) -> Offers:
 
 def pullable(ctx: click.Context, incomplete: str) -> Offers:
     """The models that `models pull` fetches."""
-    from sociometer.models.pull import PULLABLE
+    from sociometer.models.local_files import local_models
 
-    return ((name, model.help) for name, model in PULLABLE.items())
+    return local_models().items()
 
 
 def runs(ctx: click.Context, incomplete: str) -> Offers:

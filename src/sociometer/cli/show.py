@@ -127,7 +127,7 @@ def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
             yield f"[{event.role}{place} thinks]"
             yield event.reply.reasoning
         yield f"[{event.role}{place}: {event.model}]"
-        yield event.reply.text
+        yield event.reply.shown
         said = msgspec.structs.replace(event.messages[0], role="assistant", content=event.reply.text)
         seen[event.role, event.branch] = (*event.messages, said)
 

@@ -31,6 +31,10 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     cluster: str = "item"
     limit: Literal["item", "cluster"] = "item"
     """What `--limit` counts: items, or clusters with all their items."""
+    base: bool = False
+    """Whether it has a text form for base models (`--base`)."""
+    probability: bool = False
+    """Whether its choices can be read from probabilities (`--answer probability`)."""
 
 
 class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):

@@ -105,6 +105,18 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     logprobs: tuple[TokenLogprob, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
 
+    @property
+    def shown(self) -> str:
+        """The reply as a transcript shows it: its text, or the log-probability of each continuation."""
+        if not self.likelihoods:
+            return self.text
+        lines = (
+            f"{one.text.strip()}: {'' if one.listed else 'below '}{one.logprob:.3f}"
+            + (f" ({one.tokens} tokens)" if one.tokens > 1 else "")
+            for one in self.likelihoods
+        )
+        return "\n".join(("log-probabilities", *lines))
+
 
 class Identity(Struct, frozen=True, omit_defaults=True):
     """The identity of a player in the journal.

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 import sociometer
+from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Player
 from sociometer.core.errors import UsageError, unknown
@@ -120,7 +121,7 @@ def make_plan(
     the configuration of a stored run: the variables of keys that the user named again, by role.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
-    names = tuple(config.tasks) or instrument.card.default_tasks()
+    names = _tasks(config, instrument.card)
     plan = Plan(
         structs.replace(config, tasks=names, settings=dict(settings)),
         instrument,
@@ -141,6 +142,23 @@ def make_plan(
     )  # fmt: skip
     _refuse_unknown_prices(config, bindings, plan.prices)
     return structs.replace(plan, bindings=bindings)
+
+
+def _tasks(config: RunConfig, card: Card) -> tuple[str, ...]:
+    """The tasks to play; without a choice of the user, those that can be answered in the chosen way."""
+    able = {
+        task.name
+        for task in card.task
+        if (task.base or not config.base) and (task.probability or config.answer != "probability")
+    }
+    names = tuple(config.tasks) or tuple(task for task in card.default_tasks() if task in able)
+    for name in names or card.default_tasks()[:1]:
+        if card.task_card(name).name not in able:
+            option = "--base" if config.base and not card.task_card(name).base else "--answer probability"
+            what = "text form for base models" if option == "--base" else "choices to read from probabilities"
+            known = f"; tasks of {card.name} that do: {', '.join(sorted(able))}" if able else ""
+            raise UsageError(f"{card.name}/{name} has no {what}, so it cannot be played with {option}{known}.")
+    return names
 
 
 def _with_chosen_items(plan: Plan) -> Plan:

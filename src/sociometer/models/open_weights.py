@@ -12,7 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.models.pull import PULLABLE, checksum, verified
+from sociometer.models.llama import whole_number
+from sociometer.models.local_files import local_models, verified_file
+from sociometer.models.pull import checksum
 
 DEVICES = ("cpu", "cuda", "mps")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
@@ -52,6 +54,8 @@ class Weights(Struct, frozen=True):
             # A GGUF file is read as it is; elsewhere only safetensors, because a pickle can execute code.
             safe = {} if self.gguf_file else {"use_safetensors": True}
             model = transformers.AutoModelForCausalLM.from_pretrained(self.folder, dtype=dtype, **source, **safe)
+        if place == "cpu" and (threads := _threads()):
+            torch.set_num_threads(threads)
         return LoadedWeights(model.to(place).eval(), tokenizer, place)
 
 
@@ -71,8 +75,8 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     """
     _imports()
     path = Path(name).expanduser()
-    if name in PULLABLE and not path.exists():
-        found = verified(name)
+    if name in local_models() and not path.exists():
+        found = verified_file(name)
         if found is None:
             raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
         path = found
@@ -101,6 +105,18 @@ def chosen_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _threads() -> int:
+    """The number of threads on the CPU, from SOCIOMETER_THREADS; 0 means what torch chooses.
+
+    On a busy machine threads wait for each other in a loop, so half as many are used there.
+    """
+    chosen = whole_number("SOCIOMETER_THREADS")
+    if chosen:
+        return chosen
+    cores = os.cpu_count() or 1
+    return max(1, cores // 2) if hasattr(os, "getloadavg") and os.getloadavg()[0] > cores else 0
 
 
 def _imports() -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from sociometer.analysis.calibration import with_calibration
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Source, Task
 from sociometer.instruments.egosocial import build, figures, items, play, scoring
@@ -25,8 +26,8 @@ def scenes(
 ) -> Task[Scene, Picks]:
     """A static scenario: scenes from one source, each told and asked in turn, with a summary of its own."""
     return Task(
-        name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score, summarise=summarise,
-        first_replies=Picks.first_replies,
+        name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score,
+        summarise=with_calibration(summarise), first_replies=Picks.first_replies,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Message, Sampling, system, user
 from sociometer.core.reply_kind import Asked
 from sociometer.core.task import Session
-from sociometer.elicit import Vote, answer_line, ask_choice, render_options, with_room
+from sociometer.elicit import Chances, Vote, answer_line, ask_choice, render_options, with_room
 from sociometer.instruments.egosocial.scene import Scene, Telling
 
 SAMPLING = Sampling(temperature=0, max_tokens=200)
@@ -19,11 +19,13 @@ class Pick(Struct, frozen=True, omit_defaults=True):
     picked: int | None
     rule: str
     asked: Asked = Asked()
+    chances: Chances | None = None
+    """The probabilities that it was read from; None where a reply was read."""
 
     @property
     def vote(self) -> Vote:
         """The pick as a vote in the order of the options."""
-        return Vote((), self.picked, self.rule, self.asked)
+        return Vote((), self.picked, self.rule, self.asked, chances=self.chances)
 
 
 class Picks(Struct, frozen=True):
@@ -61,4 +63,4 @@ async def _pick(item: Scene, telling: Telling, session: Session) -> Pick:
         session, messages, telling.options, key=telling.answer, sampling=with_room(session, SAMPLING),
         language=language, telling=telling.name,
     )  # fmt: skip
-    return Pick(telling.name, vote.picked, vote.rule, vote.asked)
+    return Pick(telling.name, vote.picked, vote.rule, vote.asked, vote.chances)

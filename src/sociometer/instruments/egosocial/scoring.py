@@ -10,7 +10,8 @@ from sociometer.analysis.measures import Observation, grouped_measures, mean_mea
 from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
-from sociometer.core.task import RunView, Score
+from sociometer.core.task import Forecast, RunView, Score
+from sociometer.elicit import forecasts
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
 
@@ -26,7 +27,7 @@ KEY_NOTE = (
 def score(item: Scene, outcome: Picks) -> Score:
     """Right or wrong for each telling; an unreadable reply is wrong and counted."""
     values: dict[str, float] = {}
-    unreadable = 0
+    unreadable, made = 0, tuple[Forecast, ...]()
     for telling in item.tellings:
         pick = outcome.of(telling.name)
         if pick is None:
@@ -37,8 +38,9 @@ def score(item: Scene, outcome: Picks) -> Score:
             values[f"{telling.name}_official"] = float(pick.picked == telling.official)
         if telling.home is not None:
             values["home"] = float(pick.picked == telling.home)
+        made += forecasts(pick.chances, telling.answer, telling.name)
     replies = count_replies(pick.vote.how for pick in outcome.picks)
-    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies)
+    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies, forecasts=made)
 
 
 def summarise_generated(run: Run) -> Summary:

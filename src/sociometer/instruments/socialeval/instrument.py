@@ -3,6 +3,7 @@
 from functools import partial
 from pathlib import Path
 
+from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer, most_votes
 from sociometer.instruments.socialeval import figures, items, play, scoring
@@ -32,7 +33,7 @@ INSTRUMENT = Instrument(
             items=items.ability_questions,
             play=play.answer,
             score=scoring.score_answer,
-            summarise=scoring.summarise_answers,
+            summarise=with_calibration(scoring.summarise_answers),
             first_replies=partial(ChoiceAnswer.first_replies, decide=most_votes),
         ),
         # Whether multiple choice reflects generation: the subject speaks first, then chooses.
