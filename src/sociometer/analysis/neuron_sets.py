@@ -109,9 +109,9 @@ class SetStatistics(Struct, frozen=True):
 def set_statistics(sets: NDArray[np.int32], dimensions: Integers, layers: int, width: int) -> SetStatistics:
     """The statistics of one row of sets (labels × k); `dimensions` numbers the dimension of each label."""
     kinds = len(sets)
-    member = np.zeros((kinds, layers * width), dtype=np.float32)
-    np.put_along_axis(member, np.where(sets < 0, 0, sets).astype(np.int64), 1.0, axis=1)
-    member = member.reshape(kinds, layers, width)
+    flat = np.zeros((kinds, layers * width), dtype=np.float32)
+    np.put_along_axis(flat, sets.astype(np.int64), 1.0, axis=1)
+    member = flat.reshape(kinds, layers, width)
     common = np.einsum("ilw,jlw->lij", member, member, optimize=True)
     sizes = member.sum(axis=2).T
     either = sizes[:, :, None] + sizes[:, None, :] - common

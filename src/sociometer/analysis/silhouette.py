@@ -16,7 +16,7 @@ def cosine_distances(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """1 − cosine of each pair of rows; a row of zeros is at distance 1 from all others."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.where(lengths > 0, lengths, 1)
-    distances = np.clip(1 - unit @ unit.T, 0, 2)
+    distances = np.clip(1 - unit @ unit.T, 0, 2).astype(np.float32)
     np.fill_diagonal(distances, 0)
     return distances
 

@@ -90,7 +90,7 @@ def _drop(
 ) -> Drop:
     chosen = np.flatnonzero(owner == column)
     values = effects[row, chosen]
-    interval = clustered_mean_interval(values, [clusters[place] for place in chosen], binary=False)
+    interval = clustered_mean_interval(values, [clusters[place] for place in chosen.tolist()], binary=False)
     mean = float(against_none[chosen].mean())
     return Drop(labels[row], labels[column], float(values.mean()), interval, int(chosen.size), mean)
 

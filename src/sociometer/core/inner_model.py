@@ -66,9 +66,21 @@ class InnerModel(Protocol):
     name: str
     revision: str
     device: str
-    parameters: int
-    layers: int
-    width: int
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters."""
+        ...
+
+    @property
+    def layers(self) -> int:
+        """The number of layers."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """The number of neurons in the feed-forward block of a layer."""
+        ...
 
     def traces(self, passages: Sequence[Passage], label: str) -> Traces:
         """The states and neurons on each passage; computes only what is in no file yet."""

@@ -101,7 +101,7 @@ class CommandContext:
         )
         if player is not None:
             config = structs.replace(config, subject=player.identity.name)
-        players = {SUBJECT: player} if player is not None else None
+        players = {config.subject: player} if player is not None else None
         played = self._engine.run(config, items, continue_unfinished=True, players=players)
         self.failures.update(played.progress.failed)
         if played.ending.status is RunStatus.STOPPED:

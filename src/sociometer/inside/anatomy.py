@@ -37,8 +37,10 @@ def anatomy_of(model: Any, name: str) -> Anatomy:
     import torch
 
     lists = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module)]
-    alike = [module for module in lists if len({type(part) for part in module}) == 1]
-    blocks = tuple(max(alike, key=len, default=()))
+    blocks: tuple[Any, ...] = ()
+    for module in lists:
+        if len(module) > len(blocks) and len({type(part) for part in module}) == 1:
+            blocks = tuple(module)
     hidden = int(model.get_input_embeddings().weight.shape[1])
     readouts = tuple(_readout(block) for block in blocks)
     widths = {_inputs(module) for module in readouts if module is not None}

@@ -270,4 +270,4 @@ class StoredTraces:
 
     def weights(self, layer: int) -> NDArray[np.float32]:
         """The mean absolute weight that each neuron feeds."""
-        return self._weights[layer]
+        return np.asarray(self._weights[layer], dtype=np.float32)

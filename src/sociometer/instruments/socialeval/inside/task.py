@@ -43,12 +43,11 @@ def summarise_views(run: RunView[LookedAt, InsideView]) -> Summary:
             continue
         group = {"told apart": condition.level, "language": condition.title}
         best, clearest = each.best, each.clearest
-        facts = {"items": each.items, "clusters": each.trees}
         note = f"layer {best.layer}, p {best.p_accuracy:.3f}"
-        measures.append(Measure("probe", best.accuracy, group, best.interval, note=note, **facts))
+        measures.append(Measure("probe", best.accuracy, group, best.interval, each.items, each.trees, note=note))
         if not condition.across:
             note = f"layer {clearest.layer}, p {clearest.p_silhouette or 1:.3f}"
-            measures.append(Measure("silhouette", clearest.silhouette, group, note=note, **facts))
+            measures.append(Measure("silhouette", clearest.silhouette, group, None, each.items, each.trees, note=note))
     for found in view.neurons:
         note = f"p {found.p_separation:.3f}"
         measures.append(
