@@ -69,10 +69,13 @@ def test_a_score_is_the_weight_times_the_norm_beyond_the_reference():
 def test_the_best_of_all_layers_are_kept():
     values = Planted(0.0)
     (sets,) = top_sets(values, values.labels[None], KINDS, 5)
-    scores = np.concatenate(
-        [label_scores(values.squares(layer), values.tokens, values.labels[None], KINDS, values.reference(layer), values.weights(layer))[0] for layer in range(LAYERS)],
-        axis=1,
-    )  # fmt: skip
+    by_layer = [
+        label_scores(
+            values.squares(layer), values.tokens, values.labels[None], KINDS, values.reference(0), values.weights(0)
+        )
+        for layer in range(LAYERS)
+    ]
+    scores = np.concatenate(by_layer, axis=2)[0]
     for label in range(KINDS):
         assert set(sets[label]) == set(np.argsort(-scores[label])[:5])
 

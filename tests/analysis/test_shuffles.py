@@ -1,4 +1,4 @@
-"""Labels are shuffled inside their groups, and the best of many statistics is compared with the best of each shuffle."""
+"""Labels are shuffled inside their groups; the best of many statistics is compared with the best of each shuffle."""
 
 import numpy as np
 import pytest

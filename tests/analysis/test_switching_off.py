@@ -14,7 +14,7 @@ def measured(own, everywhere, seed=0):
     """Scores of 90 items in 15 trees, if neurons cost `own` on their own items and `everywhere` on all."""
     generator = np.random.default_rng(seed)
     whole = generator.normal(0.6, 0.1, size=90)
-    without = np.stack([whole - everywhere - own * (OWNER == label) for label in range(3)])
+    without = np.stack([whole - everywhere - own * (label == OWNER) for label in range(3)])
     without += generator.normal(0, 0.05, size=without.shape)
     control = whole + generator.normal(0, 0.05, size=without.shape)
     return drops(LABELS, whole, without, control, OWNER, TREES.tolist(), TREES, draws=500)

@@ -181,7 +181,8 @@ class OpenModel:
             return self._known_scores(keys)
         with switched_off(self.anatomy, silent):
             for part in self._track(parts, label):
-                chosen = [entry for entry in flat if entry[0] in set(part)]
+                own = set(part)
+                chosen = [entry for entry in flat if entry[0] in own]
                 values = self._log_probabilities([rows[row][option] for row, option in chosen])
                 kept: dict[str, list[float]] = {}
                 for (row, _), value in zip(chosen, values, strict=True):

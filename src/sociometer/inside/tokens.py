@@ -10,6 +10,8 @@ class Tokens:
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
+        # The same questions are asked again for every set of neurons.
+        self._questions: dict[tuple[OptionQuestion, int], list[tuple[list[int], list[int]]]] = {}
         first = tokenizer("")["input_ids"][:1]
         self._start = list(first) if first and first[0] == tokenizer.bos_token_id else []
 
@@ -29,6 +31,11 @@ class Tokens:
 
     def question(self, question: OptionQuestion, longest: int) -> list[tuple[list[int], list[int]]]:
         """The tokens of the prompt and of each option; the beginning of a prompt that is too long is left out."""
+        if (question, longest) not in self._questions:
+            self._questions[question, longest] = self._question(question, longest)
+        return self._questions[question, longest]
+
+    def _question(self, question: OptionQuestion, longest: int) -> list[tuple[list[int], list[int]]]:
         answers = [self.plain(text) or self.plain(" ") for text in question.continuations]
         template = question.chat and getattr(self._tokenizer, "chat_template", None)
         if template:

@@ -11,6 +11,7 @@ from planted_model import ABILITIES, make_model, planted_neurons, write_trees
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import Passage
+from sociometer.inside import open_model
 from sociometer.instruments.socialeval.inside import representing
 from sociometer.instruments.socialeval.inside.causing import right_scores
 from sociometer.instruments.socialeval.inside.figures import inside_figures
@@ -214,3 +215,22 @@ def test_a_reference_text_is_read_by_paragraphs(tmp_path):
     (tmp_path / "text.txt").write_text("\n \n", encoding="utf-8")
     with pytest.raises(UsageError, match="empty"):
         file_passages(tmp_path / "text.txt")
+
+
+def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
+    """SmolLM2 on a few bundled utterances; loading it takes most of the time."""
+    words = ["--model", f"hf/{embedded_model}", "--language", "en", "--limit", "24", "--story-tokens", "16"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOCIOMETER_STORE", str(room / "real.db"))
+        patch.setenv("SOCIOMETER_DEVICE", "cpu")
+        patch.setattr(representing, "MULTIPLES", 1)
+        patch.setattr(open_model, "vectors_folder", lambda: room / "real")
+        out = io.StringIO()
+        with redirect_stdout(out):
+            rest = ["--least", "2", "--answers", "none", "--shuffles", "19", "--json"]
+            assert run_command(["inside", "socialeval", *words, *rest]) == 0
+    (view,) = json.loads(out.getvalue())["data"]["views"]
+    assert (view["layers"], view["width"], view["computed"]) == (30, 1536, 48)
+    assert view["parameters"] == 134_515_008
+    assert {each["condition"]["fit_on"] for each in view["representations"]} == {"en"}
+    assert all(len(each["layers"]) == 31 for each in view["representations"])

@@ -12,7 +12,7 @@ from sociometer.analysis.charts.heatmap import heat_map
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.analysis.formatting import bracketed_interval, number
 from sociometer.core.measure import Figure
-from sociometer.instruments.socialeval.abilities import DIMENSIONS, dimension_of
+from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.inside.tables import (
     LANGUAGES,
     SCALE_CAVEAT,
@@ -52,8 +52,8 @@ def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
 def _planes(view: InsideView, suffix: str) -> Iterator[Figure]:
     layers = sorted({spot.layer for spot in view.spots})
     state = "mean over the utterance" if view.spot_pooling == "mean" else "last token"
-    order = list(DIMENSIONS)
-    spots = sorted(view.spots, key=lambda spot: (spot.layer, order.index(dimension_of(spot.ability))))
+    # the abilities of a dimension are side by side in the inventory, so legends have its order
+    spots = sorted(view.spots, key=lambda spot: (spot.layer, ABILITIES.index(spot.ability)))
     large = [spot for spot in spots if spot.layer == view.layer]
     chosen = "chosen by the user" if view.layer_chosen else "the layer with the best probe, so the clearest picture"
     yield Figure(

@@ -139,9 +139,10 @@ def _summed_up(study: Study, found: Sequence[_Layer]) -> Representation:
 
 
 def drawn_layers(layers: int, chosen: int) -> list[int]:
-    """The layers to draw: the first, the last, some evenly between them, and the chosen one."""
+    """The layers to draw: the first, the last, some evenly between them; the chosen one replaces the nearest."""
     even = np.linspace(0, layers, min(MULTIPLES, layers + 1)).round().astype(int).tolist()
-    return sorted({*even, chosen})
+    nearest = min(even, key=lambda layer: abs(layer - chosen))
+    return sorted({chosen if layer == nearest else layer for layer in even})
 
 
 def spots(
