@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, draw, blind and build."""
+"""The instrument's own commands: lint, draw, blind and build here, inside in its own folder."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from sociometer.instruments.socialeval.build.stages import (
     wrong_parts,
 )
 from sociometer.instruments.socialeval.drawing import draw_tree, page
+from sociometer.instruments.socialeval.inside.command import inside as inside
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.solution import solve

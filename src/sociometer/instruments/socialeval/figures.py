@@ -21,6 +21,8 @@ from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
 from sociometer.instruments.socialeval.findings import PEOPLE_GAP
+from sociometer.instruments.socialeval.inside.figures import inside_figures
+from sociometer.instruments.socialeval.inside.task import stored_views
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
@@ -41,13 +43,17 @@ _LEVELS = (
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     """All figures, by task."""
-    by_task = {name: [run for run in runs if run.task == name] for name in ("goals", "abilities", "utterances")}
+    by_task = {
+        name: [run for run in runs if run.task == name] for name in ("goals", "abilities", "utterances", "inside")
+    }
     found: list[Figure] = []
     if by_task["goals"]:
         found += _goals(by_task["goals"])
     if by_task["abilities"]:
         found += _abilities(by_task["abilities"])
     found += _together(by_task["utterances"])
+    if by_task["inside"]:
+        found += inside_figures(stored_views(by_task["inside"]))
     return found
 
 
