@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 import sociometer
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Player
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.prompts import Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings
@@ -29,6 +29,17 @@ _UNREPEATABLE = ("human", "replay")
 """Players that reply in order: restarting in the middle would give other replies."""
 
 
+class SkippedTask(Struct, frozen=True):
+    """A task of the official suite that is not played, and the files that it lacks."""
+
+    task: str
+    missing: tuple[str, ...]
+
+    def __str__(self) -> str:
+        more = f" and {len(self.missing) - 1} more" if len(self.missing) > 1 else ""
+        return f"task {self.task} skipped: official file '{self.missing[0]}'{more} not found"
+
+
 class Plan(Struct, frozen=True):
     """The plan of a run; its configuration has all tasks and settings."""
 
@@ -41,6 +52,8 @@ class Plan(Struct, frozen=True):
     prices: Prices
     command_items: tuple[Item, ...] | None = None
     """Items from a command, in place of the task's own."""
+    skipped: tuple[SkippedTask, ...] = ()
+    """Tasks of the official suite whose files are missing."""
 
     def source(self) -> Source:
         """The source of items."""
@@ -120,7 +133,7 @@ def make_plan(
     the configuration of a stored run: the variables of keys that the user named again, by role.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
-    names = tuple(config.tasks) or instrument.card.default_tasks()
+    names = tuple(config.tasks) or instrument.card.default_tasks(official=config.official)
     plan = Plan(
         structs.replace(config, tasks=names, settings=dict(settings)),
         instrument,
@@ -131,6 +144,8 @@ def make_plan(
         read_prices(),
         None if items is None else tuple(items),
     )
+    if not config.tasks and config.official:
+        plan = _without_missing_files(plan)
     if config.items and items is None:
         plan = _with_chosen_items(plan)
     if bindings is not None:
@@ -141,6 +156,23 @@ def make_plan(
     )  # fmt: skip
     _refuse_unknown_prices(config, bindings, plan.prices)
     return structs.replace(plan, bindings=bindings)
+
+
+def _without_missing_files(plan: Plan) -> Plan:
+    """The plan without the tasks whose official files are missing; a DataError if no task is left."""
+    source, card = plan.source(), plan.instrument.card
+    missing = {
+        task.name: tuple(file.name for file in card.files_of(task.name) if source.find(file.name) is None)
+        for task in plan.tasks
+    }
+    tasks = tuple(task for task in plan.tasks if not missing[task.name])
+    skipped = tuple(SkippedTask(name, files) for name, files in missing.items() if files)
+    if skipped and not tasks:
+        raise DataError(
+            f"no official file of {card.name} found; run 'sociometer data fetch {card.name}' or give --data DIR."
+        )
+    config = structs.replace(plan.config, tasks=tuple(task.name for task in tasks))
+    return structs.replace(plan, config=config, tasks=tasks, skipped=skipped)
 
 
 def _with_chosen_items(plan: Plan) -> Plan:

@@ -135,7 +135,7 @@ def test_converted_questions_become_pairs(data, tmp_path):
     commands.build(FakeContext(data), options(out=str(tmp_path / "c.jsonl")))
     show = Rehearsal(load("egosocial"), {}, {"converted": str(tmp_path / "c.jsonl")}, data=data)
     scenes = list(load("egosocial").task("tombench").items(show.source()))
-    assert [len(scene.tellings) for scene in scenes] == [2, 1, 1]
+    assert [len(scene.tellings) for scene in scenes] == [2]
     third, first = scenes[0].tellings
     assert (third.answer, first.answer, first.name) == (1, 1, "first")
     assert scenes[0].facets["measures"] == "socialization"

@@ -9,8 +9,10 @@ from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.egosocial import items
+from sociometer.instruments.egosocial import items, released
 from sociometer.instruments.egosocial.build import accepted, drafts_of, json_lines, read_sheet, review_sheet
+from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
+from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.agreement import agreement_table, disagreements
@@ -76,8 +78,23 @@ def lint(context: CommandContext, options: Settings) -> Result:
             wrote.append(
                 context.write(Path(options.text("out")), write_sheet(table.columns, table.rows, guard_formulas=True))
             )
+    if (games := source.find(released.GAME_PROCESS)) is not None:
+        tables.append(_released_games(released.read_games(games)))
     finding = f"{sum(map(len, scenes.values()))} scenes, {len(faults) or 'no'} faults."
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)
+
+
+def _released_games(games: Iterable[released.ReleasedGame]) -> Table:
+    """How much of what real models wrote in the released blackjack games the reader of beliefs can read."""
+    counts: Counter[str] = Counter()
+    for game in games:
+        counts["games"] += 1
+        for turn in game.dialogue:
+            said = read_statement(turn.assistant)
+            counts["decisions"] += 1
+            counts["both beliefs read"] += bool(said.self_belief and said.external_belief)
+            counts["move read"] += said.action in MOVES
+    return Table("released-games", "Released blackjack games", ("what", "count"), tuple(counts.items()))
 
 
 def _faults(scenes: list[Scene]) -> Iterable[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Source, Task
-from sociometer.instruments.egosocial import build, figures, items, play, scoring
+from sociometer.instruments.egosocial import build, figures, items, play, scoring, suite
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
@@ -39,6 +39,7 @@ INSTRUMENT = Instrument(
         scenes("newworld", items.newworld, scoring.summarise_world),
         scenes("tomi", items.tomi, scoring.summarise_tomi),
         scenes("tombench", items.tombench, scoring.summarise_tombench),
+        scenes("socialfirst", items.socialfirst, scoring.summarise_socialfirst),
         scenes("counterfactual-official", items.counterfactual_official, scoring.summarise_official),
         # A builder puts ToMBench in the first person.
         Task(
@@ -85,4 +86,5 @@ INSTRUMENT = Instrument(
     figures=figures.figures,
     beside=figures.beside,
     reproduce=reproduce.rows,
+    paper_tables=suite.tables,
 )

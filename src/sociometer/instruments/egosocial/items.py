@@ -5,6 +5,7 @@ from pathlib import Path
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Source
+from sociometer.instruments.egosocial.released import COUNTERFACT, SOCIALFIRST, first_person_scenes
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.generate import Difficulty
 from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
@@ -18,7 +19,6 @@ from sociometer.instruments.egosocial.worlds.newworld import world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"
-COUNTERFACT = "egosocialarena/counterfact.jsonl"
 
 
 def tomi(source: Source) -> Iterator[Scene]:
@@ -54,19 +54,23 @@ def counterfactual_official(source: Source) -> Iterator[Scene]:
     return official_scenes(source.path(COUNTERFACT))
 
 
+def socialfirst(source: Source) -> Iterator[Scene]:
+    """The authors' first-person ToMBench file."""
+    return first_person_scenes(source.path(SOCIALFIRST))
+
+
 def newworld(source: Source) -> Iterator[Scene]:
     """Our stories of new worlds."""
     return world_scenes()
 
 
 def tombench(source: Source) -> Iterator[Scene]:
-    """ToMBench in one language: in the third person, and in the first person where a conversion exists.
+    """ToMBench in one language: what is converted, in both persons; with `--perspective third` all of it in the third.
 
-    Without `--converted FILE` the conversions that come with Sociometer are used. With `--perspective first` only what
-    is converted is asked.
+    Without `--converted FILE` the conversions that come with Sociometer are used.
     """
     language = source.settings.text("language")
-    first_only = source.settings.text("perspective") == "first"
+    everything = source.settings.text("perspective") == "third"
     questions = list(read_folder(source.path(TOMBENCH)))
     given = source.settings.text("converted")
     converted = _conversions(given, language) if given else _shipped(questions, language)
@@ -78,7 +82,7 @@ def tombench(source: Source) -> Iterator[Scene]:
             source.settings.text("converted"),
         )
     for question in questions:
-        if not first_only or question.id in converted:
+        if everything or question.id in converted:
             yield _tombench_scene(question, language, converted.get(question.id))
 
 

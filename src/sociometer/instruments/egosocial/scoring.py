@@ -69,7 +69,8 @@ def summarise_tomi(run: Run) -> Summary:
 
 def summarise_tombench(run: Run) -> Summary:
     """Accuracy by ability, test and what is measured; the paired difference where conversions were given."""
-    return _summarise_pairs(run, ["third", "first"], ["ability", "test", "measures", "options"])
+    summary = _summarise_pairs(run, ["third", "first"], ["ability", "test", "measures", "options"])
+    return msgspec.structs.replace(summary, series=_chance_series(run))
 
 
 def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[str, ...]]) -> Summary:
@@ -114,6 +115,17 @@ def summarise_world(run: Run) -> Summary:
 def summarise_official(run: Run) -> Summary:
     """Accuracy on the authors' counterfactual file, which has no factual versions."""
     return Summary(tuple(_measures(run, "counterfactual")))
+
+
+def summarise_socialfirst(run: Run) -> Summary:
+    """Accuracy on the authors' first-person ToMBench file by ability; two or four options, so chance is given."""
+    return Summary(tuple(_measures(run, "first", ["ability"])), series=_chance_series(run))
+
+
+def _chance_series(run: Run) -> dict[str, float]:
+    """What guessing earns on the items played, which have different numbers of options."""
+    chances = [1 / len(item.tellings[0].options) for item, _, _ in run.scored()]
+    return {"chance": sum(chances) / len(chances)} if chances else {}
 
 
 def _measures(run: Run, value: str, by: Sequence[str | tuple[str, ...]] = (), telling: str = "") -> Iterator[Measure]:
