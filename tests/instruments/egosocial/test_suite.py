@@ -57,11 +57,11 @@ def test_a_task_that_is_named_is_never_skipped(tmp_path):
         found.item_lists()
 
 
-def test_without_official_files_the_default_tasks_are_as_before():
+def test_without_official_files_our_own_items_are_played():
     config = RunConfig(instrument="egosocial", subject="baseline/random")
     found = make_plan(config, load("egosocial"), bindings={})
     assert [task.name for task in found.tasks] == [
-        "generated", "counterfactual", "newworld", "blackjack", "numbers", "holdem",
+        "generated", "counterfactual", "newworld", "customs", "blackjack", "numbers", "holdem",
     ]  # fmt: skip
 
 

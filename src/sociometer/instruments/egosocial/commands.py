@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.egosocial import items, released
+from sociometer.instruments.egosocial import controls, items, released
 from sociometer.instruments.egosocial.build import accepted, drafts_of, json_lines, read_sheet, review_sheet
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
 from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
@@ -20,7 +20,7 @@ from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.sheets import write_sheet
 
-__all__ = ["babysitting", "build", "characters", "grade", "lint", "train"]
+__all__ = ["babysitting", "build", "characters", "grade", "lint", "probe", "train"]
 
 
 def build(context: CommandContext, options: Settings) -> Result:
@@ -56,6 +56,19 @@ def _sheet_given(options: Settings) -> Path:
     return path
 
 
+def probe(context: CommandContext, options: Settings) -> Result:
+    """Plays fresh stories with all matched controls for every subject, and compares the tellings in pairs."""
+    if not context.subjects:
+        raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
+    context.expect(len(context.subjects))
+    runs = []
+    for subject in context.subjects:
+        run = context.play("generated", subject=subject, settings={"perspective": "controls"})
+        runs.append((run.subject, run.view("generated")))
+    contrasts = controls.contrast_table(runs)
+    return Result((controls.accuracy_table(runs), contrasts), finding=controls.finding(contrasts))
+
+
 def lint(context: CommandContext, options: Settings) -> Result:
     """Checks the bundled and generated scenes, and the official ToMi file if it is available."""
     source = context.source()
@@ -63,6 +76,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
         "generated": list(items.generated(source)),
         "counterfactual": list(items.counterfactual(source)),
         "newworld": list(items.newworld(source)),
+        "customs": list(items.customs(source)),
     }
     archive = source.find(items.TOMI)
     if archive is not None:

@@ -37,6 +37,7 @@ INSTRUMENT = Instrument(
         scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
         scenes("newworld", items.newworld, scoring.summarise_world),
+        scenes("customs", items.customs, scoring.summarise_customs),
         scenes("tomi", items.tomi, scoring.summarise_tomi),
         scenes("tombench", items.tombench, scoring.summarise_tombench),
         scenes("socialfirst", items.socialfirst, scoring.summarise_socialfirst),

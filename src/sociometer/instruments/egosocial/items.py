@@ -8,13 +8,14 @@ from sociometer.core.task import Source
 from sociometer.instruments.egosocial.released import COUNTERFACT, SOCIALFIRST, first_person_scenes
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.generate import Difficulty
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
+from sociometer.instruments.egosocial.stories.pairs import Choices, generated_scenes, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.characters import role_of
 from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
 from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_folder
 from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
+from sociometer.instruments.egosocial.worlds.customs import custom_scenes
 from sociometer.instruments.egosocial.worlds.newworld import world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
@@ -41,7 +42,10 @@ def generated(source: Source) -> Iterator[Scene]:
         )
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    return generated_scenes(source.seed, settings.whole("stories"), level, settings.text("account"))
+    choices = Choices(
+        settings.text("account"), settings.text("language"), controls=settings.text("perspective") == "controls"
+    )
+    return generated_scenes(source.seed, settings.whole("stories"), level, settings.texts("tier"), choices)
 
 
 def counterfactual(source: Source) -> Iterator[Scene]:
@@ -57,6 +61,11 @@ def counterfactual_official(source: Source) -> Iterator[Scene]:
 def socialfirst(source: Source) -> Iterator[Scene]:
     """The authors' first-person ToMBench file."""
     return first_person_scenes(source.path(SOCIALFIRST))
+
+
+def customs(source: Source) -> Iterator[Scene]:
+    """Customs to be inferred from scenes, from the run's seed."""
+    return custom_scenes(source.seed, source.settings.whole("societies"), source.settings.text("language"))
 
 
 def newworld(source: Source) -> Iterator[Scene]:
