@@ -10,7 +10,15 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial import controls, items, released
-from sociometer.instruments.egosocial.build import accepted, drafts_of, json_lines, read_sheet, review_sheet
+from sociometer.instruments.egosocial.build import (
+    accepted,
+    both_tellings,
+    drafts_of,
+    json_lines,
+    read_sheet,
+    review_sheet,
+    with_findings,
+)
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
 from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train
@@ -28,6 +36,9 @@ def build(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("out"))
     run = context.play("convert")
     drafts = drafts_of(run.view("convert"))
+    scenes = list(both_tellings(drafts)) if options.flag("check-answers") else []
+    if scenes:
+        drafts = with_findings(drafts, context.play("solve", items=scenes).view("solve"))
     verdicts = read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
     usable = list(accepted(drafts, verdicts))
     sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
@@ -35,6 +46,7 @@ def build(context: CommandContext, options: Settings) -> Result:
     counts = (
         ("converted", len(drafts)),
         ("passed every check", sum(not draft.conversion.failed for draft in drafts)),
+        *([("answered by the solver", len(scenes))] if scenes else []),
         ("judged by people", len(verdicts)),
         ("written", len(usable)),
     )

@@ -52,6 +52,15 @@ INSTRUMENT = Instrument(
             score=build.score,
             summarise=build.summarise,
         ),
+        # A solver answers both versions of each conversion.
+        Task(
+            "solve",
+            Scene,
+            Picks,
+            play=play.ask_solver,
+            score=build.score_solved,
+            summarise=build.summarise_solved,
+        ),
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
         Task(
             "blackjack",

@@ -40,6 +40,11 @@ class Picks(Struct, frozen=True):
         return Picks(tuple(structs.replace(pick, picked=pick.vote.first.picked) for pick in self.picks))
 
 
+async def ask_solver(item: Scene, session: Session) -> Picks:
+    """Asks the solver every telling of a scene."""
+    return Picks(tuple([await _pick(item, telling, session, "solver") for telling in item.tellings]))
+
+
 async def ask_scene(item: Scene, session: Session) -> Picks:
     """Asks every telling that the setting `perspective` selects."""
     wanted = session.settings.text("perspective")
@@ -49,7 +54,7 @@ async def ask_scene(item: Scene, session: Session) -> Picks:
     return Picks(tuple([await _pick(item, telling, session) for telling in asked]))
 
 
-async def _pick(item: Scene, telling: Telling, session: Session) -> Pick:
+async def _pick(item: Scene, telling: Telling, session: Session, role: str = "subject") -> Pick:
     prompts, language = session.prompts, item.language
 
     def messages(choice: Choice) -> list[Message]:
@@ -62,7 +67,7 @@ async def _pick(item: Scene, telling: Telling, session: Session) -> Pick:
         return [system(opening), user(prompts.render(telling.prompt, language, **texts))]
 
     vote = await ask_choice(
-        session, messages, telling.options, key=telling.answer, sampling=with_room(session, SAMPLING),
-        language=language, telling=telling.name,
+        session, messages, telling.options, key=telling.answer, role=role,
+        sampling=with_room(session, SAMPLING), language=language, telling=telling.name,
     )  # fmt: skip
     return Pick(telling.name, vote.picked, vote.rule, vote.asked)
