@@ -194,8 +194,12 @@ class Instrument:
         figures: Callable[[Sequence[SummarisedRun]], Sequence[Figure]] | None = None,
         beside: Callable[[Any, Any], Figure | None] | None = None,
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
+        paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
     ) -> None:
-        """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript."""
+        """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
+
+        `paper_tables` gives runs on official items in the layout of the paper's tables.
+        """
         self.folder = folder
         self.card = card or read_card(folder / "card.toml")
         self.tasks = {task.name: task for task in tasks}
@@ -203,6 +207,7 @@ class Instrument:
         self.figures = figures
         self.beside = beside
         self.reproduce = reproduce
+        self.paper_tables = paper_tables
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""
