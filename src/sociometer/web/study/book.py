@@ -15,10 +15,9 @@ from msgspec import structs
 
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.store.database import storage_errors
-from sociometer.web.guard import cookie_hash
+from sociometer.web.guard import PARTICIPANT, cookie_hash
 from sociometer.web.study.records import Participant, Study, Timing
 
-PARTICIPANT = "participant"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _CODE_LETTERS, _ID_LETTERS = 12, 6
 _SCHEMA = 1

@@ -8,7 +8,7 @@ from msgspec import Struct
 from sociometer.analysis.formatting import number
 from sociometer.core.card import Card
 from sociometer.core.measure import Summary
-from sociometer.web.guard import ADDRESS, visitor_of
+from sociometer.web.guard import ADDRESS, PARTICIPANT, only, visitor_of
 from sociometer.web.rendering import see_other
 from sociometer.web.study.pages import CARD, SEATS, STUDY, participant_of, study_page
 from sociometer.web.study.records import Shows
@@ -24,6 +24,7 @@ class ResultLine(Struct, frozen=True):
     """Whether less is better."""
 
 
+@only(PARTICIPANT)
 async def end_page(request: web.Request) -> web.StreamResponse:
     """Thanks whoever has answered everything."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
@@ -50,12 +51,14 @@ def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[R
     return found
 
 
+@only(PARTICIPANT)
 async def stored_page(request: web.Request) -> web.StreamResponse:
     """What is stored about whoever asks."""
     participant = participant_of(request)
     return study_page(request, "study_stored.html", visitor=visitor_of(request), about=participant.about)
 
 
+@only(PARTICIPANT)
 async def withdraw(request: web.Request) -> web.StreamResponse:
     """Deletes everything about whoever asks."""
     await request.app[SEATS].withdraw(participant_of(request))

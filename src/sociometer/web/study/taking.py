@@ -4,7 +4,7 @@ from aiohttp import web
 
 from sociometer.core.answer_format import Allocation
 from sociometer.core.errors import SociometerError
-from sociometer.web.guard import visitor_of
+from sociometer.web.guard import PARTICIPANT, only, visitor_of
 from sociometer.web.rendering import see_other
 from sociometer.web.study.forms import BadAnswer, fields_of, reply_of
 from sociometer.web.study.pages import SEATS, STUDY, form_of, participant_of, study_page
@@ -16,6 +16,7 @@ WAIT_SECONDS = 6.0
 """How long a request waits for the next question before it shows that somebody is still answering."""
 
 
+@only(PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The question that waits, or the end."""
     question = await _question(request)
@@ -26,6 +27,7 @@ async def take_page(request: web.Request) -> web.StreamResponse:
     return study_page(request, "study_wait.html", visitor=visitor_of(request))
 
 
+@only(PARTICIPANT)
 async def answer(request: web.Request) -> web.StreamResponse:
     """Takes an answer, waits until it is on disk, and goes to the next question."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
