@@ -31,12 +31,15 @@ class CommandContext:
         config: RunConfig,
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
+        excluded: Callable[[str], Mapping[str, str]] = lambda study: {},
     ) -> None:
         """`subjects` are the models given by `--model`; `config` has all other options.
 
-        `expect` tells the progress display how often `play` will be called.
+        `expect` tells the progress display how often `play` will be called. `excluded` gives the runs of a study
+        whose answers do not count, each with the reason.
         """
         self.expect = expect
+        self.excluded_of_study = excluded
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed

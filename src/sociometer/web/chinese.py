@@ -132,6 +132,22 @@ CHINESE = {
     "{count} items in both. {first} is ahead on {a}, {second} on {b}; {c} are equal.": (
         "共同题目 {count} 道：{first} 领先 {a} 道，{second} 领先 {b} 道，持平 {c} 道。"
     ),
+    # A study
+    "Study {name}": "研究：{name}",
+    "participants": "参加人数",
+    "excluded": "已排除",
+    "withdrawn": "已撤回",
+    "Rules of exclusion": "排除规则",
+    "Answers of a participant do not count in a norm with:": "有下列情况者，其答案不计入常模：",
+    "Participants": "参加者",
+    "Nobody has joined yet.": "还没有人参加。",
+    "not begun": "未开始",
+    "participant": "参加者",
+    "status": "状态",
+    "items": "题目",
+    "answers": "回答",
+    "seconds": "秒",
+    "checks failed": "未通过的检查",
     # Measures that are shown first
     "Accuracy": "正确率",
     "Accuracy, first person": "正确率（第一人称）",

@@ -9,8 +9,10 @@ from sociometer.analysis.formatting import number
 from sociometer.core.card import Card
 from sociometer.core.measure import Summary
 from sociometer.web.guard import ADDRESS, PARTICIPANT, only, visitor_of
+from sociometer.web.language import Words
 from sociometer.web.rendering import see_other
 from sociometer.web.study.pages import CARD, SEATS, STUDY, participant_of, study_page
+from sociometer.web.study.place import Place, place_of
 from sociometer.web.study.records import Shows
 
 
@@ -31,12 +33,18 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     if not seats.finished(participant):
         return see_other("/take")
     lines: list[ResultLine] = []
+    place: Place | None = None
     if study.shows != "nothing":
         summaries = await asyncio.to_thread(seats.summaries, participant)
         lines = [
             line for task, summary in summaries for line in shown_lines(summary, request.app[CARD], task, study.shows)
         ]
-    return study_page(request, "study_end.html", visitor=visitor_of(request), lines=lines)
+        if study.shows == "place":
+            place = next((found for _, summary in summaries if (found := place_of(summary)) is not None), None)
+    translate = Words(study.language)
+    return study_page(
+        request, "study_end.html", visitor=visitor_of(request), lines=lines, place=place, translate=translate
+    )
 
 
 def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:

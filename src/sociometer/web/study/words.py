@@ -53,6 +53,17 @@ WORDS = {
         "you": "You",
         "back": "Back",
         "skip": "Skip to the question",
+        "check title": "A short check",
+        "check ask": "This question only shows that you are reading. Please choose “{right}”.",
+        "check options": "the sun|the moon|a star|a cloud",
+        "check stored": "Whether you chose the word that short check questions name.",
+        "place title": "Your place among people",
+        "place text": "Your EQ is {eq}: better than {percent} % of the people in the norm.",
+        "place note": (
+            "The curve shows how people's EQs are spread (smoothed percentiles of {people} people). The filled part is"
+            " the share of people below you."
+        ),
+        "place you": "you",
     },
     "zh": {
         "code label": "您的编码",
@@ -106,6 +117,14 @@ WORDS = {
         "you": "您",
         "back": "返回",
         "skip": "跳到问题",
+        "check title": "小检查",
+        "check ask": "这道题只为确认您在认真阅读。请选择“{right}”。",
+        "check options": "太阳|月亮|星星|云朵",
+        "check stored": "您在小检查题中是否选了题目指定的词。",
+        "place title": "您在人群中的位置",
+        "place text": "您的情商（EQ）为 {eq}，高于常模中 {percent} % 的人。",
+        "place note": "曲线表示人群情商的分布（由 {people} 人的百分位平滑得到），填色部分是低于您的人所占的比例。",
+        "place you": "您",
     },
 }
 
