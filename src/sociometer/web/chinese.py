@@ -129,6 +129,7 @@ CHINESE = {
     "largest difference": "差距最大",
     "largest disagreement of judges": "评判者分歧最大",
     "Judges apart": "评判者分歧",
+    "Measure: {title}.": "指标：{title}。",
     "{count} items in both. {first} is ahead on {a}, {second} on {b}; {c} are equal.": (
         "共同题目 {count} 道：{first} 领先 {a} 道，{second} 领先 {b} 道，持平 {c} 道。"
     ),
@@ -148,6 +149,14 @@ CHINESE = {
     "answers": "回答",
     "seconds": "秒",
     "checks failed": "未通过的检查",
+    "more than {percent} % of the items without an answer": "超过 {percent} % 的题目没有回答",
+    "the same answer in at least {percent} % of {count} or more questions": (
+        "在 {count} 道以上的题目中，至少 {percent} % 的回答完全相同"
+    ),
+    "more than {allowed} of {count} attention checks failed or skipped": (
+        "{count} 道注意力检查题中，未通过或跳过超过 {allowed} 道"
+    ),
+    "a median response time under {seconds} seconds": "作答时间的中位数少于 {seconds} 秒",
     # Measures that are shown first
     "Accuracy": "正确率",
     "Accuracy, first person": "正确率（第一人称）",

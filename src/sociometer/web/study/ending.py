@@ -54,7 +54,8 @@ def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[R
         measure = summary.measure(known.name)
         wanted = known.primary or (shows == "place" and known.human is not None)
         if wanted and measure is not None and measure.value is not None:
-            people = number(known.human, known.unit) if shows == "place" and known.human is not None else ""
+            human = summary.series.get("norm", {}).get(f"{known.name}_mean", known.human)
+            people = number(human, known.unit) if shows == "place" and human is not None else ""
             found.append(ResultLine(known.title, number(measure.value, known.unit), people, known.better == "lower"))
     return found
 

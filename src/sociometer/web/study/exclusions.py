@@ -22,16 +22,31 @@ class Facts(Struct, frozen=True):
     seconds: tuple[float, ...] = ()
 
 
-def exclusion_rules(study: Study) -> list[str]:
-    """The rules of a study as sentences."""
+class Rule(Struct, frozen=True):
+    """A rule of exclusion: a text with placeholders, and their values."""
+
+    text: str
+    values: dict[str, str | int]
+
+    def __str__(self) -> str:
+        return self.text.format(**self.values)
+
+
+def exclusion_rules(study: Study) -> list[Rule]:
+    """The rules of a study."""
+    percent, same = round(100 * MOST_MISSING), round(100 * SAME_ANSWER)
     rules = [
-        f"more than {MOST_MISSING:.0%} of the items without an answer",
-        f"the same answer in at least {SAME_ANSWER:.0%} of {FEWEST_PATTERNS} or more questions",
+        Rule("more than {percent} % of the items without an answer", {"percent": percent}),
+        Rule(
+            "the same answer in at least {percent} % of {count} or more questions",
+            {"percent": same, "count": FEWEST_PATTERNS},
+        ),
     ]
     if study.attention:
-        rules.append(f"more than {study.most_failed} of {study.attention} attention checks failed or skipped")
+        allowed = {"allowed": study.most_failed, "count": study.attention}
+        rules.append(Rule("more than {allowed} of {count} attention checks failed or skipped", {**allowed}))
     if study.fastest_seconds:
-        rules.append(f"a median response time under {study.fastest_seconds:g} seconds")
+        rules.append(Rule("a median response time under {seconds} seconds", {"seconds": f"{study.fastest_seconds:g}"}))
     return rules
 
 

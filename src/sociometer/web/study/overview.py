@@ -64,7 +64,7 @@ def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
     """Every participant of a study; the last columns are what the study asks about the person."""
     taking = Taking(study, book, store)
     rows = tuple(taking.row(one) for one in taking.participants)
-    note = "Excluded: " + "; ".join(exclusion_rules(study)) + "."
+    note = "Excluded: " + "; ".join(map(str, exclusion_rules(study))) + "."
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
 

@@ -50,7 +50,8 @@ def place_of(summary: Summary) -> Place | None:
         _path([(points[0][0], FLOOR), *left, (at, FLOOR)]),
         round(at, 1),
         round(eq.value),
-        round(100 * percentile.value),
+        # Nobody is better than all people: a sample has ends, a population has none.
+        min(99, max(1, round(100 * percentile.value))),
         tuple((round(_across(tick), 1), tick) for tick in range(55, 146, 15)),
         int(norm["people"]),
     )
