@@ -1,0 +1,129 @@
+"""Judged measures of a run, corrected by what people said of a random part of its episodes."""
+
+import statistics
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from sociometer.analysis.prediction_powered import Corrected, Judged, corrected_mean, next_of_strata, strata_of
+from sociometer.analysis.raters import settled
+from sociometer.core.card import MeasureCard
+from sociometer.label_book import Asked, Label, LabelBook, Queue, Unit, book_path
+from sociometer.store.stored_run import StoredRun
+
+_NUMBERS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
+
+
+class Disagreement(Struct, frozen=True):
+    """An episode that the judge and people see differently."""
+
+    episode: str
+    judge: float
+    people: float
+
+
+class JudgeAndPeople(Struct, frozen=True):
+    """A measure of a run with its correction, and the episodes on which judge and people are furthest apart."""
+
+    queue: str
+    task: str
+    measure: MeasureCard
+    labels: int
+    corrected: Corrected | None
+    apart: tuple[Disagreement, ...]
+
+
+def episode_name(item: str, repeat: int) -> str:
+    """The name of an episode among labels."""
+    return f"{item}#{repeat}"
+
+
+def settled_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, str]:
+    """What people say of each unit: the median of numbers, else what more than half of the raters say."""
+    said: dict[str, list[str]] = {}
+    for label in labels:
+        if asked.column in label.answers:
+            said.setdefault(label.unit, []).append(label.answers[asked.column])
+    if asked.values:
+        return {unit: found for unit, answers in said.items() if (found := settled(answers)) is not None}
+    return {unit: f"{statistics.median(map(float, answers)):g}" for unit, answers in said.items()}
+
+
+def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
+    """Whether the labels of one unit must be settled by another rater."""
+    known = [label for label in labels if label.answers]
+    if len(known) < queue.per_item or len(known) < 2:
+        return False
+    return any(
+        asked.values
+        and settled([label.answers[asked.column] for label in known if asked.column in label.answers]) is None
+        for asked in queue.asked
+    )
+
+
+def judge_and_people(
+    run: StoredRun, queue: Queue, units: Mapping[str, Unit], labels: Iterable[Label]
+) -> JudgeAndPeople:
+    """The measure that a queue labels, corrected."""
+    measured = queue.measured
+    assert measured is not None
+    card = next(one for one in run.definition.card.measures_of(measured.task) if one.name == measured.measure)
+    answers = settled_answers(queue.asked[0], labels)
+    people = {unit.key["episode"]: _number(answers[name]) for name, unit in units.items() if name in answers}
+    episodes = judged_episodes(run, queue, people)
+    apart = [Disagreement(one.id, one.judge, one.label) for one in episodes if one.label is not None]
+    apart.sort(key=lambda one: -abs(one.judge - one.people))
+    return JudgeAndPeople(
+        queue.name,
+        measured.task,
+        card,
+        len(apart),
+        corrected_mean(episodes),
+        tuple(one for one in apart if one.judge != one.people),
+    )
+
+
+def judged_episodes(run: StoredRun, queue: Queue, people: Mapping[str, float]) -> list[Judged]:
+    """Every scored episode of the run, with people's label where there is one."""
+    measured = queue.measured
+    assert measured is not None
+    scores: dict[str, float] = {}
+    clusters: dict[str, str] = {}
+    for episode in run.episodes(measured.task):
+        if episode.score is not None and measured.value in episode.score.values:
+            name = episode_name(episode.item.id, episode.repeat)
+            scores[name] = episode.score.values[measured.value]
+            clusters[name] = episode.item.cluster or episode.item.id
+    strata = strata_of(scores, measured.strata)
+    return [Judged(name, score, people.get(name), clusters[name], strata[name]) for name, score in scores.items()]
+
+
+def next_episodes(run: StoredRun, queue: Queue, labelled: Iterable[str], count: int) -> list[str]:
+    """The episodes to label next: a random sample of those that wait, evenly over the strata."""
+    strata = {one.id: one.stratum for one in judged_episodes(run, queue, {})}
+    return next_of_strata(strata, [name for name in labelled if name in strata], count, queue.seed)
+
+
+def corrections(store: Path, run: StoredRun) -> list[JudgeAndPeople]:
+    """The corrected measures of a run: one for each measure that people labelled, from the queue with most labels."""
+    path = book_path(store)
+    if not path.exists():
+        return []
+    book = LabelBook(path)
+    try:
+        found: dict[tuple[str, str], JudgeAndPeople] = {}
+        for queue in book.queues():
+            if queue.measured is None or queue.measured.run != run.id:
+                continue
+            one = judge_and_people(run, queue, book.units(queue.name), book.labels(queue.name))
+            place = (one.task, one.measure.name)
+            if one.corrected is not None and (place not in found or one.labels > found[place].labels):
+                found[place] = one
+    finally:
+        book.close()
+    return list(found.values())
+
+
+def _number(answer: str) -> float:
+    return _NUMBERS[answer] if answer in _NUMBERS else float(answer)
