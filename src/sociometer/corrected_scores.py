@@ -6,7 +6,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.analysis.prediction_powered import Corrected, Judged, corrected_mean, next_of_strata, strata_of
+from sociometer.analysis.formatting import number
+from sociometer.analysis.prediction_powered import (
+    Corrected,
+    Judged,
+    corrected_mean,
+    labels_needed,
+    next_of_strata,
+    strata_of,
+)
 from sociometer.analysis.raters import settled
 from sociometer.core.card import MeasureCard
 from sociometer.label_book import Asked, Label, LabelBook, Queue, Unit, book_path
@@ -105,12 +113,12 @@ def next_episodes(run: StoredRun, queue: Queue, labelled: Iterable[str], count: 
     return next_of_strata(strata, [name for name in labelled if name in strata], count, queue.seed)
 
 
-def corrections(store: Path, run: StoredRun) -> list[JudgeAndPeople]:
+def corrections(run: StoredRun) -> list[JudgeAndPeople]:
     """The corrected measures of a run: one for each measure that people labelled, from the queue with most labels."""
-    path = book_path(store)
-    if not path.exists():
+    # Labels lie beside a store that is a file.
+    if not isinstance(run.store_path, Path) or not book_path(run.store_path).exists():
         return []
-    book = LabelBook(path)
+    book = LabelBook(book_path(run.store_path))
     try:
         found: dict[tuple[str, str], JudgeAndPeople] = {}
         for queue in book.queues():
@@ -123,6 +131,30 @@ def corrections(store: Path, run: StoredRun) -> list[JudgeAndPeople]:
     finally:
         book.close()
     return list(found.values())
+
+
+def corrected_measures(run: StoredRun, task: str) -> dict[str, Corrected]:
+    """The corrected measures of a task, by name."""
+    return {one.measure.name: one.corrected for one in corrections(run) if one.task == task and one.corrected}
+
+
+def correction_note(found: JudgeAndPeople) -> str:
+    """The corrected value in a sentence, and how many labels would halve its interval."""
+    corrected, unit = found.corrected, found.measure.unit
+    assert corrected is not None
+    said = (
+        f"{found.measure.title}, corrected by people's labels of {corrected.labels} of {corrected.episodes} episodes: "
+        f"{number(corrected.value, unit)} [{number(corrected.interval.low, unit)}, "
+        f"{number(corrected.interval.high, unit)}]; the judge alone: {number(corrected.judge, unit)}."
+    )
+    half = ((corrected.interval.high or 0.0) - (corrected.interval.low or 0.0)) / 4
+    needed = labels_needed(corrected, half)
+    if needed.more is None:
+        return f"{said} More labels alone cannot halve the interval: it needs more episodes."
+    return (
+        f"{said} {needed.more} more labels would halve the interval; 'sociometer annotate more {found.queue} "
+        f"{needed.more}' draws them at random."
+    )
 
 
 def _number(answer: str) -> float:

@@ -141,7 +141,7 @@ def test_two_runs_on_the_same_scenarios_are_compared_scenario_by_scenario():
             runs.append(
                 corrected_mean([Judged(f"s{n}", scores[n], truth[n] if n in chosen else None) for n in range(100)])
             )
-        _, interval = corrected_difference(*runs)
+        interval = corrected_difference(*runs).interval
         covered += interval.low <= 0.5 <= interval.high
         apart += interval.high - interval.low < 0.7 * (runs[0].interval.high - runs[0].interval.low)
     assert abs(covered / 1_000 - 0.95) <= 0.02

@@ -294,7 +294,7 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
             return {"answer-value": str(max(0, score - 10))}
 
         label_all(client, lower)
-        (found,) = corrections(store, run)
+        (found,) = corrections(run)
         mean = sum(judge.values()) / len(judge)
         assert found.labels == 12 and found.corrected.judge == pytest.approx(mean)
         assert found.corrected.value < mean and isinstance(found.corrected.interval, Interval)
@@ -310,10 +310,10 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
 
 
 def test_without_enough_labels_nothing_is_corrected(tmp_path, capsys):
-    store, run, opened = labelled_run(tmp_path, capsys, "--sample", "5")
+    _, run, opened = labelled_run(tmp_path, capsys, "--sample", "5")
     with opened as queue:
         label_all(queue.rater("rater-1"), first)
-        assert corrections(store, run) == []
+        assert corrections(run) == []
         assert queue.owner().get("/owner").status == 200
 
 

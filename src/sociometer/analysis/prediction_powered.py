@@ -26,7 +26,7 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.analysis.clusters import Floats, Integers, cluster_codes
-from sociometer.analysis.distributions import normal_quantile, t_quantile
+from sociometer.analysis.distributions import normal_quantile, t_below, t_quantile
 from sociometer.core.measure import Interval
 
 FEWEST_LABELS = 10
@@ -80,10 +80,10 @@ def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected
     # The judge's mean less that: the same clusters, so that the two errors are subtracted before they are squared.
     difference = (scores - scores.mean()) / scores.size - error
     codes, groups = cluster_codes(names, len(names))
-    shares = np.bincount(codes, weights=error, minlength=groups)
-    of_labels = np.bincount(codes[known], weights=fit.weights * fit.residuals, minlength=groups)
+    shares = _sums(codes, error, groups)
+    of_labels = _sums(codes[known], fit.weights * fit.residuals, groups)
     freedom = _freedom(shares, of_labels, np.unique(codes[known]).size - count - 1.0)
-    apart = np.bincount(codes, weights=difference, minlength=groups)
+    apart = _sums(codes, difference, groups)
     judge = float(scores.mean())
     return Corrected(
         value=fit.value,
@@ -100,12 +100,23 @@ def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected
     )
 
 
-def corrected_difference(first: Corrected, second: Corrected, level: float = 0.95) -> tuple[float, Interval]:
-    """The second mean minus the first, with an interval for runs on the same clusters (stories, scenarios)."""
+class CorrectedDifference(Struct, frozen=True):
+    """The second corrected mean minus the first."""
+
+    value: float
+    interval: Interval
+    standard_error: float
+    p_value: float
+
+
+def corrected_difference(first: Corrected, second: Corrected, level: float = 0.95) -> CorrectedDifference:
+    """The difference of two corrected means of runs on the same clusters (stories, scenarios)."""
     names = {**first.shares, **second.shares}
     apart = np.array([second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names])
-    value = second.value - first.value
-    return value, _interval(value, apart, len(names), min(first.freedom, second.freedom), level)
+    value, freedom = second.value - first.value, min(first.freedom, second.freedom)
+    error = _standard_error(apart, len(names))
+    p_value = 2 * t_below(-abs(value) / error, freedom) if error else float(value == 0)
+    return CorrectedDifference(value, _interval(value, apart, len(names), freedom, level), error, p_value)
 
 
 class _Fitted(Struct, frozen=True):
@@ -143,6 +154,10 @@ def _fit(scores: Floats, labels: Floats, strata: Integers, known: np.ndarray, co
     return _Fitted(value, slope, predicted, residuals, weights, deviation)
 
 
+def _sums(codes: Integers, values: Floats, groups: int) -> Floats:
+    return np.bincount(codes, weights=values, minlength=groups).astype(np.float64)
+
+
 def _freedom(shares: Floats, of_labels: Floats, labels: float) -> float:
     """Satterthwaite's degrees of freedom of the variance: the part of the labels, and that of all episodes."""
     whole, few = float((shares**2).sum()), float((of_labels**2).sum())
@@ -153,9 +168,12 @@ def _freedom(shares: Floats, of_labels: Floats, labels: float) -> float:
 
 
 def _interval(value: float, shares: Floats, groups: int, freedom: float, level: float) -> Interval:
-    error = math.sqrt(float((shares**2).sum()) * groups / max(1, groups - 1))
-    half = t_quantile(0.5 + level / 2, freedom) * error
+    half = t_quantile(0.5 + level / 2, freedom) * _standard_error(shares, groups)
     return Interval(value - half, value + half, level, METHOD, groups)
+
+
+def _standard_error(shares: Floats, groups: int) -> float:
+    return math.sqrt(float((shares**2).sum()) * groups / max(1, groups - 1))
 
 
 class LabelsNeeded(Struct, frozen=True):

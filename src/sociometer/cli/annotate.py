@@ -267,11 +267,11 @@ def _import_file(book: "LabelBook", queue: "Queue", file: Path, rater: str) -> d
         if unit is None:
             raise DataError(f"row {', '.join(row[key] for key in keys)} is not in queue {queue.name}", file, line)
         for asked in queue.asked:
-            said = answers.get(asked.column)
-            if said is not None and asked.values and said not in asked.values:
-                raise DataError(f"{asked.column} '{said}'; allowed: {', '.join(asked.values)}", file, line)
-            if said is not None and not asked.values:
-                _check_number(asked, said, file, line)
+            answer = answers.get(asked.column)
+            if answer is not None and asked.values and answer not in asked.values:
+                raise DataError(f"{asked.column} '{answer}'; allowed: {', '.join(asked.values)}", file, line)
+            if answer is not None and not asked.values:
+                _check_number(asked, answer, file, line)
         read.append(Label(unit.id, rater, answers, imported=True))
     book.add_rater(queue.name, rater)
     for label in read:
