@@ -17,6 +17,7 @@ from sociometer.analysis.prediction_powered import (
 )
 from sociometer.analysis.raters import settled
 from sociometer.core.card import MeasureCard
+from sociometer.core.errors import unknown
 from sociometer.label_book import Asked, Label, LabelBook, Queue, Unit, book_path
 from sociometer.store.stored_run import StoredRun
 
@@ -76,7 +77,7 @@ def judge_and_people(
     """The measure that a queue labels, corrected."""
     measured = queue.measured
     assert measured is not None
-    card = next(one for one in run.definition.card.measures_of(measured.task) if one.name == measured.measure)
+    card = measure_of(run, measured.task, measured.measure)
     answers = settled_answers(queue.asked[0], labels)
     people = {unit.key["episode"]: _number(answers[name]) for name, unit in units.items() if name in answers}
     episodes = judged_episodes(run, queue, people)
@@ -90,6 +91,19 @@ def judge_and_people(
         corrected_mean(episodes),
         tuple(one for one in apart if one.judge != one.people),
     )
+
+
+def measure_of(run: StoredRun, task: str, name: str) -> MeasureCard:
+    """The measure of that name; the name of a score value, such as a cause of errors, is a measure of its own."""
+    cards = {one.name: one for one in run.definition.card.measures_of(task) if one.value}
+    if name in cards:
+        return cards[name]
+    values = [one.score.values[name] for one in run.episodes(task) if one.score and name in one.score.values]
+    if not values:
+        known = {value: None for one in run.episodes(task) if one.score for value in one.score.values}
+        raise unknown("measure of this run", name, {**cards, **known})
+    unit = "share" if set(values) <= {0.0, 1.0} else "number"
+    return MeasureCard(task=task, name=name, title=name, unit=unit, value=name, low=min(values), high=max(values))
 
 
 def judged_episodes(run: StoredRun, queue: Queue, people: Mapping[str, float]) -> list[Judged]:

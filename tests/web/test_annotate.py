@@ -309,6 +309,22 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
         assert len(queue.book.tasks("spring", "rater-1")) == 17
 
 
+def test_people_judge_what_a_judge_judged(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    talk = sm.run("sage", model="baseline/random", limit=12, store=store)
+    command = ["analyse", "sage", talk.id, "--what", "coordinate", "--role", "judge=sage/cues", "--store", str(store)]
+    assert run_command(command) == 0, capsys.readouterr().err
+    judged = next(run for run in sm.runs(store=store) if "coordinate" in run.tasks)
+    options = ["--run", judged.id, "--sample", "12", "--raters", "1", "--per-item", "1"]
+    with OpenQueue(store, capsys, *options) as queue:
+        replies = [turn.reply for one in judged.episodes() for turn in one.item.dialogue.turns]
+        seen = []
+        label_all(queue.rater("rater-1"), lambda shown, form: seen.append(shown) or dict.fromkeys(form.numbers, "0"))
+        assert any(" ".join(reply.split()) in shown for reply in replies for shown in seen)
+        assert not any("cues" in shown or "baseline" in shown for shown in seen)
+        assert corrections(judged)[0].labels == 12
+
+
 def test_without_enough_labels_nothing_is_corrected(tmp_path, capsys):
     _, run, opened = labelled_run(tmp_path, capsys, "--sample", "5")
     with opened as queue:
@@ -321,7 +337,7 @@ def test_without_enough_labels_nothing_is_corrected(tmp_path, capsys):
     ("options", "said"),
     [
         ([], "either --sheet FILE, or --run"),
-        (["--run", "last", "--measure", "nothing"], "--measure must be one of"),
+        (["--run", "last", "--measure", "nothing"], "unknown measure of this run"),
         (["--sheet", "SHEET", "--raters", "2", "--per-item", "3"], "--per-item must be between"),
         (["--sheet", "SHEET", "--kind", "sesi/nothing"], "unknown kind"),
     ],

@@ -81,25 +81,22 @@ def _measured(
     path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int
 ) -> "tuple[Measured, str, Asked, list[Unit]]":
     """The measure to label, its title and question, and a random sample of the run's episodes."""
-    from sociometer.corrected_scores import next_episodes
+    from sociometer.corrected_scores import measure_of, next_episodes
     from sociometer.label_book import Measured, Queue
     from sociometer.web.annotate.making import episode_units, measure_asked
 
     with open_engine(path) as engine:
         stored = engine.stored(run)
         chosen = task or stored.tasks[0]
-        known = {one.name: one for one in stored.definition.card.measures_of(chosen) if one.value}
-        if not measure:
-            measure = next((one.name for one in known.values() if one.primary), "")
-        if measure not in known:
-            raise UsageError(f"--measure must be one of {', '.join(known)}, not '{measure}'.")
-        measured = Measured(stored.id, chosen, measure, known[measure].value, strata)
+        primary = [one.name for one in stored.definition.card.measures_of(chosen) if one.value and one.primary]
+        known = measure_of(stored, chosen, measure or next(iter(primary), ""))
+        measured = Measured(stored.id, chosen, known.name, known.value, strata)
         draft = Queue("", "", (), measured=measured, seed=seed)
         names = next_episodes(stored, draft, (), sample)
         if not names:
-            raise UsageError(f"run {stored.id} has no episode with a value of '{measure}'.")
-        asked = measure_asked(known[measure], language)
-        return measured, known[measure].title, asked, episode_units(stored, chosen, names)
+            raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
+        asked = measure_asked(known, language)
+        return measured, known.title, asked, episode_units(stored, chosen, names)
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: Path | None, as_json: bool) -> int:

@@ -95,7 +95,7 @@ def measure_asked(measure: MeasureCard, language: str) -> Asked:
 
 
 def episode_units(run: StoredRun, task: str, names: Iterable[str]) -> list[Unit]:
-    """Episodes as units: what was said to the subject and what it replied, without names, thoughts and verdicts."""
+    """Episodes as units: what a judge judged, or what was said to the subject and what it replied; without names."""
     wanted = set(names)
     units = []
     for episode in run.episodes(task):
@@ -104,11 +104,12 @@ def episode_units(run: StoredRun, task: str, names: Iterable[str]) -> list[Unit]
             continue
         lines = transcript_lines(run.transcript(episode.item.id, task, episode.repeat))
         said = [line for line in lines if line.role == "subject" and line.speaker in _SAID]
-        if not said:
-            raise UsageError(f"episode {name} of run {run.id} has no words of the subject to show to raters.")
-        talk = "\n\n".join(f"{_SAID[line.speaker]}: {line.text}" for line in said)
+        shown = episode.item.for_raters()
+        if not shown and said:
+            shown = {"talk": "\n\n".join(f"{_SAID[line.speaker]}: {line.text}" for line in said)}
+        # Imported scores may come without words; then raters look the item up by its name.
         cluster = episode.item.cluster or episode.item.id
-        units.append(Unit("", {"episode": name}, {"talk": talk}, {}, {}, cluster))
+        units.append(Unit("", {"episode": name}, shown or {"item": episode.item.id}, {}, {}, cluster))
     return units
 
 

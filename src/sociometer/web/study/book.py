@@ -8,7 +8,6 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -202,18 +201,6 @@ class StudyBook:
             for participant, number, passed in self._file.execute(query, (study,)):
                 found.setdefault(participant, {})[number] = bool(passed)
         return found
-
-    def backup(self, path: Path) -> None:
-        """Copies the book to a new file that only its owner can read, completely or not at all."""
-        partial = path.with_name(f".{path.name}.part")
-        try:
-            with storage_errors(path):
-                os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
-                with closing(sqlite3.connect(partial)) as copy:
-                    self._file.backup(copy)
-                partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
 
     def open_session(self, participant: Participant) -> str:
         """A new session; gives its cookie."""
