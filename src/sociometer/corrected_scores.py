@@ -102,8 +102,9 @@ def measure_of(run: StoredRun, task: str, name: str) -> MeasureCard:
     if not values:
         known = {value: None for one in run.episodes(task) if one.score for value in one.score.values}
         raise unknown("measure of this run", name, {**cards, **known})
-    unit = "share" if set(values) <= {0.0, 1.0} else "number"
-    return MeasureCard(task=task, name=name, title=name, unit=unit, value=name, low=min(values), high=max(values))
+    if set(values) <= {0.0, 1.0}:
+        return MeasureCard(task=task, name=name, title=name, value=name)
+    return MeasureCard(task=task, name=name, title=name, unit="number", value=name, low=min(values), high=max(values))
 
 
 def judged_episodes(run: StoredRun, queue: Queue, people: Mapping[str, float]) -> list[Judged]:
