@@ -15,6 +15,7 @@ from sociometer.core.measure import Interval
 from sociometer.corrected_scores import corrections
 from sociometer.instruments import cards
 from sociometer.label_book import Asked, Queue
+from sociometer.web.annotate.board import board_of
 from sociometer.web.annotate.making import assigned, kind_of
 from sociometer.web.annotate.words import WORDS
 from sociometer.web.guard import ROLES, csrf_token, roles_of
@@ -323,6 +324,28 @@ def test_people_judge_what_a_judge_judged(tmp_path, capsys):
         assert any(" ".join(reply.split()) in shown for reply in replies for shown in seen)
         assert not any("cues" in shown or "baseline" in shown for shown in seen)
         assert corrections(judged)[0].labels == 12
+
+
+def test_the_wording_is_the_measures_own_or_the_one_given(tmp_path, capsys):
+    store, _, opened = labelled_run(tmp_path, capsys, "--sample", "3", "--language", "zh")
+    with opened as queue:
+        assert "A 的感受如何" in queue.rater("rater-1").get("/rate").text
+        other = ["annotate", "create", "other", "--run", "last", "--question", "How sad is A?", "--store", str(store)]
+        assert run_command(other) == 0
+        assert queue.book.queue("other").asked[0].question == "How sad is A?"
+        assert queue.book.queue("other").label_set != queue.queue.label_set
+
+
+def test_numbers_of_raters_are_compared_by_their_distance(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    run = sm.run("sage", model="baseline/random", limit=3, store=store)
+    with OpenQueue(store, capsys, "--run", run.id, "--raters", "2", "--per-item", "2") as queue:
+        label_all(queue.rater("rater-1"), first)
+        label_all(queue.rater("rater-2"), second)
+        table = board_of(queue.book, "spring").raters
+        place = table.columns.index("apart from the others")
+        assert [row[place] for row in table.rows] == [10.0, 10.0]
+        assert table.rows[0][table.columns.index("agrees with the others")] is None
 
 
 def test_without_enough_labels_nothing_is_corrected(tmp_path, capsys):

@@ -34,6 +34,7 @@ def _create(
     measure: str,
     sample: int,
     strata: int,
+    question: str,
     gold: Path | None,
     raters: int,
     per_item: int,
@@ -47,6 +48,8 @@ def _create(
 
     if (sheet is None) == (not run):
         raise UsageError("annotate create needs either --sheet FILE, or --run RUN and --measure NAME.")
+    if question and sheet is not None:
+        raise UsageError("--question is for --run; the questions of a sheet are those of its instrument.")
     if gold is not None and sheet is None:
         raise UsageError("--gold needs --sheet: gold items are rows of the same sheet with the right answers.")
     lots, path = Random(seed), store_path(store).absolute()
@@ -57,7 +60,7 @@ def _create(
         units += gold_units(gold, card) if gold else []
         queue = structs.replace(queue, title=card.title, asked=asked_of(card, language), kind=known, columns=columns)
     else:
-        measured, title, asked, units = _measured(path, run, task, measure, sample, strata, language, seed)
+        measured, title, asked, units = _measured(path, run, task, measure, sample, strata, language, seed, question)
         queue = structs.replace(queue, title=title, asked=(asked,), kind="run", measured=measured)
     units = numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
@@ -78,7 +81,7 @@ def _create(
 
 
 def _measured(
-    path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int
+    path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
 ) -> "tuple[Measured, str, Asked, list[Unit]]":
     """The measure to label, its title and question, and a random sample of the run's episodes."""
     from sociometer.corrected_scores import measure_of, next_episodes
@@ -95,7 +98,7 @@ def _measured(
         names = next_episodes(stored, draft, (), sample)
         if not names:
             raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
-        asked = measure_asked(known, language)
+        asked = measure_asked(known, language, question)
         return measured, known.title, asked, episode_units(stored, chosen, names)
 
 
@@ -323,6 +326,9 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
                 default=1,
                 show_default=True,
                 help="Number of groups by judge score to sample from evenly.",
+            ),
+            click.Option(
+                ["--question"], default="", help="Question to ask about an episode [default: the measure's own]."
             ),
             click.Option(["--gold"], type=_FILE, help="Filled-in sheet whose rows check the raters."),
             click.Option(

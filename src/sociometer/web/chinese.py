@@ -173,6 +173,7 @@ CHINESE = {
     "given": "分配",
     "skipped": "已跳过",
     "agrees with the others": "与他人一致",
+    "apart from the others": "与他人的差距",
     "gold right": "金标准正确",
     "seconds a unit": "每条秒数",
     "question": "问题",

@@ -86,7 +86,11 @@ def _raters_table(
     raters: list[str],
     ratings: dict[str, Ratings],
 ) -> Table:
-    against = {column: {row.rater: row for row in each_against_the_others(each)} for column, each in ratings.items()}
+    against = {
+        asked.column: {row.rater: row for row in each_against_the_others(ratings[asked.column])}
+        for asked in queue.asked
+        if asked.values
+    }
     rows: list[tuple[Cell, ...]] = []
     for rater in raters:
         mine = [label for label in labels if label.rater == rater]
@@ -98,6 +102,11 @@ def _raters_table(
             for column, answer in units[label.unit].gold.items()
         ]
         shares = [row.agreement for each in against.values() if (row := each[rater]).agreement is not None]
+        distances = [
+            found
+            for asked in queue.asked
+            if not asked.values and (found := _distance(ratings[asked.column], rater)) is not None
+        ]
         seconds = [label.seconds for label in mine if label.answers and not label.imported]
         rows.append(
             (
@@ -106,12 +115,28 @@ def _raters_table(
                 planned,
                 sum(bool(label.skipped) for label in mine),
                 round(sum(shares) / len(shares), 3) if shares else None,
+                round(sum(distances) / len(distances), 2) if distances else None,
                 f"{sum(gold)} / {len(gold)}" if gold else "",
                 round(sum(seconds) / len(seconds), 1) if seconds else None,
             )
         )
-    columns = ("rater", "labelled", "given", "skipped", "agrees with the others", "gold right", "seconds a unit")
+    columns = (
+        "rater", "labelled", "given", "skipped", "agrees with the others", "apart from the others", "gold right",
+        "seconds a unit",
+    )  # fmt: skip
     return Table("raters", "Raters", columns, tuple(rows))
+
+
+def _distance(ratings: Ratings, rater: str) -> float | None:
+    """How far a rater's numbers are from those of the others on the same units, on average."""
+    apart = [
+        abs(float(said) - float(theirs[unit]))
+        for other, theirs in ratings.items()
+        if other != rater
+        for unit, said in ratings[rater].items()
+        if unit in theirs
+    ]
+    return sum(apart) / len(apart) if apart else None
 
 
 def _agreement_table(queue: Queue, ratings: dict[str, Ratings]) -> Table:

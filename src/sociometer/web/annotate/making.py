@@ -78,11 +78,15 @@ def gold_units(path: Path, sheet: SheetCard) -> list[Unit]:
     return found
 
 
-def measure_asked(measure: MeasureCard, language: str) -> Asked:
-    """The question about a measure: yes or no for a share, a number on its scale otherwise."""
+def measure_asked(measure: MeasureCard, language: str, wording: str = "") -> Asked:
+    """The question about a measure: yes or no for a share, a number on its scale otherwise.
+
+    The wording is the one given, else the card's, else one made of the measure's title.
+    """
+    own = wording or (measure.question_zh if language == "zh" else "") or measure.question
     if measure.unit == _SHARE:
         question = "Does this hold for B: {title}?" if language != "zh" else "对 B 来说，下面这一点成立吗：{title}？"
-        return Asked("value", question.format(title=measure.title), ("yes", "no"))
+        return Asked("value", own or question.format(title=measure.title), ("yes", "no"))
     if measure.low is None or measure.high is None:
         raise UsageError(f"measure '{measure.name}' has no fixed scale, so people cannot be asked for it.")
     question = (
@@ -90,7 +94,7 @@ def measure_asked(measure: MeasureCard, language: str) -> Asked:
         if language != "zh"
         else "请为 B 打分（{low:g} 到 {high:g}）：{title}"
     )
-    text = question.format(low=measure.low, high=measure.high, title=measure.title)
+    text = own or question.format(low=measure.low, high=measure.high, title=measure.title)
     return Asked("value", text, (), measure.low, measure.high)
 
 
