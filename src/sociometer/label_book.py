@@ -20,6 +20,7 @@ from sociometer.store.database import storage_errors
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _CODE_LETTERS = 12
 _SCHEMA = 1
+_NO_CODE = "no code: "
 _TABLES = """
 CREATE TABLE queue (name TEXT PRIMARY KEY, body BLOB NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE unit (
@@ -221,10 +222,17 @@ class LabelBook:
             rows = self._file.execute("SELECT id FROM rater WHERE queue = ? ORDER BY id", (queue,)).fetchall()
         return [rater for (rater,) in rows]
 
+    def present_raters(self, queue: str) -> list[str]:
+        """The raters who can sign in; labels of the others came from files."""
+        with storage_errors(self._path):
+            query = "SELECT id FROM rater WHERE queue = ? AND code NOT LIKE ? ORDER BY id"
+            rows = self._file.execute(query, (queue, f"{_NO_CODE}%")).fetchall()
+        return [rater for (rater,) in rows]
+
     def add_rater(self, queue: str, rater: str) -> None:
         """Adds a rater whose labels come from a file; nobody can sign in as them."""
         with storage_errors(self._path):
-            row = (queue, rater, f"no code: {rater}")
+            row = (queue, rater, f"{_NO_CODE}{rater}")
             self._file.execute("INSERT OR IGNORE INTO rater VALUES (?, ?, ?)", row)
 
     def with_code(self, queue: str, code: str) -> str | None:

@@ -123,6 +123,18 @@ def test_a_judge_that_always_says_the_same_changes_nothing():
     assert found.value == pytest.approx(0.5) and found.slope == 0.0
 
 
+def test_labels_that_are_all_the_same_do_not_make_a_share_certain():
+    found = corrected_mean([Judged(f"e{n}", float(n % 2), 1.0 if n < 12 else None) for n in range(30)])
+    assert found.value == 1.0 and found.interval.high == 1.0
+    assert 0.75 < found.interval.low < 0.95
+    other = corrected_mean([Judged(f"e{n}", float(n % 2), 1.0 if n < 12 else None) for n in range(30)])
+    apart = corrected_difference(found, other)
+    assert apart.value == 0.0 and apart.interval.low < -0.05 and apart.p_value == pytest.approx(1.0)
+    everything = corrected_mean([Judged(f"e{n}", float(n % 2), 1.0) for n in range(30)])
+    assert everything.value == 1.0
+    assert labels_needed(found, 0.05).more != 0
+
+
 def test_too_few_labels_give_nothing():
     assert corrected_mean([Judged(f"e{n}", n, float(n) if n < 9 else None) for n in range(50)]) is None
     lonely = [Judged(f"e{n}", n, float(n) if n < 11 else None, stratum="a" if n else "b") for n in range(50)]

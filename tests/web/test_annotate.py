@@ -229,6 +229,16 @@ def test_labels_of_files_count_once_for_each_rater(tmp_path, capsys):
         assert "is not in queue" in capsys.readouterr().err
 
 
+def test_nobody_who_only_sent_a_file_is_given_units_to_settle(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/reasoning", rows=2)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        queue.book.add_rater("spring", "anna")
+        label_all(queue.rater("rater-1"), first)
+        label_all(queue.rater("rater-2"), second)
+        assert queue.book.tasks("spring", "anna") == []
+        assert "not settled 2" in plain(queue.owner().get("/owner").text)
+
+
 def test_another_wording_is_another_label_set():
     asked = Asked("cause", "What is the cause?", ("a", "b"))
     queue = Queue("q", "t", (asked,), "sesi/causes")

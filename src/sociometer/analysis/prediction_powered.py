@@ -61,6 +61,8 @@ class Corrected(Struct, frozen=True):
     residual_deviation: float
     shares: dict[str, float]
     freedom: float
+    extra: float = 0.0
+    """Variance beyond that of the labels: a few labels that are all the same do not make a share certain."""
 
 
 def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected | None:
@@ -83,20 +85,24 @@ def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected
     shares = _sums(codes, error, groups)
     of_labels = _sums(codes[known], fit.weights * fit.residuals, groups)
     freedom = _freedom(shares, of_labels, np.unique(codes[known]).size - count - 1.0)
+    binary = bool(np.isin(labels[known], (0.0, 1.0)).all())
+    extra = max(0.0, _least_variance(int(known.sum()), scores.size) - float((of_labels**2).sum())) if binary else 0.0
+    between = (0.0, 1.0) if binary else (-math.inf, math.inf)
     apart = _sums(codes, difference, groups)
     judge = float(scores.mean())
     return Corrected(
-        value=fit.value,
-        interval=_interval(fit.value, shares, groups, freedom, level),
+        value=min(between[1], max(between[0], fit.value)),
+        interval=_interval(fit.value, shares, groups, freedom, level, extra, between),
         judge=judge,
         bias=judge - fit.value,
-        bias_interval=_interval(judge - fit.value, apart, groups, freedom, level),
+        bias_interval=_interval(judge - fit.value, apart, groups, freedom, level, extra),
         labels=int(known.sum()),
         episodes=scores.size,
         slope=fit.slope,
-        residual_deviation=fit.deviation,
+        residual_deviation=math.sqrt(fit.deviation**2 + extra * int(known.sum())),
         shares=dict(zip(dict.fromkeys(names), shares.tolist(), strict=True)),
         freedom=freedom,
+        extra=extra,
     )
 
 
@@ -114,9 +120,10 @@ def corrected_difference(first: Corrected, second: Corrected, level: float = 0.9
     names = {**first.shares, **second.shares}
     apart = np.array([second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names])
     value, freedom = second.value - first.value, min(first.freedom, second.freedom)
-    error = _standard_error(apart, len(names))
+    extra = first.extra + second.extra
+    error = _standard_error(apart, len(names), extra)
     p_value = 2 * t_below(-abs(value) / error, freedom) if error else float(value == 0)
-    return CorrectedDifference(value, _interval(value, apart, len(names), freedom, level), error, p_value)
+    return CorrectedDifference(value, _interval(value, apart, len(names), freedom, level, extra), error, p_value)
 
 
 class _Fitted(Struct, frozen=True):
@@ -167,13 +174,27 @@ def _freedom(shares: Floats, of_labels: Floats, labels: float) -> float:
     return float((few + rest) ** 2 / (few**2 / max(1.0, labels) + rest**2 / max(1, shares.size - 1)))
 
 
-def _interval(value: float, shares: Floats, groups: int, freedom: float, level: float) -> Interval:
-    half = t_quantile(0.5 + level / 2, freedom) * _standard_error(shares, groups)
-    return Interval(value - half, value + half, level, METHOD, groups)
+def _least_variance(labels: int, episodes: int) -> float:
+    """The least variance that the labels of a share have: that of one label among them being another one."""
+    share = 1.0 / (labels + 2)
+    return share * (1.0 - share) / labels * (1.0 - labels / episodes)
 
 
-def _standard_error(shares: Floats, groups: int) -> float:
-    return math.sqrt(float((shares**2).sum()) * groups / max(1, groups - 1))
+def _interval(
+    value: float,
+    shares: Floats,
+    groups: int,
+    freedom: float,
+    level: float,
+    extra: float = 0.0,
+    between: tuple[float, float] = (-math.inf, math.inf),
+) -> Interval:
+    half = t_quantile(0.5 + level / 2, freedom) * _standard_error(shares, groups, extra)
+    return Interval(max(between[0], value - half), min(between[1], value + half), level, METHOD, groups)
+
+
+def _standard_error(shares: Floats, groups: int, extra: float = 0.0) -> float:
+    return math.sqrt(float((shares**2).sum()) * groups / max(1, groups - 1) + extra)
 
 
 class LabelsNeeded(Struct, frozen=True):
@@ -190,9 +211,8 @@ def labels_needed(found: Corrected, half_width: float, level: float = 0.95) -> L
     With n labels the variance is about that of the residuals / n, plus the part that n does not change: episodes are a
     sample too. Where that part alone is too wide, more episodes are needed instead.
     """
-    now = ((found.interval.high or 0.0) - (found.interval.low or 0.0)) / 2
-    quantile = t_quantile(0.5 + level / 2, found.freedom)
-    fixed = max(0.0, (now / quantile) ** 2 - found.residual_deviation**2 / found.labels)
+    now = sum(share**2 for share in found.shares.values()) + found.extra
+    fixed = max(0.0, now - found.residual_deviation**2 / found.labels)
     room = (half_width / normal_quantile(0.5 + level / 2)) ** 2 - fixed
     if room <= 0:
         return LabelsNeeded(half_width, None, None)

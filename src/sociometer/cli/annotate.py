@@ -190,7 +190,7 @@ def _more(name: str, count: int, store: Path | None, as_json: bool) -> None:
             names = next_episodes(stored, queue, labelled, count)
             units = numbered(episode_units(stored, queue.measured.task, names), Random(secrets.token_bytes(16)))
         start = float(len(labelled))
-        tasks = assigned(units, book.raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
+        tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
         book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])
     finally:
         book.close()

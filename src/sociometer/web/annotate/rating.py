@@ -104,7 +104,7 @@ def settle(request: web.Request, unit: Unit) -> None:
     queue, book = request.app[QUEUE], request.app[BOOK]
     if unit.gold or not unsettled(queue, [one for one in book.labels(queue.name) if one.unit == unit.id]):
         return
-    tasks = {rater: book.tasks(queue.name, rater) for rater in book.raters(queue.name)}
+    tasks = {rater: book.tasks(queue.name, rater) for rater in book.present_raters(queue.name)}
     free = [rater for rater, given in tasks.items() if unit.id not in [one.unit for one in given]]
     if free:
         book.give(queue.name, min(free, key=lambda rater: len(tasks[rater])), unit.id)
