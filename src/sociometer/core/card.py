@@ -66,6 +66,9 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     human: float | None = None
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
+    question: str = ""
+    """What people are asked who judge an episode in place of a judge; they see A, and B who is measured."""
+    question_zh: str = ""
 
 
 SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats", "figures"]
@@ -106,6 +109,30 @@ class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
     stand_in: bool = False
 
 
+class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """One question to raters: the column of the sheet that takes the answer, its wording, and the allowed answers."""
+
+    column: str
+    question: str
+    question_zh: str = ""
+    values: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+class SheetCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """A sheet that people fill in: the columns that identify a row, those that raters see, and the questions.
+
+    Raters see nothing else: neither the name of the model nor the automatic verdict.
+    """
+
+    name: str
+    title: str
+    key: tuple[str, ...]
+    shown: tuple[str, ...]
+    label: tuple[LabelCard, ...]
+
+
 class Card(Struct, frozen=True, forbid_unknown_fields=True):
     """All of card.toml."""
 
@@ -123,6 +150,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     command: tuple[CommandCard, ...] = ()
     file: tuple[FileCard, ...] = ()
     player: tuple[PlayerCard, ...] = ()
+    sheet: tuple[SheetCard, ...] = ()
     licence: str = ""
     """The licence of the official data, in one sentence."""
     demo: str = "--limit 1"

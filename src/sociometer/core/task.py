@@ -27,6 +27,10 @@ class Item(Struct, frozen=True, kw_only=True):
     id: str
     cluster: str = ""
 
+    def for_raters(self) -> dict[str, str]:
+        """What people see who judge the same thing as a judge; empty where that is the transcript of the subject."""
+        return {}
+
 
 class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A choice that was read from probabilities, as calibration needs it.
