@@ -58,7 +58,8 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
             if mine := [exchange for exchange in asked if exchange.role == role]:
                 scale = items.count * plan.repeats(task.name) / len(rehearsed)
                 read = sum(_tokens(message.content) for exchange in mine for message in exchange.messages)
-                written = len(mine) * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
+                replies = sum(not exchange.reply.likelihoods for exchange in mine)
+                written = replies * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
                 speed, at_once = speeds.get(role), binding.most_in_flight or 1
                 first = sum(_tokens(message.content) for message in mine[0].messages)
                 price = price_of(plan.prices, binding.player.identity, binding.spec)

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 
 from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.conversation import Abilities, Identity, Reply, Request
 from sociometer.core.errors import MachineryError, UsageError
+from sociometer.models.completions import first_token_likelihoods, read_text
 from sociometer.models.llama import LlamaContext, gpu_memory, import_llama, load_embedder, whole_number
 from sociometer.models.openai import read_completion, read_vectors
 from sociometer.models.options import ModelOptions
@@ -24,6 +25,8 @@ from sociometer.models.speed import Speed
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
 _PATIENCE_SECONDS = 5.0
+_LISTED = 100
+"""How many of the likeliest first tokens are listed where continuations are scored."""
 _LARGE_BYTES = 500 << 20
 """Smaller models reply at once, so that their speed need not be measured first."""
 _USUAL_TOKENS = 120
@@ -100,6 +103,11 @@ class LoadedModel:
             seconds = context.measure().seconds(len(context.chat_prompt(body)), written)
             self.first_reply_at = time.monotonic() + seconds
 
+    async def text(self, body: dict[str, Any]) -> bytes:
+        """The continuation of a plain text, as an OpenAI-compatible server would send it."""
+        copy = self._copy_for([{"role": "text", "content": body["prompt"]}])
+        return await self._run(copy, lambda: copy.context().complete(body))
+
     async def vectors(self, body: dict[str, Any]) -> bytes:
         """The embeddings, as an OpenAI-compatible server would send them."""
         copy = self.copies[0]
@@ -156,6 +164,7 @@ class LocalPlayer:
 
     journaled = True
     parallel = True
+    abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         import_llama()
@@ -178,13 +187,17 @@ class LocalPlayer:
         return f"LocalPlayer({self._identity.name})"
 
     async def answer(self, request: Request) -> Reply:
-        """One generation; the same seed gives the same reply."""
-        body = chat_body(request)
-        received = await self._run(self._model.chat(body))
+        """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
+        plain = request.plain_text is not None
+        asked = self._model.text(text_body(request)) if plain else self._model.chat(chat_body(request))
+        received = await self._run(asked)
         try:
-            reply = read_completion(received)
+            reply = read_text(received) if plain else read_completion(received)
         except msgspec.DecodeError:
             raise self._refused(received) from None
+        if request.continuations:
+            likelihoods = first_token_likelihoods(reply.logprobs, request.continuations)
+            return Reply("", usage=reply.usage, served_model=self._identity.name, likelihoods=likelihoods)
         return msgspec.structs.replace(reply, served_model=self._identity.name)
 
     async def measure_speed(self) -> Speed | None:
@@ -244,24 +257,35 @@ class LocalPlayer:
 
 def chat_body(request: Request) -> dict[str, Any]:
     """The request in the format of llama.cpp."""
+    body = _common_body(request)
+    body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
+    if "logprobs" in body:
+        body["top_logprobs"] = body["logprobs"]
+        body["logprobs"] = True
+    if request.sampling.reasoning_effort is not None:
+        body["chat_template_kwargs"] = {"reasoning_effort": request.sampling.reasoning_effort}
+    if isinstance(request.answer_format, Schema):
+        body["grammar"] = _grammar(request.answer_format)
+    return body
+
+
+def text_body(request: Request) -> dict[str, Any]:
+    """A text to be continued, in the format of llama.cpp."""
+    return {**_common_body(request), "prompt": request.plain_text}
+
+
+def _common_body(request: Request) -> dict[str, Any]:
     sampling = request.sampling
-    body: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-        "max_tokens": sampling.max_tokens or _MOST_TOKENS,
-    }
+    body: dict[str, Any] = {"max_tokens": sampling.max_tokens or _MOST_TOKENS}
     for name in ("temperature", "top_p", "seed"):
         value = getattr(sampling, name)
         if value is not None:
             body[name] = value
     if sampling.stop:
         body["stop"] = list(sampling.stop)
-    if sampling.logprobs is not None:
-        body["logprobs"] = True
-        body["top_logprobs"] = sampling.logprobs
-    if sampling.reasoning_effort is not None:
-        body["chat_template_kwargs"] = {"reasoning_effort": sampling.reasoning_effort}
-    if isinstance(request.answer_format, Schema):
-        body["grammar"] = _grammar(request.answer_format)
+    listed = _LISTED if request.continuations else sampling.logprobs
+    if listed is not None:
+        body["logprobs"] = listed
     return body
 
 
