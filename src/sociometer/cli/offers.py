@@ -94,6 +94,7 @@ def _other_models() -> Offers:
     yield from ((f"local/{name}", what) for name, what in local_models().items())
     yield from ((f"baseline/{name}", what) for name, what in baselines().items())
     yield from (
+        ("hf/", "open weights in this process, in batches"),
         ("scripted/", "replies from a file"),
         ("replay/", "replies of a stored run"),
         ("python/", "a Python function"),

@@ -39,14 +39,17 @@ class CommandContext:
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
         track: Callable[[Sequence[Any], str], Iterator[Any]] = _untracked,
+        excluded: Callable[[str], Mapping[str, str]] = lambda study: {},
     ) -> None:
         """`subjects` are the models given by `--model`; `config` has all other options.
 
         `expect` tells the progress display how often `play` will be called. `track` gives items one after another
-        with a progress bar, for long work that plays nothing.
+        with a progress bar, for long work that plays nothing. `excluded` gives the runs of a study whose answers do
+        not count, each with the reason.
         """
         self.expect = expect
         self.track = track
+        self.excluded_of_study = excluded
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed

@@ -126,9 +126,14 @@ class HfPlayer:
         weights = find_weights(name, options.revision, fetch=options.sends)
         # The precision is part of the identity: on the CPU it is always float32, elsewhere that of the files.
         precision = " float32" if device == "cpu" else ""
+        named = f"{options.revision} sha256:" if options.revision and not weights.commit else ""
         own = Path(name).name if Path(name).expanduser().exists() else name
         self._identity = Identity(
-            "hf", own, revision=weights.revision + precision, certain=bool(weights.revision), stand_in=name in PULLABLE
+            "hf",
+            own,
+            revision=named + weights.revision + precision,
+            certain=bool(weights.revision),
+            stand_in=name in PULLABLE,
         )
         place = (weights.folder + "/" + weights.gguf_file, weights.revision, device)
         self.model = _SHARED.setdefault(place, SharedModel(weights, device))

@@ -12,6 +12,7 @@ import msgspec
 
 from sociometer.core.errors import UsageError
 from sociometer.models.prefix_slots import PrefixSlots
+from sociometer.models.speed import Speed
 
 CONTEXT_TOKENS = 8192
 _SLOTS = 2
@@ -22,6 +23,9 @@ _GPU_CHUNK_TOKENS = 256
 _BATCH_TOKENS = 2048
 _QUIET = -1
 _LOCAL_SECONDS = 60.0
+_MEASURED_READ = 64
+_MEASURED_WRITTEN = 5
+_SLOWEST = 1e-3
 
 
 class LlamaContext:
@@ -29,9 +33,9 @@ class LlamaContext:
 
     def __init__(self, path: Path, threads: int = 0, *, reuse: bool = True) -> None:
         self._key = secrets.token_hex(16)
-        chunk = _GPU_CHUNK_TOKENS if gpu_memory() else _CHUNK_TOKENS
-        self._server: Any = import_llama().Server(_chat_params(path, threads, chunk, self._key))
-        self._slots = PrefixSlots(_SLOTS, chunk)
+        self._slots = new_slots()
+        params = _chat_params(path, threads, self._slots.chunk_tokens, self._key)
+        self._server: Any = import_llama().Server(params)
         self._reuse = reuse
         self.read_tokens = 0
         """Prompt tokens that were computed."""
@@ -40,7 +44,7 @@ class LlamaContext:
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         """The chat completion as an OpenAI-compatible server sends it, or its error."""
-        prompt = self._chat_prompt(body) if self._reuse else ()
+        prompt = self.chat_prompt(body) if self._reuse else ()
         return self._answer(self._server.handle_chat_completions, body, prompt)
 
     def complete(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -54,8 +58,15 @@ class LlamaContext:
         found = self._post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
         return tuple(found.get("tokens", ()))
 
-    def _chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
-        asked = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
+    def measure(self) -> Speed:
+        """The speed now: reads one chunk and writes a few tokens."""
+        body = {"prompt": list(range(_MEASURED_READ)), "max_tokens": _MEASURED_WRITTEN, "ignore_eos": True}
+        timings = self._answer(self._server.handle_completions, body, ()).get("timings", {})
+        return Speed(*(max(timings.get(name, 0.0), _SLOWEST) for name in ("prompt_per_second", "predicted_per_second")))
+
+    def chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
+        """The tokens that a chat request makes llama.cpp read; empty if it does not say."""
+        asked: dict[str, Any] = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
         text = self._post("/apply-template", asked).get("prompt")
         return self.tokens(text) if isinstance(text, str) else ()
 
@@ -125,8 +136,15 @@ def import_llama() -> Any:
     return xllamacpp
 
 
+def new_slots() -> PrefixSlots:
+    """Empty slots, as many and with chunks as long as a context has them on this machine."""
+    return PrefixSlots(_SLOTS, _GPU_CHUNK_TOKENS if gpu_memory() else _CHUNK_TOKENS)
+
+
 def gpu_memory() -> int:
-    """The free memory of the GPUs that llama.cpp was built for, in bytes; 0 without one."""
+    """The free memory of the GPUs that llama.cpp can use, in bytes; 0 without one."""
+    if whole_number("SOCIOMETER_GPU_LAYERS", least=0) == 0:
+        return 0
     llama = import_llama()
     kinds = llama.ggml_backend_dev_type
     on_cpu = (kinds.GGML_BACKEND_DEVICE_TYPE_CPU, kinds.GGML_BACKEND_DEVICE_TYPE_ACCEL)

@@ -4,6 +4,7 @@ import asyncio
 import atexit
 import contextlib
 import os
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,16 @@ from sociometer.models.openai import read_completion, read_vectors
 from sociometer.models.options import ModelOptions
 from sociometer.models.pull import PULLABLE, checksum
 from sociometer.models.serial_thread import SerialThread
+from sociometer.models.speed import Speed
 
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
 _PATIENCE_SECONDS = 5.0
 _LISTED = 100
 """How many of the likeliest first tokens are listed where continuations are scored."""
+_LARGE_BYTES = 500 << 20
+"""Smaller models reply at once, so that their speed need not be measured first."""
+_USUAL_TOKENS = 120
 _CORES_A_COPY = 4
 _MOST_COPIES = 4
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
@@ -69,6 +74,9 @@ class LoadedModel:
         self.path = path
         self.sha256 = sha256
         self.users = 0
+        self.size = path.stat().st_size if path.is_file() else 0
+        self.first_reply_at: float | None = None
+        """The time, on the monotonic clock, at which the first reply is expected; None until it is measured."""
         count = copies_of(path)
         self.threads = _threads(count)
         self.copies = tuple(Copy(self) for _ in range(count))
@@ -76,7 +84,24 @@ class LoadedModel:
     async def chat(self, body: dict[str, Any]) -> bytes:
         """The chat completion, as an OpenAI-compatible server would send it."""
         copy = self._copy_for(body["messages"])
-        return await self._run(copy, lambda: copy.context().chat(body))
+
+        def answer() -> dict[str, Any]:
+            self.forecast(copy.context(), body)
+            return copy.context().chat(body)
+
+        return await self._run(copy, answer)
+
+    async def speed(self) -> Speed:
+        """The speed of one copy, measured now."""
+        copy = self.copies[0]
+        return await copy.turns.run(lambda: copy.context().measure())
+
+    def forecast(self, context: LlamaContext, body: dict[str, Any]) -> None:
+        """Estimate when the first reply of a large model will be complete; called in the thread of a copy."""
+        if self.first_reply_at is None and self.size >= _LARGE_BYTES:
+            written = min(body["max_tokens"], _USUAL_TOKENS)
+            seconds = context.measure().seconds(len(context.chat_prompt(body)), written)
+            self.first_reply_at = time.monotonic() + seconds
 
     async def text(self, body: dict[str, Any]) -> bytes:
         """The continuation of a plain text, as an OpenAI-compatible server would send it."""
@@ -174,6 +199,18 @@ class LocalPlayer:
             likelihoods = first_token_likelihoods(reply.logprobs, request.continuations)
             return Reply("", usage=reply.usage, served_model=self._identity.name, likelihoods=likelihoods)
         return msgspec.structs.replace(reply, served_model=self._identity.name)
+
+    async def measure_speed(self) -> Speed | None:
+        """The speed on this machine, measured now; None if the model cannot be loaded."""
+        try:
+            return await self._model.speed()
+        except (MachineryError, RuntimeError, ValueError, MemoryError, OSError):
+            return None
+
+    @property
+    def first_reply_at(self) -> float | None:
+        """The time on the monotonic clock at which the first reply is expected, once it is known."""
+        return self._model.first_reply_at
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text: the mean over its tokens."""
@@ -275,7 +312,8 @@ def copies_of(path: Path) -> int:
         size = max(1, path.stat().st_size)
     except OSError:
         return 1
-    if gpu := gpu_memory():
+    gpu = gpu_memory()
+    if gpu:
         return max(1, min(_MOST_COPIES, gpu // 2 // size))
     room = _memory() // 4 // size
     return 1 if _busy() else max(1, min(_MOST_COPIES, (os.cpu_count() or 1) // _CORES_A_COPY, room))

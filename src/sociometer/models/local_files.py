@@ -11,12 +11,13 @@ from sociometer.models.pull import place_of as embedded_place
 
 def local_models() -> dict[str, str]:
     """Each name that can follow `local/` and `models pull`, with what it is."""
-    return {name: model.help for name, model in (*PULLABLE.items(), *HUB_MODELS.items())}
+    embedded = {name: model.help for name, model in PULLABLE.items()}
+    return embedded | {name: model.help for name, model in HUB_MODELS.items()}
 
 
 def licence_of(name: str) -> str:
     """The licence of a model's weights."""
-    return (PULLABLE.get(name) or HUB_MODELS[require_known(name)]).licence
+    return PULLABLE[name].licence if name in PULLABLE else HUB_MODELS[require_known(name)].licence
 
 
 def file_of(name: str) -> Path | None:
