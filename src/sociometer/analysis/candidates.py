@@ -12,6 +12,9 @@ from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
 from sociometer.core.task import Instrument, RunView
 
+_USUAL = {"base": False, "answer": "reply"}
+"""How a subject answers where a run does not say so."""
+
 
 class Candidate(Struct, frozen=True):
     """One task of one run, with what a comparison needs to know; `view` iterates over its episodes."""
@@ -86,11 +89,8 @@ def why_not_comparable(
 def differing_settings(one: Candidate, two: Candidate) -> tuple[str, ...]:
     """The settings in which two runs differ, as text."""
     names = sorted({*one.view.settings, *two.view.settings})
-    return tuple(
-        f"{name}: {one.view.settings.get(name)!r} and {two.view.settings.get(name)!r}"
-        for name in names
-        if one.view.settings.get(name) != two.view.settings.get(name)
-    )
+    values = [(name, *(run.view.settings.get(name, _USUAL.get(name)) for run in (one, two))) for name in names]
+    return tuple(f"{name}: {first!r} and {second!r}" for name, first, second in values if first != second)
 
 
 def _digest(value: Any) -> bytes:

@@ -22,7 +22,7 @@ COMMANDS = {
     "export": "Write a run to JSON lines, CSV or Parquet.",
     "record": "Record a model's replies to the demo items in one small file.",
     "list": "List the instruments, or describe one.",
-    "models": "List the accepted values for --model; `models pull` fetches the embedded model.",
+    "models": "List the accepted values for --model; `models pull` fetches a local model.",
     "doctor": "Check what is set up on this machine and what is missing.",
     "completion": "Print the completion script for a shell.",
     "init": "Write sociometer.toml, the defaults of a project.",

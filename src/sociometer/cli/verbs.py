@@ -1,7 +1,7 @@
 """Commands of instruments: `sociometer VERB INSTRUMENT …`, declared in their cards, loaded when called."""
 
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from sociometer.cli.options import (
     store_path,
 )
 from sociometer.cli.output import Display, display_options, print_result
-from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.progress import ProgressDisplay, track
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, unknown
@@ -198,6 +198,7 @@ def _call(
             config,
             tuple(dict.fromkeys(given["models"])),
             progress.expect,
+            partial(track, quiet=quiet),
             lambda study: _excluded(engine, study),
         )
         code = print_result(_with_figures(entry(context, options), figures), as_json, display)

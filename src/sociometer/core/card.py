@@ -31,6 +31,14 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     cluster: str = "item"
     limit: Literal["item", "cluster"] = "item"
     """What `--limit` counts: items, or clusters with all their items."""
+    base: bool = False
+    """Whether it has a text form for base models (`--base`)."""
+    probability: bool = False
+    """Whether its choices can be read from probabilities (`--answer probability`)."""
+    official: bool | None = None
+    """Whether `run --official` plays it when no task is named; None means the same as `default`."""
+    needs: tuple[str, ...] = ()
+    """Official files, or folders of them, without which `run --official` skips it."""
 
 
 class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,9 +165,20 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
             raise unknown(f"{self.name} task", name, tasks)
         return tasks[name]
 
-    def default_tasks(self) -> tuple[str, ...]:
-        """The tasks that `run` plays when none is named."""
-        return tuple(task.name for task in self.task if task.default)
+    def default_tasks(self, *, official: bool = False) -> tuple[str, ...]:
+        """The tasks that `run`, or `run --official`, plays when none is named."""
+        return tuple(
+            task.name
+            for task in self.task
+            if (task.official if official and task.official is not None else task.default)
+        )
+
+    def files_of(self, task: str) -> tuple[FileCard, ...]:
+        """The official files without which `run --official` skips a task."""
+        needs = self.task_card(task).needs
+        return tuple(
+            file for file in self.file if any(file.name == need or file.name.startswith(f"{need}/") for need in needs)
+        )
 
     def roles_of(self, task: str) -> tuple[RoleCard, ...]:
         """The roles that a task uses."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Usage
 from sociometer.core.errors import UNREACHABLE, MachineryError, Stopped
-from sociometer.core.session import DrawnRequest
+from sociometer.core.session import DrawnRequest, RoleBinding
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import price_of
@@ -52,9 +52,7 @@ class JournalReplies:
         self._fresh = config.fresh
         self._retry_policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
         self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
-        self.throttles = {
-            one.player.identity.endpoint: Throttle(config.in_flight if one.parallel else 1) for one in bindings
-        }
+        self.throttles = {one.player.identity.endpoint: Throttle(_ceiling(one, config.in_flight)) for one in bindings}
         self._known: dict[Identity, bool] = {}
         self._reached: set[str] = set()
         self.stopping: Stopped | None = None
@@ -164,6 +162,11 @@ class JournalReplies:
                 self._journal.count_attempt(self._run, usage, charge)
         self._progress.answered += 1
         return answer, usage, charge
+
+
+def _ceiling(binding: RoleBinding, in_flight: int) -> int:
+    """The most requests in flight: those of the run, or fewer if the player answers fewer at once."""
+    return min(in_flight, binding.most_in_flight or in_flight) if binding.parallel else 1
 
 
 def _countable(usage: Usage) -> Usage:

@@ -82,8 +82,9 @@ class StoredRun:
 
     @property
     def settings(self) -> Settings:
-        """The settings of the run for tables and pages: paths without their folders."""
-        return without_folders(self._instrument.card, self.manifest.config.settings)
+        """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
+        config = self.manifest.config
+        return Settings({**without_folders(self._instrument.card, config.settings), **config.ways})
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
