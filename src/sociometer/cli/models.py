@@ -32,7 +32,11 @@ def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool)
 def _ready(entry: ModelEntry) -> str:
     if entry.ready is None:
         return "if its server is running" if entry.base_url else "if the file exists"
-    return "yes" if entry.ready else f"key not set: {entry.key_variable}" if entry.key_variable else "not pulled"
+    if entry.ready:
+        return "yes"
+    if entry.key_variable:
+        return f"key not set: {entry.key_variable}"
+    return "extra 'embed' not installed" if entry.spec.startswith("embed/") else "not pulled"
 
 
 def _pull(name: str, as_json: bool) -> None:

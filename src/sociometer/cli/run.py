@@ -14,7 +14,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.output import SCREEN, Display, display_options, print_json
 from sociometer.cli.progress import ProgressDisplay, rough_duration
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.table_text import harmless
@@ -131,6 +131,9 @@ def _play(
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
+            for skipped in plan.skipped:
+                fetch = f"run 'sociometer data fetch {config.instrument}' or give --data DIR"
+                click.echo(f"{config.instrument}: {skipped}; {fetch}.", err=True)
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
@@ -165,20 +168,27 @@ def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool, display
 
 def show_played(runs: "list[StoredRun]", display: Display) -> None:
     """What was played: one run with its measures, or all in one table with the verdicts between the subjects."""
-    from sociometer.cli.summaries import finding, joint_table, raw_table, shown_rows, summary_table
+    from sociometer.cli.summaries import finding, joint_table, paper_tables, raw_table, shown_rows, summary_table
 
+    printed = paper_tables(runs)
+    rows = [len(table.rows) for table in printed]
     if len(runs) == 1:
         table = summary_table(runs[0])
         note = f"Transcripts: sociometer show {runs[0].id} ITEM"
         display.show(
-            [table], finding=finding(runs[0]), notes=[note], limits=[shown_rows(runs[0])], files=[raw_table(runs)]
+            [*printed, table],
+            finding=finding(runs[0]),
+            notes=[note],
+            limits=[*rows, shown_rows(runs[0])],
+            files=[raw_table(runs), *printed],
         )
         return
     display.show(
-        [joint_table(runs)],
+        [*printed, joint_table(runs)],
+        limits=[*rows, SCREEN],
         finding=_verdicts(runs) or "\n".join(finding(run) for run in runs),
         more=[summary_table(run) for run in runs],
-        files=[raw_table(runs)],
+        files=[raw_table(runs), *printed],
     )
 
 

@@ -27,6 +27,10 @@ class Item(Struct, frozen=True, kw_only=True):
     id: str
     cluster: str = ""
 
+    def for_raters(self) -> dict[str, str]:
+        """What people see who judge the same thing as a judge; empty where that is the transcript of the subject."""
+        return {}
+
 
 class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A choice that was read from probabilities, as calibration needs it.
@@ -194,8 +198,12 @@ class Instrument:
         figures: Callable[[Sequence[SummarisedRun]], Sequence[Figure]] | None = None,
         beside: Callable[[Any, Any], Figure | None] | None = None,
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
+        paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
     ) -> None:
-        """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript."""
+        """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
+
+        `paper_tables` gives runs on official items in the layout of the paper's tables.
+        """
         self.folder = folder
         self.card = card or read_card(folder / "card.toml")
         self.tasks = {task.name: task for task in tasks}
@@ -203,6 +211,7 @@ class Instrument:
         self.figures = figures
         self.beside = beside
         self.reproduce = reproduce
+        self.paper_tables = paper_tables
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""

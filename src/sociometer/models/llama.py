@@ -33,9 +33,9 @@ class LlamaContext:
 
     def __init__(self, path: Path, threads: int = 0, *, reuse: bool = True) -> None:
         self._key = secrets.token_hex(16)
-        chunk = _GPU_CHUNK_TOKENS if gpu_memory() else _CHUNK_TOKENS
-        self._server: Any = import_llama().Server(_chat_params(path, threads, chunk, self._key))
-        self._slots = PrefixSlots(_SLOTS, chunk)
+        self._slots = new_slots()
+        params = _chat_params(path, threads, self._slots.chunk_tokens, self._key)
+        self._server: Any = import_llama().Server(params)
         self._reuse = reuse
         self.read_tokens = 0
         """Prompt tokens that were computed."""
@@ -44,7 +44,7 @@ class LlamaContext:
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         """The chat completion as an OpenAI-compatible server sends it, or its error."""
-        prompt = self._chat_prompt(body) if self._reuse else ()
+        prompt = self.chat_prompt(body) if self._reuse else ()
         return self._answer(self._server.handle_chat_completions, body, prompt)
 
     def complete(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -64,11 +64,8 @@ class LlamaContext:
         timings = self._answer(self._server.handle_completions, body, ()).get("timings", {})
         return Speed(*(max(timings.get(name, 0.0), _SLOWEST) for name in ("prompt_per_second", "predicted_per_second")))
 
-    def prompt_length(self, body: dict[str, Any]) -> int:
-        """The number of tokens that a chat request makes llama.cpp read."""
-        return len(self._chat_prompt(body))
-
-    def _chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
+    def chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
+        """The tokens that a chat request makes llama.cpp read; empty if it does not say."""
         asked: dict[str, Any] = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
         text = self._post("/apply-template", asked).get("prompt")
         return self.tokens(text) if isinstance(text, str) else ()
@@ -137,6 +134,11 @@ def import_llama() -> Any:
             "local models need the extra 'local'; install it with: pip install 'sociometer[local]'."
         ) from None
     return xllamacpp
+
+
+def new_slots() -> PrefixSlots:
+    """Empty slots, as many and with chunks as long as a context has them on this machine."""
+    return PrefixSlots(_SLOTS, _GPU_CHUNK_TOKENS if gpu_memory() else _CHUNK_TOKENS)
 
 
 def gpu_memory() -> int:

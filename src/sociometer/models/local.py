@@ -100,7 +100,7 @@ class LoadedModel:
         """Estimate when the first reply of a large model will be complete; called in the thread of a copy."""
         if self.first_reply_at is None and self.size >= _LARGE_BYTES:
             written = min(body["max_tokens"], _USUAL_TOKENS)
-            seconds = context.measure().seconds(context.prompt_length(body), written)
+            seconds = context.measure().seconds(len(context.chat_prompt(body)), written)
             self.first_reply_at = time.monotonic() + seconds
 
     async def text(self, body: dict[str, Any]) -> bytes:

@@ -24,7 +24,7 @@ class PrefixSlots:
     """The prompts of all slots, least recently used first."""
 
     def __init__(self, count: int, chunk_tokens: int) -> None:
-        self._chunk_tokens = chunk_tokens
+        self.chunk_tokens = chunk_tokens
         self._prompts: dict[int, tuple[int, ...]] = dict.fromkeys(range(count), ())
 
     def find(self, prompt: Sequence[int]) -> Reuse:
@@ -33,7 +33,7 @@ class PrefixSlots:
         for slot, kept in self._prompts.items():
             shared = _common(kept, prompt)
             # The last token is always computed: its result is what the reply begins with.
-            whole = min(shared, len(prompt) - 1) // self._chunk_tokens * self._chunk_tokens
+            whole = min(shared, len(prompt) - 1) // self.chunk_tokens * self.chunk_tokens
             if whole > best.tokens:
                 best = Reuse(slot, whole, exact=shared == whole and len(kept) > whole)
         return best

@@ -20,7 +20,7 @@ from sociometer.models.replay import RecordedReplies
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer models' to see the accepted values for --model."
-_OTHERS = ("local", "hf", "baseline", "scripted", "replay", "recorded", "human", "python")
+_OTHERS = ("local", "hf", "embed", "baseline", "scripted", "replay", "recorded", "human", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
@@ -58,6 +58,10 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             from sociometer.models.hf import HfPlayer
 
             return HfPlayer(_named(family, name), options)
+        case "embed":
+            from sociometer.models.sentences import SentencePlayer
+
+            return SentencePlayer(_named(family, name))
         case "baseline":
             from sociometer.models.baselines import baseline
 
@@ -101,6 +105,7 @@ def describe() -> tuple[ModelEntry, ...]:
     from sociometer.models.baselines import baselines
     from sociometer.models.local_files import file_of, local_models
     from sociometer.models.recorded import ENDING, bundled, load_recording
+    from sociometer.models.sentences import PACKAGES, installed
 
     served = [
         ModelEntry(
@@ -130,6 +135,11 @@ def describe() -> tuple[ModelEntry, ...]:
             for about in (load_recording(name).about,)
         ),
         ModelEntry(f"recorded/FILE{ENDING}", "replies that 'sociometer record' wrote", ready=True),
+        *(
+            ModelEntry(f"embed/{name}", "English sentence vectors, for roles that embed", ready=installed(name))
+            for name in PACKAGES
+        ),
+        ModelEntry("embed/PATH", "your own folder of a sentence model, for roles that embed"),
         ModelEntry("human", "a person at this terminal", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
         *(ModelEntry(f"{family}/NAME", f"installed: {point.value}") for family, point in _installed().items()),
@@ -145,6 +155,7 @@ def _named(family: str, name: str) -> str:
             "recorded": "a recording",
             "local": "a model or a .gguf file",
             "hf": "a name on the Hugging Face hub, a folder or a .gguf file",
+            "embed": "minilm or a folder",
             "python": "package.module:function",
         }.get(family, "a model's name")
         raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_NEXT_STEP}")

@@ -37,6 +37,11 @@ class StoredRun:
         return self.record.id
 
     @property
+    def store_path(self) -> Path:
+        """Where the store is."""
+        return self._store.path
+
+    @property
     def instrument(self) -> str:
         return self.record.instrument
 

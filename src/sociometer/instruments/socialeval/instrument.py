@@ -8,6 +8,8 @@ from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer, most_votes
 from sociometer.instruments.socialeval import figures, items, play, scoring
 from sociometer.instruments.socialeval.build import parts
+from sociometer.instruments.socialeval.inside import task as inside
+from sociometer.instruments.socialeval.inside import view
 from sociometer.instruments.socialeval.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -53,6 +55,15 @@ INSTRUMENT = Instrument(
             play=parts.write_part,
             score=parts.score_part,
             summarise=parts.summarise_parts,
+        ),
+        # What the command `inside` saw in open weights.
+        Task(
+            "inside",
+            view.LookedAt,
+            view.InsideView,
+            play=inside.look,
+            score=inside.score_view,
+            summarise=inside.summarise_views,
         ),
     ],
     figures=figures.figures,
