@@ -18,7 +18,7 @@ COMMANDS = {
     "show": "Show one run, or one item of it turn by turn.",
     "rescore": "Recompute the scores of stored runs.",
     "verify": "Check the store for damaged or inconsistent records.",
-    "backup": "Copy the store, even while runs are in progress.",
+    "copy": "Copy a store into another, even while runs are in progress.",
     "export": "Write a run to JSON lines, CSV or Parquet.",
     "record": "Record a model's replies to the demo items in one small file.",
     "list": "List the instruments, or describe one.",

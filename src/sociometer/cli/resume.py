@@ -12,13 +12,14 @@ from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.run import exit_code, show_played
 from sociometer.cli.summaries import played_json
 from sociometer.engine.roles import SUBJECT
+from sociometer.store.place import StorePlace
 
 
 def _resume(
     run: str,
     in_flight: int | None,
     quiet: bool,
-    store: Path | None,
+    store: StorePlace | None,
     everything: bool,
     csv: Path | None,
     as_json: bool,

@@ -13,12 +13,13 @@ from sociometer.cli.progress import cost_in_words
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.item_origin import BUNDLED, whose_items
+from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.store import Store
 from sociometer.store.stored_run import state_of, status_of, without_folders
 
 
-def _show(store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> None:
+def _show(store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool) -> None:
     path = store_path(store)
     rows = _rows(path) if path.exists() else []
     if as_json:
@@ -89,7 +90,7 @@ class _Row(Struct, frozen=True):
     spent: Spent
 
 
-def _rows(path: Path) -> list[_Row]:
+def _rows(path: StorePlace) -> list[_Row]:
     with Store(path) as opened:
         return [
             _Row(

@@ -21,7 +21,6 @@ from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.replay import Recording
-from sociometer.store.lock import RunLock
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -154,7 +153,7 @@ class Engine:
         plan, record, journal = prepared.plan, prepared.record, self.store.journal
         total = sum(items.count * plan.repeats(task) for task, items in prepared.items.items())
         people = any(binding.player.identity.wire == "human" for binding in plan.bindings.values())
-        with RunLock(self.store.path, record.id):
+        with self.store.hold(record.id):
             journal.charge_allowance(record.id)
             allow = partial(journal.allow, record.id)
             budget = self._budget = Budget(plan.config.caps, journal.spent(record.id), self._budget, allow)

@@ -1,19 +1,17 @@
 """Deletes the data of a person: the run, the replies, and every text that no other row uses."""
 
-import sqlite3
-
 import msgspec
 
 from sociometer.core.conversation import Identity
+from sociometer.store.database import Connection
 from sociometer.store.texts import split_hashes, unseal
 
 _encode_identity = msgspec.json.Encoder(order="deterministic").encode
 _decode_events = msgspec.msgpack.Decoder(tuple[tuple[object, ...], ...]).decode
 
 
-def erase_run(connection: sqlite3.Connection, run: str, identity: Identity) -> None:
+def erase_run(connection: Connection, run: str, identity: Identity) -> None:
     """Deletes a run with all replies to it; must be called inside a transaction."""
-    connection.execute("PRAGMA secure_delete = ON")
     who = connection.execute(
         "SELECT id FROM model WHERE identity = ?", (_encode_identity(identity).decode(),)
     ).fetchone()
@@ -32,10 +30,11 @@ def erase_run(connection: sqlite3.Connection, run: str, identity: Identity) -> N
     if who:
         connection.execute("DELETE FROM model WHERE id = ?", who)
     texts -= _needed(connection, texts)
-    connection.executemany("DELETE FROM text WHERE hash = ?", [(text,) for text in texts])
+    for text in sorted(texts):
+        connection.execute("DELETE FROM text WHERE hash = ?", (text,))
 
 
-def _needed(connection: sqlite3.Connection, texts: set[bytes]) -> set[bytes]:
+def _needed(connection: Connection, texts: set[bytes]) -> set[bytes]:
     """Those of the texts that other rows refer to."""
     found: set[bytes] = set()
     for (joined,) in connection.execute("SELECT messages FROM journal"):
@@ -46,7 +45,7 @@ def _needed(connection: sqlite3.Connection, texts: set[bytes]) -> set[bytes]:
     return found | (_texts_of_episodes(connection) & texts)
 
 
-def _texts_of_episodes(connection: sqlite3.Connection, where: str = "1", *values: str) -> set[bytes]:
+def _texts_of_episodes(connection: Connection, where: str = "1 = 1", *values: str) -> set[bytes]:
     """The texts that transcripts refer to by themselves, for players whose replies the journal does not keep."""
     found: set[bytes] = set()
     query = f"SELECT run, task, item, repeat, events FROM episode WHERE {where}"  # noqa: S608

@@ -16,7 +16,6 @@ from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
-from sociometer.store.lock import RunLock, is_played
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
 
@@ -182,7 +181,7 @@ class StoredRun:
     def rescore(self, task: str = "") -> Summary:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
         found = self.task(task)
-        with RunLock(self._store.path, self.id):
+        with self._store.hold(self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
             for episode in self.episodes(found.name):
                 if episode.outcome is not None:
@@ -241,7 +240,7 @@ class StoredRun:
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:
     """The status of a run; a run whose process was killed is stopped."""
-    killed = record.status is RunStatus.PLAYING and not is_played(store.path, record.id)
+    killed = record.status is RunStatus.PLAYING and not store.is_played(record.id)
     return RunStatus.STOPPED if killed else record.status
 
 

@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from aiohttp import web
 
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
+from sociometer.store.place import StorePlace
 from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place, Server, application, until_stopped
 from sociometer.web.view.desk import DESK, Desk
@@ -49,7 +49,7 @@ def view_application(desk: Desk, tokens: OneTimeTokens, used: Callable[[], None]
 
 
 async def serve_view(
-    stores: Sequence[Path],
+    stores: Sequence[StorePlace],
     load: Callable[[str], Instrument],
     cards: Mapping[str, Card],
     place: Place,

