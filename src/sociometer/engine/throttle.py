@@ -21,6 +21,11 @@ class Throttle:
         self._open_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
+    @property
+    def places(self) -> int:
+        """The most requests that this process may have in flight."""
+        return self.ceiling
+
     async def acquire(self) -> int:
         """Take a slot when one is free; return the token for `slow_down`. `release` frees the slot."""
         if self._may_send() and not self._waiters:

@@ -7,6 +7,7 @@ neither waits for the other in a circle.
 from typing import Any
 
 from sociometer.store.database import Connection, Cursor, Database, Table
+from sociometer.store.workers import end_leases
 
 _EPISODE = ("outcome", "failure_kind", "failure", "events", "created")
 TEXT = Table("text", ("hash", "body"), 1)
@@ -48,6 +49,7 @@ class Batch:
         self._connection = connection
         self._rows: dict[str, dict[Any, tuple[Any, ...]]] = {table.name: {} for table in _ORDER}
         self._replies: dict[bytes, bytes] = {}
+        self._ended: list[tuple[str, str, str, int]] = []
         self._pending = False
 
     def put(self, table: Table, row: tuple[Any, ...]) -> None:
@@ -62,6 +64,10 @@ class Batch:
                 self._replies[row[0]] = first[4]
         else:
             rows[row[: table.key]] = row
+
+    def end_lease(self, run: str, task: str, item: str, repeat: int) -> None:
+        """Take an episode off the list of those that are left to play, together with its row."""
+        self._ended.append((run, task, item, repeat))
 
     def execute(self, statement: str, values: tuple[Any, ...] = ()) -> Cursor:
         """Run a statement after all rows before it."""
@@ -104,6 +110,9 @@ class Batch:
                 if table is JOURNAL and written < len(ordered):
                     self._look_up([row[0] for row in ordered])
                 rows.clear()
+        if self._ended:
+            end_leases(self._connection, sorted(self._ended))
+            self._ended.clear()
 
     def _look_up(self, keys: list[bytes]) -> None:
         for start in range(0, len(keys), _KEYS_AT_ONCE):

@@ -24,7 +24,15 @@ LEASE_SECONDS = 60.0
 _NOW = "extract(epoch FROM clock_timestamp())::double precision"
 _LEASE = Table("lease", ("run", "task", "item", "repeat", "position"), 4)
 _NO_CAP = 1 << 62
+_END = (
+    "DELETE FROM lease USING unnest(?::text[], ?::text[], ?::text[], ?::bigint[]) AS done (run, task, item, repeat)"
+    " WHERE lease.run = done.run AND lease.task = done.task AND lease.item = done.item AND lease.repeat = done.repeat"
+)
 Value = TypeVar("Value")
+Caps = tuple[int | None, int | None, float | None]
+"""The caps on requests, tokens and cost."""
+Amount = tuple[int, int, float]
+"""Requests, tokens and cost."""
 Job = tuple[str, str, int]
 """A task, an item's id and a repeat."""
 
@@ -61,8 +69,25 @@ class Pulse(Struct, frozen=True):
     endpoints: dict[str, EndpointState]
 
 
+class Setup(Struct, frozen=True):
+    """What the first worker of a run writes down for all: what is left to play, what was spent, and the caps."""
+
+    jobs: Iterable[Job]
+    spent: Amount
+    caps: Caps
+
+
 class LostLeases(StoreError):
     """The worker has expired: others play its episodes now."""
+
+
+class RunHeld(StoreError):
+    """Another process has the run for itself, or it is being played."""
+
+
+def end_leases(connection: Connection, places: Sequence[tuple[str, str, str, int]]) -> None:
+    """Take episodes off the list of those that are left to play."""
+    connection.execute(_END, [list(column) for column in zip(*places, strict=True)])
 
 
 class Workers:
@@ -125,11 +150,11 @@ class Worker:
         self._connection = database.connect()
         self._lock = threading.Lock()
 
-    def join(self, *, alone: bool = False, first: Callable[[], Iterable[Job]] | None = None) -> bool:
+    def join(self, *, alone: bool = False, first: Callable[[], Setup] | None = None) -> bool:
         """Become a worker of the run; return whether there was no other.
 
-        The first worker also fills the list of episodes to play: `first` gives them. A StoreError if the run is held
-        by a process that needs it for itself, or, with `alone`, if it has any worker.
+        The first worker also writes down what `first` gives. A RunHeld error if the run is held by a process that
+        needs it for itself, or, with `alone`, if it has any worker.
         """
 
         def enter(connection: Connection) -> bool:
@@ -139,12 +164,9 @@ class Worker:
             query = "SELECT id, alone FROM worker WHERE run = ? ORDER BY id"
             others = connection.execute(query, (self.run,)).fetchall()
             if others and (alone or any(row[1] for row in others)):
-                raise StoreError(f"run {self.run} is in progress in process {others[0][0]}; wait for it, or stop it.")
+                raise RunHeld(f"run {self.run} is in progress in process {others[0][0]}; wait for it, or stop it.")
             if not others and first is not None:
-                connection.execute("DELETE FROM lease WHERE run = ?", (self.run,))
-                connection.execute("DELETE FROM endpoint WHERE run = ?", (self.run,))
-                rows = [(self.run, *job, position) for position, job in enumerate(first())]
-                self._database.insert(connection, _LEASE, rows)
+                self._set_up(connection, first())
             connection.execute(
                 "INSERT INTO worker (id, run, alone, host, started, expires, reserved, facts)"
                 f" VALUES (?, ?, ?, ?, {_NOW}, {_NOW} + ?, 0, '{{}}')",
@@ -153,6 +175,32 @@ class Worker:
             return not others
 
         return self._transaction(enter)
+
+    def _set_up(self, connection: Connection, setup: Setup) -> None:
+        connection.execute(
+            "UPDATE run SET status = 'playing', finished = NULL, totals = NULL WHERE id = ?", (self.run,)
+        )
+        for table in ("lease", "endpoint", "allowance", "summary"):
+            connection.execute(f"DELETE FROM {table} WHERE run = ?", (self.run,))
+        rows = [(self.run, *job, position) for position, job in enumerate(setup.jobs)]
+        self._database.insert(connection, _LEASE, rows)
+        connection.execute(
+            "INSERT INTO allowance (run, requests, tokens, cost, max_requests, max_tokens, max_cost)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (self.run, *setup.spent, *setup.caps),
+        )
+
+    def caps(self) -> Caps:
+        """The caps of the run, as the first worker wrote them down."""
+        query = "SELECT max_requests, max_tokens, max_cost FROM allowance WHERE run = ?"
+        row = self._transaction(lambda connection: connection.execute(query, (self.run,)).fetchone())
+        return row[0], row[1], row[2]
+
+    def at_most(self) -> Amount:
+        """What the run has spent at most, with everything that is reserved."""
+        query = "SELECT requests, tokens, cost FROM allowance WHERE run = ?"
+        row = self._transaction(lambda connection: connection.execute(query, (self.run,)).fetchone())
+        return (int(row[0]), int(row[1]), float(row[2])) if row else (0, 0, 0.0)
 
     def leave(self) -> None:
         """Give back everything that is held."""
@@ -270,30 +318,22 @@ class Worker:
         )
         self._transaction(lambda connection: connection.execute(update, (replies, self.run, name)))
 
-    def start_allowance(self, requests: int, tokens: int, cost: float) -> None:
-        """Write down what the run has spent at most, before any worker sends."""
-        insert = "INSERT INTO allowance (run, requests, tokens, cost) VALUES (?, ?, ?, ?) ON CONFLICT (run) DO NOTHING"
-        values = (self.run, requests, tokens, cost)
-        self._transaction(lambda connection: connection.execute(insert, values))
+    def reserve(self, more: Amount, reserved: int, *, within_caps: bool = True) -> bool:
+        """Change what the run may spend at most, if it stays within its caps; one atomic update.
 
-    def reserve(
-        self,
-        more: tuple[int, int, float],
-        caps: tuple[int | None, int | None, float | None],
-        reserved: int,
-    ) -> bool:
-        """Change what the run may spend at most by `more`, if it stays within the caps; one atomic update.
-
-        What is given back (nothing above zero) is always taken. `reserved` is how many requests this worker may send.
+        `reserved` is how many requests this worker may still send or has in flight.
         """
-        within = max(more) > 0
-        limits = [_NO_CAP if cap is None or not within else cap for cap in caps]
+        condition = (
+            " AND requests + ? <= coalesce(max_requests, ?) AND tokens + ? <= coalesce(max_tokens, ?)"
+            " AND cost + ? <= coalesce(max_cost, ?)"
+        )
+        limits = (more[0], _NO_CAP, more[1], _NO_CAP, more[2], float(_NO_CAP)) if within_caps else ()
 
         def change(connection: Connection) -> bool:
             changed = connection.execute(
-                "UPDATE allowance SET requests = requests + ?, tokens = tokens + ?, cost = cost + ?"
-                " WHERE run = ? AND requests + ? <= ? AND tokens + ? <= ? AND cost + ? <= ?",
-                (*more, self.run, more[0], limits[0], more[1], limits[1], more[2], float(limits[2])),
+                "UPDATE allowance SET requests = requests + ?, tokens = tokens + ?, cost = cost + ? WHERE run = ?"
+                + (condition if within_caps else ""),
+                (*more, self.run, *limits),
             )
             if changed.rowcount:
                 connection.execute("UPDATE worker SET reserved = ? WHERE id = ?", (reserved, self.id))

@@ -42,5 +42,10 @@ CREATE TABLE slot (
   PRIMARY KEY (worker, endpoint)
 );
 
+-- The caps of a run that several workers play; the first of them writes them down for all.
+ALTER TABLE allowance ADD COLUMN max_requests INTEGER;
+ALTER TABLE allowance ADD COLUMN max_tokens INTEGER;
+ALTER TABLE allowance ADD COLUMN max_cost REAL;
+
 -- What a run that has ended has counted and spent, so that a list of runs does not count it again.
 ALTER TABLE run ADD COLUMN totals BLOB;

@@ -1,0 +1,118 @@
+"""This process's part in a run that several processes play: its leases, its share of the limits, and its pulse."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from sociometer.core.config import Caps
+from sociometer.core.errors import Stopped
+from sociometer.engine.budget import Budget
+from sociometer.engine.plan import Plan
+from sociometer.engine.progress import Progress
+from sociometer.engine.shared_limits import SharedBudget, SharedThrottle
+from sociometer.engine.throttle import Throttle
+from sociometer.store.records import RunStatus, Spent
+from sociometer.store.workers import Job, LostLeases, Pulse, Worker
+
+_PULSE_SECONDS = 1.0
+_SHORTEST_PAUSE_SECONDS = 0.05
+_AT_ONCE = 500
+
+
+class Lost(Stopped):
+    """The leases of this worker have expired: it must join again."""
+
+
+class SharedRun:
+    """A worker of a run: takes episodes, and stays within limits that hold for all workers."""
+
+    def __init__(self, worker: Worker, plan: Plan) -> None:
+        self._worker = worker
+        self._urgent = asyncio.Event()
+        self._budget: SharedBudget | None = None
+        self._valid_until = time.monotonic() + worker.seconds
+        self.throttles: dict[str, Throttle] = {}
+        for binding in plan.bindings.values():
+            identity = binding.player.identity
+            ceiling = plan.config.in_flight if binding.parallel else 1
+            # A player inside this process has a limit of its own; a server has one for all workers.
+            self.throttles[identity.endpoint] = (
+                SharedThrottle(identity.endpoint, ceiling, worker, self._urgent)
+                if identity.base_url
+                else Throttle(ceiling)
+            )
+
+    async def start(self, spent: Spent, beside: Budget | None) -> SharedBudget:
+        """Make the servers known to all workers, take the first places, and give the budget."""
+        for name, throttle in self._shared():
+            await asyncio.to_thread(self._worker.open_endpoint, name, throttle.ceiling)
+        requests, tokens, cost = await asyncio.to_thread(self._worker.caps)
+        self._budget = SharedBudget(Caps(cost, requests, tokens), spent, beside, self._worker)
+        await self._balance(await asyncio.to_thread(self._worker.pulse))
+        return self._budget
+
+    def check(self) -> None:
+        """Raise `Lost` if the leases may have expired, by this machine's clock; called before each request."""
+        if time.monotonic() > self._valid_until:
+            raise Lost("the leases of this worker have expired")
+
+    async def take(self, count: int) -> list[Job]:
+        """Leases on episodes that nobody plays."""
+        return await asyncio.to_thread(self._worker.take, min(count, _AT_ONCE))
+
+    async def left(self) -> int:
+        """How many episodes are left to play, by any worker."""
+        return await asyncio.to_thread(self._worker.left)
+
+    async def live(self, progress: Progress, stop: Callable[[Stopped], None]) -> None:
+        """Renew the leases and balance the limits until cancelled; `stop` is told why nothing more may be sent."""
+        while True:
+            try:
+                began = time.monotonic()
+                pulse = await asyncio.to_thread(self._worker.pulse, _facts(progress))
+                self._valid_until = began + self._worker.seconds
+            except LostLeases as lost:
+                self._valid_until = 0.0
+                stop(Lost(str(lost)))
+                return
+            if pulse.status != RunStatus.PLAYING:
+                stop(Stopped("another process stopped the run"))
+            self._urgent.clear()
+            await self._balance(pulse)
+            await asyncio.sleep(_SHORTEST_PAUSE_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_PULSE_SECONDS):
+                    await self._urgent.wait()
+
+    async def give_back(self) -> None:
+        """Return all that is reserved and was not used."""
+        if self._budget is not None:
+            await self._budget.give_back(everything=True)
+
+    async def _balance(self, pulse: Pulse) -> None:
+        for name, throttle in self._shared():
+            await throttle.balance(pulse.endpoints.get(name), pulse.live)
+        if self._budget is not None:
+            await self._budget.give_back()
+
+    def _shared(self) -> list[tuple[str, SharedThrottle]]:
+        return [(name, one) for name, one in self.throttles.items() if isinstance(one, SharedThrottle)]
+
+
+def _facts(progress: Progress) -> str:
+    """The counters that `runs --watch` shows."""
+    spent = progress.budget.spent
+    told = {
+        "done": progress.done - progress.done_before,
+        "failed": sum(progress.failed.values()),
+        "in_flight": progress.in_flight,
+        "sent": progress.sent,
+        "retries": progress.retries,
+        "from_journal": progress.from_journal,
+        "seconds": round(progress.elapsed_seconds, 1),
+        "tokens": spent.input_tokens + spent.output_tokens,
+    }
+    return msgspec.json.encode(told).decode()
