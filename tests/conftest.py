@@ -91,10 +91,9 @@ def embedded_model():
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory):
+def postgres_server():
     """The address of a PostgreSQL server, which all processes of one test run share."""
-    base = tmp_path_factory.getbasetemp()
-    address, server = start_server((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "postgres")
+    address, server = start_server()
     yield address
     if server is not None:
         server.cleanup()

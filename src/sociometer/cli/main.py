@@ -13,6 +13,7 @@ from sociometer.core.errors import ExitCode, SociometerError, unknown
 COMMANDS = {
     "demo": "Play a sample of every instrument in four minutes and write a page.",
     "run": "Run instruments on models.",
+    "work": "Play a part of a run, together with other workers.",
     "resume": "Continue a run that was stopped or killed.",
     "runs": "List the runs in the store.",
     "show": "Show one run, or one item of it turn by turn.",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sociometer.cli.crews import crew_of, crew_options
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
@@ -27,8 +28,11 @@ from sociometer.instruments import card_of, cards
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sociometer.analysis.comparison import Comparison
     from sociometer.engine.engine import Engine, PlayedRun
+    from sociometer.engine.launching import Crew
     from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
@@ -66,6 +70,7 @@ def _fixed_parameters() -> list[click.Parameter]:
     return [
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
         *run_options(),
+        *crew_options(),
         click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, calls, tokens, cost) and send nothing."),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
@@ -126,7 +131,9 @@ def _play(
     **values: Any,
 ) -> int:
     configs, display = configs_of(instruments, values), Display(everything, csv)
-    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+    place = store_path(values["store"])
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(place, progress) as engine:
+        engine.lease_seconds = values["lease"]
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
             if len(configs) > 1:
@@ -134,17 +141,23 @@ def _play(
         if dry_run:
             return _show_plan(engine, configs, as_json, display)
         progress.expect(len(configs))
-        return _play_all(engine, configs, as_json, display)
+        return _play_all(engine, configs, as_json, display, lambda: crew_of(place, values))
 
 
-def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
+def _play_all(
+    engine: "Engine",
+    configs: list[RunConfig],
+    as_json: bool,
+    display: Display,
+    crew: "Callable[[], Crew | None]",
+) -> int:
     from sociometer.cli.summaries import played_json
 
     played: list[PlayedRun] = []
     silent: list[str] = []
     for config in configs:
         try:
-            played.append(engine.run(config))
+            played.append(engine.run(config, crew=crew()))
         except NeverAnswered as error:
             silent.append(f"{config.subject} on {config.instrument}: {error}")
             continue

@@ -17,6 +17,7 @@ from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.task import Instrument, Item
 from sociometer.engine.budget import Budget
 from sociometer.engine.items import ItemList
+from sociometer.engine.launching import Crew, play_with_crew
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
@@ -162,12 +163,18 @@ class Engine:
         _refuse_changes(record, plan)
         return PreparedRun(plan, plan.item_lists(), record)
 
+    def prepare_again(self, run: str, config: RunConfig, players: Mapping[str, Player] | None = None) -> PreparedRun:
+        """Prepare a run that another process has just prepared with this configuration."""
+        plan, record = self.plan(config, players=players), self.store.runs.get(run)
+        _refuse_changes(record, plan)
+        return PreparedRun(plan, plan.item_lists(), record)
+
     async def play(self, prepared: PreparedRun) -> PlayedRun:
         """Play a run to its end and summarise it: alone, or with other workers if the store is shared."""
         try:
             if self.store.workers is not None:
-                together = Together(self, prepared, self.store.workers)
-                return PlayedRun(self.stored(prepared.record.id), *await together.play())
+                ended = await Together(self, prepared, self.store.workers).play()
+                return PlayedRun(self.stored(prepared.record.id), *ended)
             with self.store.hold(prepared.record.id):
                 return await self._play_alone(prepared)
         finally:
@@ -209,15 +216,29 @@ class Engine:
         for task in prepared.plan.tasks:
             self.stored(prepared.record.id).keep_summary(task.name)
 
-    def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
-        """Prepare and play a run; `options` are those of `prepare`."""
-        return run_loop(self.play(self.prepare(config, items, **options)))
+    def run(
+        self, config: RunConfig, items: Iterable[Item] | None = None, *, crew: Crew | None = None, **options: Any
+    ) -> PlayedRun:
+        """Prepare and play a run, by the workers of a crew if there is one; `options` are those of `prepare`."""
+        return self._played(self.prepare(config, items, **options), crew)
+
+    def _played(self, prepared: PreparedRun, crew: Crew | None) -> PlayedRun:
+        if crew is None:
+            return run_loop(self.play(prepared))
+        ended = play_with_crew(self, prepared, crew)
+        return PlayedRun(self.stored(prepared.record.id), *ended)
 
     def resume(
-        self, reference: str, caps: Caps | None = None, in_flight: int | None = None, **options: Any
+        self,
+        reference: str,
+        caps: Caps | None = None,
+        in_flight: int | None = None,
+        *,
+        crew: Crew | None = None,
+        **options: Any,
     ) -> PlayedRun:
         """Continue a stopped or killed run; `options` are those of `prepare_resume`."""
-        return run_loop(self.play(self.prepare_resume(reference, caps, in_flight, **options)))
+        return self._played(self.prepare_resume(reference, caps, in_flight, **options), crew)
 
     def stored(self, reference: str) -> StoredRun:
         """The stored run with this id, name or unique start of an id, or `last`; a mistyped path creates no store."""

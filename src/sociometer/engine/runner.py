@@ -17,7 +17,7 @@ from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.replies import JournalReplies
 from sociometer.engine.reply_lengths import ReplyLengths
-from sociometer.engine.shared_run import Lost, SharedRun
+from sociometer.engine.shared_run import Leases, Lost, SharedRun
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.workers import Job
@@ -94,24 +94,22 @@ class Runner:
     async def _work_together(self, shared: SharedRun) -> None:
         """Play the episodes that this process has leases on, until none is left for anybody."""
         episodes: set[asyncio.Task[None]] = set()
+        leases = Leases(shared)
         pulse = asyncio.create_task(shared.live(self._progress, self._replies.stop))
         try:
             while self._replies.stopping is None and not pulse.done():
-                room = self._workers() - len(episodes)
-                # Leases are taken by the dozen; and the last episodes are waited for, since their workers may die.
-                few = room < max(1, self._workers() // 8)
-                taken = [] if few else await shared.take(room)
-                if not few and not taken and not episodes and not await shared.left():
-                    break
-                for job in taken:
+                jobs = await leases.take(self._workers() - len(episodes))
+                for job in jobs:
                     episodes.add(asyncio.create_task(self._play(*self._found(job))))
-                if not taken:
-                    done, _ = await asyncio.wait(
-                        [*episodes, pulse], timeout=_IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                    )
-                    episodes -= done
-                    for one in done - {pulse}:
-                        one.result()
+                # The last episodes of others are waited for, since their workers may die.
+                if not jobs and not episodes and leases.empty and not await shared.left():
+                    break
+                done, _ = await asyncio.wait(
+                    [*episodes, pulse], timeout=_IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                episodes -= done
+                for one in done - {pulse}:
+                    one.result()
             for result in await asyncio.gather(*episodes, return_exceptions=True):
                 if isinstance(result, Exception):
                     raise result

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable
 
 import msgspec
@@ -20,6 +21,9 @@ from sociometer.store.workers import Job, LostLeases, Pulse, Worker
 _PULSE_SECONDS = 1.0
 _SHORTEST_PAUSE_SECONDS = 0.05
 _AT_ONCE = 500
+_SOON_SECONDS = 0.25
+_MOST_AHEAD = 256
+_EMPTY_SECONDS = 0.5
 
 
 class Lost(Stopped):
@@ -100,6 +104,35 @@ class SharedRun:
 
     def _shared(self) -> list[tuple[str, SharedThrottle]]:
         return [(name, one) for name, one in self.throttles.items() if isinstance(one, SharedThrottle)]
+
+
+class Leases:
+    """Takes leases ahead of need: the more, the faster episodes are played; one by one if they are slow."""
+
+    def __init__(self, shared: SharedRun) -> None:
+        self._shared = shared
+        self._ready: deque[Job] = deque()
+        self._ahead = 0
+        self._taken_at = 0.0
+        self._empty_until = 0.0
+
+    @property
+    def empty(self) -> bool:
+        """Whether the last attempt found nothing to take."""
+        return time.monotonic() < self._empty_until
+
+    async def take(self, room: int) -> list[Job]:
+        """At most so many episodes to play now."""
+        now = time.monotonic()
+        if room > len(self._ready) and not self.empty:
+            fast = now - self._taken_at < _SOON_SECONDS
+            self._ahead = min(_MOST_AHEAD, 2 * self._ahead + 1) if fast else self._ahead // 2
+            taken = await self._shared.take(room - len(self._ready) + self._ahead)
+            self._taken_at = time.monotonic()
+            self._ready.extend(taken)
+            if not taken:
+                self._empty_until = time.monotonic() + _EMPTY_SECONDS
+        return [self._ready.popleft() for _ in range(min(room, len(self._ready)))]
 
 
 def _facts(progress: Progress) -> str:

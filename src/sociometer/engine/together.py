@@ -105,7 +105,7 @@ class Together:
             if self._store.runs.get(self._run).status is RunStatus.FINISHED:
                 worker.close()
                 return None
-        if not first and given != Caps() and await asyncio.to_thread(worker.caps) != self._caps():
+        if not first and given != Caps() and await asyncio.to_thread(worker.caps) != self._written_caps():
             await asyncio.to_thread(worker.leave)
             worker.close()
             raise UsageError(
@@ -120,17 +120,26 @@ class Together:
                 self._store.runs.add_item(self._run, task.name, position, item)
         self._store.flush()
         self._store.journal.charge_allowance(self._run)
-        return Setup(self._jobs(), self._store.journal.spent(self._run).against_caps, self._caps())
+        return Setup(self._jobs(), self._store.journal.spent(self._run).against_caps, self._written_caps())
 
-    def _caps(self) -> tuple[int | None, int | None, float | None]:
+    def caps(self) -> Caps:
         """The caps of this run: those of the command, less what its earlier runs have spent."""
         caps = self._prepared.plan.config.caps
         requests, tokens, cost = self._engine.budget.since_start() if self._engine.budget else (0, 0, 0.0)
-        return (
+        return Caps(
+            None if caps.max_cost is None else max(0.0, caps.max_cost - cost),
             None if caps.max_requests is None else max(0, caps.max_requests - requests),
             None if caps.max_tokens is None else max(0, caps.max_tokens - tokens),
-            None if caps.max_cost is None else max(0.0, caps.max_cost - cost),
         )
+
+    def _written_caps(self) -> tuple[int | None, int | None, float | None]:
+        caps = self.caps()
+        return caps.max_requests, caps.max_tokens, caps.max_cost
+
+    def finish(self, ending: Ending, progress: Progress) -> Ending:
+        """Summarise a run that all workers have left; raises a RunHeld error if one has not."""
+        with self._workers.hold(self._run, self._engine.lease_seconds):
+            return self._summarise(ending, progress)
 
     def _jobs(self) -> Iterator[Job]:
         for task in self._prepared.plan.tasks:
@@ -167,4 +176,3 @@ class Together:
         store.runs.set_status(self._run, ending.status)
         store.flush()
         return ending
-

@@ -151,7 +151,7 @@ class _Copy:
     def _insert(self, table: Table, page: list[tuple[Any, ...]]) -> int:
         if not page:
             return 0
-        written = self._write(lambda: self._target.insert(self._writer, table, page))
+        written = int(self._write(lambda: self._target.insert(self._writer, table, page)))
         if written and table is _EPISODE:
             self._changed.update(row[0] for row in page)
         return written

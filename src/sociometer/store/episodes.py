@@ -14,7 +14,7 @@ from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.batch import EPISODE, SCORE, SUMMARY, Batch
 from sociometer.store.database import Connection, Database, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
-from sociometer.store.runs import summary_row
+from sociometer.store.runs import COUNT, summary_row
 from sociometer.store.texts import TextShelf, seal, unpack, unseal
 from sociometer.store.writer import Writer
 
@@ -94,9 +94,7 @@ class Episodes:
     def counts(self, run: str) -> tuple[int, int]:
         """How many episodes have an outcome, and how many failed."""
         with self._database.errors():
-            row = self._reader.execute(
-                "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?", (run,)
-            ).fetchone()
+            row = self._reader.execute(COUNT, (run,)).fetchone()
         return int(row[0]), int(row[1])
 
     def failures(self, run: str) -> dict[str, int]:

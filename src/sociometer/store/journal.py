@@ -17,6 +17,18 @@ from sociometer.store.texts import TextShelf, get_texts, seal, split_hashes, uns
 from sociometer.store.writer import Writer
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
+_SPENT = """
+WITH spent AS (
+  SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM journal WHERE run = ?
+  UNION ALL
+  SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM attempt WHERE run = ?
+)
+SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cost),
+  count(*) FILTER (WHERE cost IS NULL AND NOT (coalesce(input_tokens, -1) = 0 AND coalesce(output_tokens, -1) = 0)),
+  count(*) FILTER (WHERE input_tokens IS NULL OR output_tokens IS NULL),
+  sum(charged_tokens), sum(charged_cost), count(cost)
+FROM spent
+"""
 _SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a"}
 _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 
@@ -100,22 +112,7 @@ class Journal:
     def spent(self, run: str) -> Spent:
         """The requests, tokens and cost of a run, including failed attempts."""
         with self._database.errors():
-            row = self._reader.execute(
-                "WITH spent AS ("
-                " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM journal WHERE run = ?"
-                " UNION ALL"
-                " SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM attempt WHERE run = ?)"
-                " SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cost),"
-                " count(*) FILTER (WHERE cost IS NULL"
-                " AND NOT (coalesce(input_tokens, -1) = 0 AND coalesce(output_tokens, -1) = 0)),"
-                " count(*) FILTER (WHERE input_tokens IS NULL OR output_tokens IS NULL),"
-                " sum(charged_tokens), sum(charged_cost), count(cost) FROM spent",
-                (run, run),
-            ).fetchone()
-        requests, read, written, cost, unpriced, unmetered, tokens, charged, priced = (part or 0 for part in row)
-        return Spent(
-            requests, int(read), int(written), float(cost), unpriced, unmetered, int(tokens), float(charged), priced
-        )
+            return spent_by(self._reader, run)
 
     def count_replies(self, run: str, identity: Identity) -> int:
         """How many replies of one player to a run are on disk."""
@@ -167,6 +164,15 @@ class Journal:
     def forget(self) -> None:
         """Forget the row numbers of models, after their transaction was rolled back."""
         self._models.clear()
+
+
+def spent_by(connection: Connection, run: str) -> Spent:
+    """The requests, tokens and cost of a run, including failed attempts."""
+    row = connection.execute(_SPENT, (run, run)).fetchone()
+    requests, read, written, cost, unpriced, unmetered, tokens, charged, priced = (part or 0 for part in row)
+    return Spent(
+        requests, int(read), int(written), float(cost), unpriced, unmetered, int(tokens), float(charged), priced
+    )
 
 
 def put_messages(batch: Batch, texts: TextShelf, messages: tuple[Message, ...]) -> bytes:

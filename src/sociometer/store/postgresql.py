@@ -144,7 +144,7 @@ class PostgresConnection:
             translated = self._translated[statement] = statement.replace("%", "%%").replace("?", "%s")
         given = [_text(value) if isinstance(value, str) else value for value in values]
         with self._lock:
-            if statement.startswith(("SELECT", "WITH")) and not self.inside:
+            if statement.lstrip().startswith(("SELECT", "WITH spent")) and not self.inside:
                 return patiently(lambda: self._run(translated, given))
             return self._run(translated, given)
 

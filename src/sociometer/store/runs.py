@@ -12,14 +12,16 @@ from sociometer.core.measure import Summary
 from sociometer.core.task import Item
 from sociometer.store.batch import ITEM, SUMMARY, Batch
 from sociometer.store.database import Connection, Database
-from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.journal import spent_by
+from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
 from sociometer.store.run_search import RunSearch
 from sociometer.store.texts import TextShelf, seal, unseal
 from sociometer.store.writer import Writer
 
 _encode = msgspec.json.Encoder().encode
+COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
-_COLUMNS = "id, instrument, subject, status, manifest, created, finished, name"
+_COLUMNS = "id, instrument, subject, status, manifest, created, finished, name, totals"
 
 
 def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]:
@@ -76,12 +78,15 @@ class Runs:
         self._writer.flush()
 
     def set_status(self, run: str, status: RunStatus) -> None:
-        """Store the status of a run; deletes the summaries of a run that is continued."""
+        """Store the status of a run, and its totals if it ends; deletes the summaries of a run that is continued."""
         finished = time.time() if status is RunStatus.FINISHED else None
 
         def update(batch: Batch) -> None:
-            batch.execute("UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run))
-            if status is RunStatus.PLAYING:
+            ended = status is not RunStatus.PLAYING
+            totals = seal(_encode(_totals(batch.connection, run)), run, "totals") if ended else None
+            query = "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?"
+            batch.execute(query, (status, finished, totals, run))
+            if not ended:
                 batch.execute("DELETE FROM summary WHERE run = ?", (run,))
 
         self._writer.queue(update)
@@ -157,6 +162,12 @@ class Runs:
     def _select(self, where: str, values: tuple[object, ...]) -> Iterator[RunRecord]:
         with self._database.errors():
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
-                run, instrument, subject, status, packed, created, finished, name = row
+                run, instrument, subject, status, packed, created, finished, name, sealed = row
                 manifest = msgspec.json.decode(unseal(packed, run), type=Manifest)
-                yield RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name)
+                totals = msgspec.json.decode(unseal(sealed, run, "totals"), type=Totals) if sealed else None
+                yield RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals)
+
+
+def _totals(connection: Connection, run: str) -> Totals:
+    row = connection.execute(COUNT, (run,)).fetchone()
+    return Totals(int(row[0]), int(row[1]), spent_by(connection, run))

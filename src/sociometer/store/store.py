@@ -12,6 +12,7 @@ from sociometer.store.erasing import erase_run
 from sociometer.store.journal import Journal
 from sociometer.store.lock import RunLock, is_played
 from sociometer.store.place import StorePlace, parse_place
+from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.texts import TextShelf
 from sociometer.store.workers import Workers
@@ -86,6 +87,12 @@ class Store:
             opened.writer.flush()
         with self.database.errors(), closing(self.database.connect()) as connection:
             self.database.erase(connection, before=False)
+
+    def totals(self, record: RunRecord) -> Totals:
+        """What a run has counted and spent; for one in progress, counted now."""
+        if record.totals is not None:
+            return record.totals
+        return Totals(*self.episodes.counts(record.id), self.journal.spent(record.id))
 
     @property
     def backlog(self) -> int:

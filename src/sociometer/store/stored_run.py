@@ -251,7 +251,7 @@ def state_of(store: Store, record: RunRecord) -> str:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
     if status is RunStatus.FINISHED or not planned:
         return status
-    return f"{status}, {100 * store.episodes.counts(record.id)[0] // planned} %"
+    return f"{status}, {100 * store.totals(record).done // planned} %"
 
 
 def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:

@@ -213,25 +213,27 @@ class Worker:
     def pulse(self, facts: str = "{}") -> Pulse:
         """Renew all leases and tell the counters; a LostLeases if they have expired."""
 
-        def renew(connection: Connection) -> Pulse:
+        def renew(connection: Connection) -> tuple[int, Pulse]:
             renewed = connection.execute(
                 f"UPDATE worker SET expires = {_NOW} + ?, facts = ? WHERE id = ? AND expires > {_NOW}",
                 (self.seconds, facts, self.id),
             )
             if not renewed.rowcount:
                 raise LostLeases(f"worker {self.id} has lost its leases on run {self.run}")
-            live, status = connection.execute(
-                f"SELECT (SELECT count(*) FROM worker WHERE run = ? AND expires > {_NOW}), status"
-                " FROM run WHERE id = ?",
-                (self.run, self.run),
+            every, live = connection.execute(
+                f"SELECT count(*), count(*) FILTER (WHERE expires > {_NOW}) FROM worker WHERE run = ?", (self.run,)
             ).fetchone()
+            status = connection.execute("SELECT status FROM run WHERE id = ?", (self.run,)).fetchone()[0]
             rows = connection.execute(
-                f"SELECT name, bound, epoch, greatest(0, open_at - {_NOW}) FROM endpoint WHERE run = ?",
-                (self.run,),
+                f"SELECT name, bound, epoch, greatest(0, open_at - {_NOW}) FROM endpoint WHERE run = ?", (self.run,)
             )
-            return Pulse(int(live), status, {name: EndpointState(*state) for name, *state in rows})
+            endpoints = {name: EndpointState(*state) for name, *state in rows}
+            return int(every) - int(live), Pulse(int(live), status, endpoints)
 
-        return self._transaction(renew)
+        dead, pulse = self._transaction(renew)
+        if dead:
+            self._transaction(self._reap)
+        return pulse
 
     def take(self, count: int) -> list[Job]:
         """Leases on free episodes, in their order; fewer if there are not so many."""
