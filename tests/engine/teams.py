@@ -11,6 +11,8 @@ import threading
 import time
 from urllib.parse import parse_qs, quote, urlsplit
 
+import psutil
+
 from servers.faults import slow
 from servers.openai import OpenAIServer
 from sociometer.instruments import load
@@ -51,7 +53,8 @@ def start(words, store):
     """A command in a process of its own; `end_all` ends what a failed test left behind."""
     process = subprocess.Popen(
         [sys.executable, "-m", "sociometer.cli.main", *map(str, words), "--no-project"],
-        env={**os.environ, "SOCIOMETER_STORE": str(store)},
+        # Ray would let its workers wait for everything else on this machine.
+        env={**os.environ, "SOCIOMETER_STORE": str(store), "RAY_worker_niceness": "0"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -92,10 +95,21 @@ def numbers(store):
 
 
 def workers(store):
-    """The process ids of the workers on this machine."""
+    """The process ids of the workers that run on this machine, or did until less than a lease ago."""
     with Store(store) as opened:
         found = opened.workers.all()
     return [int(one.id.split("-")[-2]) for one in found]
+
+
+def living(store):
+    """The process ids of the workers that run now."""
+
+    def runs(pid):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        return False
+
+    return [pid for pid in workers(store) if runs(pid)]
 
 
 def wait_for(condition, seconds=60.0):
@@ -139,8 +153,12 @@ class Gate:
             while True:
                 near, _ = self._listener.accept()
                 far = socket.socket(socket.AF_UNIX)
-                far.connect(f"{self._folder}/.s.PGSQL.5432")
                 self._sockets += [near, far]
+                try:
+                    far.connect(f"{self._folder}/.s.PGSQL.5432")
+                except OSError:
+                    near.close()
+                    continue
                 for source, target in ((near, far), (far, near)):
                     threading.Thread(target=self._pump, args=(source, target), daemon=True).start()
 

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from databases import fresh_database, own_server
 from engine.teams import (
     LEASE_SECONDS,
     CountingServer,
@@ -14,6 +15,7 @@ from engine.teams import (
     command,
     end_all,
     finish,
+    living,
     numbers,
     start,
     wait_for,
@@ -55,7 +57,7 @@ def test_workers_that_are_killed_lose_only_what_was_in_flight(server, postgres, 
     rng = random.Random(1)
     for served in sorted(rng.sample(range(5, 70), 2)):
         wait_for(lambda served=served: len(server.received) > served)
-        os.kill(rng.choice(workers(postgres)), signal.SIGKILL)
+        os.kill(rng.choice(living(postgres)), signal.SIGKILL)
     finish(process)
     assert numbers(postgres) == undisturbed
     assert EPISODES <= len(server.received) <= EPISODES + 2 * 8
@@ -65,7 +67,7 @@ def test_a_cap_holds_for_all_workers_and_all_kills(server, postgres):
     server.delay_seconds = 0.1
     process = start(command(server, "--workers", 2, "--max-requests", 50), postgres)
     wait_for(lambda: len(server.received) > 10)
-    os.kill(workers(postgres)[0], signal.SIGKILL)
+    os.kill(living(postgres)[0], signal.SIGKILL)
     finish(process, 3)
     # What was in flight or reserved at the kill is charged.
     assert 50 - 8 - 8 <= len(server.received) <= 50
@@ -132,6 +134,37 @@ def test_a_worker_cut_off_from_the_database_sends_nothing_more_and_comes_back(se
     gate.end()
     assert numbers(postgres) == undisturbed
     assert len(server.received) <= EPISODES + 8
+
+
+@pytest.mark.scale
+def test_workers_wait_for_a_database_that_restarts(server, undisturbed):
+    """On a server of its own, which nobody else uses."""
+    server.delay_seconds = 0.1
+    with own_server() as own, fresh_database(own.get_uri()) as address:
+        process = start(command(server, "--workers", 2), address)
+        wait_for(lambda: len(server.received) > 20)
+        own._stop()
+        time.sleep(3)
+        own.ensure_postgres_running()
+        finish(process)
+        assert numbers(address) == undisturbed
+    assert len(server.received) <= EPISODES + 8
+
+
+@pytest.mark.scale
+@pytest.mark.parametrize("seed", range(4))
+def test_four_workers_are_killed_at_random_moments(seed, server, postgres, undisturbed):
+    server.delay_seconds = 0.3
+    rng = random.Random(seed)
+    process = start(command(server, "--workers", 4), postgres)
+    for served in sorted(rng.sample(range(3, 70), 3)):
+        wait_for(lambda served=served: len(server.received) > served)
+        time.sleep(rng.random() * 0.3)
+        if process.poll() is None and living(postgres):
+            os.kill(rng.choice(living(postgres)), signal.SIGKILL)
+    finish(process)
+    assert numbers(postgres) == undisturbed
+    assert EPISODES <= len(server.received) <= EPISODES + 3 * 8
 
 
 def test_workers_need_a_shared_store(server, tmp_path):

@@ -15,7 +15,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.output import Display, display_options, print_json, print_line
 from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.table_text import harmless
@@ -71,6 +71,7 @@ def _fixed_parameters() -> list[click.Parameter]:
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
         *run_options(),
         *crew_options(),
+        click.Option(["--prepare"], is_flag=True, help="Store the run and print its id for 'sociometer work'."),
         click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, calls, tokens, cost) and send nothing."),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
@@ -124,6 +125,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
 def _play(
     instruments: tuple[str, ...],
     dry_run: bool,
+    prepare: bool,
     quiet: bool,
     everything: bool,
     csv: Path | None,
@@ -140,6 +142,10 @@ def _play(
                 plan.item_lists()
         if dry_run:
             return _show_plan(engine, configs, as_json, display)
+        if prepare:
+            ids = [engine.prepare(config, continue_unfinished=True).record.id for config in configs]
+            print_json([{"run": run} for run in ids]) if as_json else print_line("\n".join(ids))
+            return int(ExitCode.OK)
         progress.expect(len(configs))
         return _play_all(engine, configs, as_json, display, lambda: crew_of(place, values))
 

@@ -130,6 +130,7 @@ def _watch(engine: "Engine", run: str, crew: Crew, progress: Progress) -> None:
     workers, store, summed = engine.store.workers, engine.store, time.monotonic()
     assert workers is not None
     while crew.running():
+        began = time.monotonic()
         mine = [json.loads(one.facts) for one in workers.all() if one.run == run]
         for name in ("in_flight", "sent", "retries", "from_journal"):
             setattr(progress, name, sum(facts.get(name, 0) for facts in mine))
@@ -137,7 +138,8 @@ def _watch(engine: "Engine", run: str, crew: Crew, progress: Progress) -> None:
         progress.done = max(progress.done_before, store.episodes.counts(run)[0])
         if time.monotonic() - summed > _SUM_SECONDS:
             progress.budget.spent, summed = store.journal.spent(run), time.monotonic()
-        time.sleep(_LOOK_SECONDS)
+        # Counting takes longer the longer a run is: it must not become the database's main work.
+        time.sleep(max(_LOOK_SECONDS, 10 * (time.monotonic() - began)))
     progress.failed, progress.in_flight = Counter(store.episodes.failures(run)), 0
     progress.done = store.episodes.counts(run)[0]
 

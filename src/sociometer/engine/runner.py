@@ -17,7 +17,8 @@ from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.replies import JournalReplies
 from sociometer.engine.reply_lengths import ReplyLengths
-from sociometer.engine.shared_run import Leases, Lost, SharedRun
+from sociometer.engine.shared_limits import Lost
+from sociometer.engine.shared_run import Leases, SharedRun
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.workers import Job

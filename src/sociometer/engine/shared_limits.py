@@ -9,12 +9,16 @@ from sociometer.engine.budget import Budget, Reservation, worst_case
 from sociometer.engine.prices import Price
 from sociometer.engine.throttle import Throttle
 from sociometer.store.records import Charge, Spent
-from sociometer.store.workers import Amount, EndpointState, Worker
+from sociometer.store.workers import Amount, EndpointState, LostLeases, Worker
 
 _BLOCK = 8
 """The number of further requests that are reserved at once."""
 _WAIT_SECONDS = 0.25
 _NOTHING: Amount = (0, 0, 0.0)
+
+
+class Lost(Stopped):
+    """The leases of this worker have expired: it must join again."""
 
 
 class SharedBudget(Budget):
@@ -78,7 +82,10 @@ class SharedBudget(Budget):
 
     async def _change(self, more: Amount, *, within_caps: bool = True) -> bool:
         reserved = sum(self._in_flight.values()) + self._free[0] + more[0]
-        done = await asyncio.to_thread(self._worker.reserve, more, max(0, reserved), within_caps=within_caps)
+        try:
+            done = await asyncio.to_thread(self._worker.reserve, more, max(0, reserved), within_caps=within_caps)
+        except LostLeases as lost:
+            raise Lost(str(lost)) from None
         if done:
             self._free = _plus(self._free, more)
         return done
@@ -162,7 +169,9 @@ class SharedThrottle(Throttle):
         if replies and state.bound < self.ceiling:
             await asyncio.to_thread(self._worker.recover, self._endpoint, replies)
         self._share = share = max(1, -(-int(state.bound) // max(1, live)))
-        wanted = max(min(share, self.in_flight + len(self._waiters) + 1), min(self.in_flight, self._held))
+        # All of the share while something waits, and only what is in flight while nothing does.
+        needed = min(self.in_flight, self._held)
+        wanted = max(needed, share if self._waiters else min(share, needed + 1))
         if wanted != self._held:
             self._held = await asyncio.to_thread(self._worker.slots, self._endpoint, wanted)
         self.limit = float(min(self._held, share))

@@ -13,21 +13,17 @@ from sociometer.core.errors import Stopped
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
-from sociometer.engine.shared_limits import SharedBudget, SharedThrottle
+from sociometer.engine.shared_limits import Lost, SharedBudget, SharedThrottle
 from sociometer.engine.throttle import Throttle
 from sociometer.store.records import RunStatus, Spent
 from sociometer.store.workers import Job, LostLeases, Pulse, Worker
 
 _PULSE_SECONDS = 1.0
-_SHORTEST_PAUSE_SECONDS = 0.05
+_SHORTEST_PAUSE_SECONDS = 0.2
 _AT_ONCE = 500
 _SOON_SECONDS = 0.25
 _MOST_AHEAD = 256
 _EMPTY_SECONDS = 0.5
-
-
-class Lost(Stopped):
-    """The leases of this worker have expired: it must join again."""
 
 
 class SharedRun:
@@ -37,7 +33,7 @@ class SharedRun:
         self._worker = worker
         self._urgent = asyncio.Event()
         self._budget: SharedBudget | None = None
-        self._valid_until = time.monotonic() + worker.seconds
+        self._valid_until = _now() + worker.seconds
         self.throttles: dict[str, Throttle] = {}
         for binding in plan.bindings.values():
             identity = binding.player.identity
@@ -60,7 +56,7 @@ class SharedRun:
 
     def check(self) -> None:
         """Raise `Lost` if the leases may have expired, by this machine's clock; called before each request."""
-        if time.monotonic() > self._valid_until:
+        if _now() > self._valid_until:
             raise Lost("the leases of this worker have expired")
 
     async def take(self, count: int) -> list[Job]:
@@ -68,14 +64,18 @@ class SharedRun:
         return await asyncio.to_thread(self._worker.take, min(count, _AT_ONCE))
 
     async def left(self) -> int:
-        """How many episodes are left to play, by any worker."""
+        """How many episodes are left to play, by any worker; asked when this one plays none.
+
+        A lease whose confirmation was lost with a connection is given back first: nobody else would play it.
+        """
+        await asyncio.to_thread(self._worker.give_back)
         return await asyncio.to_thread(self._worker.left)
 
     async def live(self, progress: Progress, stop: Callable[[Stopped], None]) -> None:
         """Renew the leases and balance the limits until cancelled; `stop` is told why nothing more may be sent."""
         while True:
             try:
-                began = time.monotonic()
+                began = _now()
                 pulse = await asyncio.to_thread(self._worker.pulse, _facts(progress))
                 self._valid_until = began + self._worker.seconds
             except LostLeases as lost:
@@ -92,15 +92,17 @@ class SharedRun:
                     await self._urgent.wait()
 
     async def give_back(self) -> None:
-        """Return all that is reserved and was not used."""
+        """Return all that is reserved and was not used; if the leases are lost, it was charged already."""
         if self._budget is not None:
-            await self._budget.give_back(everything=True)
+            with contextlib.suppress(Lost):
+                await self._budget.give_back(everything=True)
 
     async def _balance(self, pulse: Pulse) -> None:
         for name, throttle in self._shared():
             await throttle.balance(pulse.endpoints.get(name), pulse.live)
         if self._budget is not None:
-            await self._budget.give_back()
+            with contextlib.suppress(Lost):
+                await self._budget.give_back()
 
     def _shared(self) -> list[tuple[str, SharedThrottle]]:
         return [(name, one) for name, one in self.throttles.items() if isinstance(one, SharedThrottle)]
@@ -133,6 +135,11 @@ class Leases:
             if not taken:
                 self._empty_until = time.monotonic() + _EMPTY_SECONDS
         return [self._ready.popleft() for _ in range(min(room, len(self._ready)))]
+
+
+def _now() -> float:
+    """Seconds that also pass while this machine sleeps, where the system can tell."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def _facts(progress: Progress) -> str:

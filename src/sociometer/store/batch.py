@@ -68,6 +68,7 @@ class Batch:
     def end_lease(self, run: str, task: str, item: str, repeat: int) -> None:
         """Take an episode off the list of those that are left to play, together with its row."""
         self._ended.append((run, task, item, repeat))
+        self._pending = True
 
     def execute(self, statement: str, values: tuple[Any, ...] = ()) -> Cursor:
         """Run a statement after all rows before it."""

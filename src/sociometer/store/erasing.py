@@ -4,6 +4,7 @@ import msgspec
 
 from sociometer.core.conversation import Identity
 from sociometer.store.database import Connection
+from sociometer.store.runs import TABLES_OF_A_RUN
 from sociometer.store.texts import split_hashes, unseal
 
 _encode_identity = msgspec.json.Encoder(order="deterministic").encode
@@ -24,7 +25,7 @@ def erase_run(connection: Connection, run: str, identity: Identity) -> None:
     texts |= {body for (body,) in connection.execute("SELECT body FROM item WHERE run = ?", (run,))}
     texts |= _texts_of_episodes(connection, "run = ?", run)
     connection.execute(f"DELETE FROM journal WHERE {theirs}", values)  # noqa: S608
-    for table in ("attempt", "allowance", "summary", "score", "episode", "item"):
+    for table in TABLES_OF_A_RUN:
         connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
     connection.execute("DELETE FROM run WHERE id = ?", (run,))
     if who:

@@ -10,6 +10,7 @@ from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection
 
 _AT_ONCE = 500
+_FIND = "SELECT key, reply FROM journal WHERE key = ANY(?::bytea[])"
 Waiting = tuple[bytes, "asyncio.Future[bytes | None]"]
 
 
@@ -56,10 +57,9 @@ class Lookups:
 
     def _answer(self, waiting: list[Waiting]) -> None:
         keys = list({key for key, _ in waiting})
-        query = f"SELECT key, reply FROM journal WHERE key IN ({', '.join('?' for _ in keys)})"  # noqa: S608
         found: dict[bytes, bytes] | StoreError
         try:
-            found = dict(self._reader.execute(query, keys).fetchall())
+            found = dict(self._reader.execute(_FIND, (keys,)).fetchall())
         except StoreError as error:
             found = error
         # The loop may have been closed meanwhile: then nobody waits.

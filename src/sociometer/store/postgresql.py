@@ -34,8 +34,10 @@ _TYPES = (
     (r"\bREAL\b", "DOUBLE PRECISION"),
     (r"\bTEXT\b", 'TEXT COLLATE "C"'),
     (r"\) WITHOUT ROWID", ")"),
+    (r" REFERENCES \w+ \(\w+\)(?: ON DELETE CASCADE)?", ""),
 )
-"""SQLite's types and PostgreSQL's; its own order of texts is that of their bytes, as in SQLite."""
+"""SQLite's words and PostgreSQL's. Texts are ordered by their bytes, as in SQLite. No table refers to another: each row
+would lock the row of its run, which all workers share."""
 _ARRAYS = {
     **dict.fromkeys(("hash", "body", "key", "messages", "reply", "outcome", "events", "manifest", "totals"), "bytea"),
     **dict.fromkeys(("model", "position", "repeat", "input_tokens", "output_tokens", "charged_tokens"), "bigint"),

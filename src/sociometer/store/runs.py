@@ -19,6 +19,7 @@ from sociometer.store.texts import TextShelf, seal, unseal
 from sociometer.store.writer import Writer
 
 _encode = msgspec.json.Encoder().encode
+TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "lease", "endpoint", "worker")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _COLUMNS = "id, instrument, subject, status, manifest, created, finished, name, totals"
@@ -74,7 +75,13 @@ class Runs:
 
     def delete(self, run: str) -> None:
         """Delete a run with its items and episodes; replies in the journal stay."""
-        self._writer.execute("DELETE FROM run WHERE id = ?", (run,))
+
+        def delete(batch: Batch) -> None:
+            for table in TABLES_OF_A_RUN:
+                batch.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
+            batch.execute("DELETE FROM run WHERE id = ?", (run,))
+
+        self._writer.queue(delete)
         self._writer.flush()
 
     def set_status(self, run: str, status: RunStatus) -> None:

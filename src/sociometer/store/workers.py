@@ -28,6 +28,12 @@ _END = (
     "DELETE FROM lease USING unnest(?::text[], ?::text[], ?::text[], ?::bigint[]) AS done (run, task, item, repeat)"
     " WHERE lease.run = done.run AND lease.task = done.task AND lease.item = done.item AND lease.repeat = done.repeat"
 )
+_GIVE_BACK = (
+    "WITH mine AS MATERIALIZED (SELECT run, task, item, repeat FROM lease WHERE worker = ?"
+    " ORDER BY run, task, item, repeat FOR UPDATE)"
+    " UPDATE lease SET worker = NULL FROM mine WHERE lease.run = mine.run AND lease.task = mine.task"
+    " AND lease.item = mine.item AND lease.repeat = mine.repeat"
+)
 Value = TypeVar("Value")
 Caps = tuple[int | None, int | None, float | None]
 """The caps on requests, tokens and cost."""
@@ -255,18 +261,9 @@ class Worker:
         self._transaction(self._reap)
         return self._transaction(take)
 
-    def give_back(self, jobs: Sequence[Job]) -> None:
-        """Let others play these episodes."""
-
-        def give(connection: Connection) -> None:
-            for task, item, repeat in sorted(jobs):
-                connection.execute(
-                    "UPDATE lease SET worker = NULL WHERE run = ? AND task = ? AND item = ? AND repeat = ?"
-                    " AND worker = ?",
-                    (self.run, task, item, repeat, self.id),
-                )
-
-        self._transaction(give)
+    def give_back(self) -> None:
+        """Let others play all episodes that this worker has leases on."""
+        self._transaction(lambda connection: connection.execute(_GIVE_BACK, (self.id,)))
 
     def left(self) -> int:
         """How many episodes are left to play, by any worker."""
@@ -337,9 +334,15 @@ class Worker:
                 + (condition if within_caps else ""),
                 (*more, self.run, *limits),
             )
-            if changed.rowcount:
-                connection.execute("UPDATE worker SET reserved = ? WHERE id = ?", (reserved, self.id))
-            return bool(changed.rowcount)
+            if not changed.rowcount:
+                return False
+            # An expired worker was charged for what it had reserved: it may neither reserve nor give back any more.
+            told = connection.execute(
+                f"UPDATE worker SET reserved = ? WHERE id = ? AND expires > {_NOW}", (reserved, self.id)
+            )
+            if not told.rowcount:
+                raise LostLeases(f"worker {self.id} has lost its leases on run {self.run}")
+            return True
 
         return self._transaction(change)
 
@@ -374,16 +377,11 @@ class Worker:
 
     def _remove(self, connection: Connection, worker: str) -> None:
         connection.execute("SELECT 1 FROM worker WHERE id = ? FOR UPDATE", (worker,))
-        connection.execute(
-            "WITH mine AS MATERIALIZED (SELECT run, task, item, repeat FROM lease WHERE worker = ?"
-            " ORDER BY run, task, item, repeat FOR UPDATE)"
-            " UPDATE lease SET worker = NULL FROM mine WHERE lease.run = mine.run AND lease.task = mine.task"
-            " AND lease.item = mine.item AND lease.repeat = mine.repeat",
-            (worker,),
-        )
+        connection.execute(_GIVE_BACK, (worker,))
         slots = connection.execute("SELECT endpoint, held FROM slot WHERE worker = ? ORDER BY endpoint", (worker,))
         for endpoint, held in slots.fetchall():
             connection.execute(
                 "UPDATE endpoint SET taken = taken - ? WHERE run = ? AND name = ?", (held, self.run, endpoint)
             )
+        connection.execute("DELETE FROM slot WHERE worker = ?", (worker,))
         connection.execute("DELETE FROM worker WHERE id = ?", (worker,))
