@@ -1,5 +1,6 @@
 """Ray starts the workers; leases and journal are in the store as ever."""
 
+import contextlib
 import os
 import signal
 import time
@@ -68,8 +69,9 @@ def test_a_model_in_process_is_loaded_once_and_asked_by_all_workers(postgres, em
     process = start(words, postgres)
     most = 0
     while process.poll() is None:
-        names = [one.info["cmdline"] or [] for one in psutil.process_iter(["cmdline"])]
-        most = max(most, sum("ray::PlayerActor" in " ".join(name) for name in names))
+        with contextlib.suppress(psutil.NoSuchProcess):
+            children = psutil.Process(process.pid).children(recursive=True)
+            most = max(most, sum(" ".join(child.cmdline()).startswith("ray::PlayerActor") for child in children))
         if most > 1:
             break
         time.sleep(0.3)

@@ -1,13 +1,17 @@
 """Leases, places in flight and spending of the workers of one run, on a real database."""
 
+import asyncio
+import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
+from msgspec import structs
 
 from contract.test_stores import entry, keep, manifest
+from sociometer.core.conversation import user
 from sociometer.core.errors import StoreError
 from sociometer.store.batch import Batch
 from sociometer.store.store import Store
@@ -175,16 +179,30 @@ def test_a_worker_that_expired_neither_reserves_nor_gives_back(join):
 
 def test_rows_that_two_processes_write_in_any_order_do_not_deadlock(store, postgres):
     """Each batch has the same texts in another order; they are written in the order of their keys."""
-    with Store(postgres) as other:
+    together = threading.Barrier(4)
 
-        def write(number):
-            mine = (store, other)[number % 2]
-            keep(mine, *(entry(bytes([at, number]) * 8, text=b"x") for at in range(50)))
+    def write(number):
+        rng = random.Random(number)
+        with Store(postgres) as mine:
+            for turn in range(6):
+                texts = [user(f"text {turn} {at}") for at in range(300)]
+                rng.shuffle(texts)
+                draws = [structs.replace(entry(rng.randbytes(16)), messages=(one,)) for one in texts]
 
-        with ThreadPoolExecutor(4) as threads:
-            list(threads.map(write, range(12)))
+                async def keep_all(draws=draws, mine=mine):
+                    await asyncio.gather(*map(mine.journal.keep, draws))
+
+                together.wait()
+                asyncio.run(keep_all())
+
+    list(store.runs.all())
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write, range(4)))
+    time.sleep(1.2)
     with closing(store.database.connect(writable=False)) as connection:
-        assert connection.execute("SELECT count(*) FROM journal").fetchone()[0] == 600
+        assert connection.execute("SELECT count(*) FROM journal").fetchone()[0] == 4 * 6 * 300
+        query = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
+        assert connection.execute(query).fetchone()[0] == 0
 
 
 def test_a_statement_outside_a_transaction_survives_a_lost_connection(store, postgres):

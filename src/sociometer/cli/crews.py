@@ -26,14 +26,14 @@ def crew_options() -> list[click.Parameter]:
             ["--on"],
             default="",
             metavar="WHERE",
-            help="Where to start the workers: this machine by default, 'ray' for a local Ray, ray://HOST:PORT for a"
-            " cluster.",
+            help="Place of the workers: 'ray' for Ray on this machine, ray://HOST:PORT for a cluster"
+            " [default: processes on this machine].",
         ),
         click.Option(
             ["--worker-resources"],
             default="",
             metavar="NAME=NUMBER,…",
-            help="What Ray reserves for each worker, for example num_cpus=2,num_gpus=1 [default: num_cpus=1].",
+            help="Resources that Ray reserves for each worker, such as num_cpus=2,num_gpus=1 [default: num_cpus=1].",
         ),
         lease_option(),
     ]

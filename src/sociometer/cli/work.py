@@ -76,7 +76,7 @@ command = click.Command(
     callback=_work,
     params=[
         click.Argument(["run"], required=False, default=""),
-        click.Option(["--order"], default="", hidden=True),
+        click.Option(["--order"], default="", hidden=True, help="Order of the process that started this one."),
         lease_option(),
         click.Option(
             ["--key-variable"],

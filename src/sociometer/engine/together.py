@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from sociometer.core.config import Caps
-from sociometer.core.errors import NeverAnswered, UsageError
+from sociometer.core.errors import NeverAnswered, StopCause, UsageError
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
@@ -66,6 +66,9 @@ class Together:
             progress = self._progress(budget, await shared.left(), before)
             plan, items = self._prepared.plan, self._prepared.items
             ending = await Runner(plan, items, self._store, self._run, progress, budget, shared).play()
+            if ending.cause is StopCause.CUT_OFF or budget.exceeded is not None:
+                # What this worker has seen concerns all: the others stop when they read the status.
+                self._store.runs.set_status(self._run, RunStatus.STOPPED)
             # Everything is on disk before others may take this for played.
             await asyncio.to_thread(self._store.flush)
             if not ending.lost:
@@ -105,7 +108,8 @@ class Together:
             if self._store.runs.get(self._run).status is RunStatus.FINISHED:
                 worker.close()
                 return None
-        if not first and given != Caps() and await asyncio.to_thread(worker.caps) != self._written_caps():
+        changed = given != self._prepared.record.manifest.config.caps
+        if not first and changed and await asyncio.to_thread(worker.caps) != self._written_caps():
             await asyncio.to_thread(worker.leave)
             worker.close()
             raise UsageError(
@@ -153,7 +157,7 @@ class Together:
         """Summarise the run if no other process plays it any more; else leave that to the last one."""
         while True:
             with contextlib.suppress(RunHeld), self._workers.hold(self._run, self._engine.lease_seconds):
-                if self._store.runs.get(self._run).status is not RunStatus.PLAYING:
+                if self._store.runs.get(self._run).status is RunStatus.FINISHED:
                     return ending
                 return self._summarise(ending, progress)
             if ending.status is not RunStatus.FINISHED:
