@@ -18,7 +18,7 @@ from sociometer.engine.plan import Plan
 from sociometer.engine.prices import price_of
 from sociometer.engine.progress import Progress
 from sociometer.engine.shared_run import SharedRun
-from sociometer.engine.throttle import Throttle
+from sociometer.engine.throttle import Throttle, ceiling_of
 from sociometer.store.journal import Journal
 from sociometer.store.records import Charge, JournalEntry
 
@@ -64,7 +64,7 @@ class JournalReplies:
         self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
         self._shared = shared
         self.throttles = (
-            {one.player.identity.endpoint: Throttle(config.in_flight if one.parallel else 1) for one in bindings}
+            {one.player.identity.endpoint: Throttle(ceiling_of(one, config.in_flight)) for one in bindings}
             if shared is None
             else shared.throttles
         )

@@ -14,7 +14,7 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.shared_limits import Lost, SharedBudget, SharedThrottle
-from sociometer.engine.throttle import Throttle
+from sociometer.engine.throttle import Throttle, ceiling_of
 from sociometer.store.records import RunStatus, Spent
 from sociometer.store.workers import Job, LostLeases, Pulse, Worker
 
@@ -37,7 +37,7 @@ class SharedRun:
         self.throttles: dict[str, Throttle] = {}
         for binding in plan.bindings.values():
             identity = binding.player.identity
-            ceiling = plan.config.in_flight if binding.parallel else 1
+            ceiling = ceiling_of(binding, plan.config.in_flight)
             # A player inside this process has a limit of its own; a server has one for all workers.
             self.throttles[identity.endpoint] = (
                 SharedThrottle(identity.endpoint, ceiling, worker, self._urgent)

@@ -62,7 +62,7 @@ class Endpoint:
         self._timeout = aiohttp.ClientTimeout(
             total=timeout_seconds, sock_connect=min(_CONNECT_SECONDS, timeout_seconds)
         )
-        self._proxy = _proxy_for(URL(base_url))
+        self._proxy = proxy_for(URL(base_url))
         self._urls: dict[str, URL] = {}
         self._heard = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -188,7 +188,7 @@ class Endpoint:
         return MachineryError(f"{self._base} closed the connection: {said}", "connection", retryable=True)
 
 
-def _proxy_for(url: URL) -> str | None:
+def proxy_for(url: URL) -> str | None:
     """The proxy for this host from the environment; looked up once, because it is too slow for each request."""
     host = url.host or ""
     if is_loopback(host) or proxy_bypass(host):

@@ -29,7 +29,7 @@ SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cost),
   sum(charged_tokens), sum(charged_cost), count(cost)
 FROM spent
 """
-_SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a"}
+_SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a", "text": b"t"}
 _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 
 

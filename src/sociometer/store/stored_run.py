@@ -16,6 +16,7 @@ from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
+from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
 
@@ -34,6 +35,11 @@ class StoredRun:
     @property
     def id(self) -> str:
         return self.record.id
+
+    @property
+    def store_path(self) -> StorePlace:
+        """Where the store is."""
+        return self._store.path
 
     @property
     def instrument(self) -> str:
@@ -76,8 +82,9 @@ class StoredRun:
 
     @property
     def settings(self) -> Settings:
-        """The settings of the run for tables and pages: paths without their folders."""
-        return without_folders(self._instrument.card, self.manifest.config.settings)
+        """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
+        config = self.manifest.config
+        return Settings({**without_folders(self._instrument.card, config.settings), **config.ways})
 
     @property
     def stand_ins(self) -> tuple[str, ...]:

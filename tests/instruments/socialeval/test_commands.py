@@ -276,13 +276,29 @@ def test_an_edited_part_is_outdated_by_what_is_written_anew_before_it(cli, brief
     edit(made / "7-translation.json", lambda parts: parts["1"]["texts"].__setitem__(2, "来，一起划。"))
     code, out, _ = build(cli, brief, finished)
     assert code == 1
-    assert "edited after they were written: distractors 1.1\n" in out
+    assert "edited after they were written: distractors 1.1, distractors 1.2\n" in out
     lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
     lines[5]["reply"] = json.dumps({"question": "Who shares?", "distractors": ["Oh.", "Well.", "So."]})
     (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     code, out, _ = build(cli, brief, finished, "--outdated", "rewrite")
     assert code == 0
     assert "translation 1: removed, and rewritten if still needed" in out, "it held the words of the old question"
+
+
+def test_names_that_are_translated_anew_make_the_rest_of_the_translation_outdated(cli, brief, tmp_path, finished):
+    made = tmp_path / "made"
+    edit(made / "7-translation.json", lambda parts: parts.pop("people"))
+    lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines[7]["reply"] = json.dumps({"texts": [f"新人{i}" for i in range(9)]})
+    (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    code, out, _ = build(cli, brief, finished)
+    assert code == 1
+    assert "translation 0, translation 1" in out
+    assert "translation people" not in out
+    code, out, _ = build(cli, brief, finished, "--outdated", "rewrite")
+    assert code == 0
+    (chinese,) = read_tree_file(made / "[1,1]_cn_last-ferry.json")
+    assert chinese.protagonist.name == "新人0"
 
 
 def test_outdated_parts_may_be_kept(cli, brief, tmp_path, finished):
