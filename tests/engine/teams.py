@@ -112,7 +112,7 @@ def living(store):
     return [pid for pid in workers(store) if runs(pid)]
 
 
-def wait_for(condition, seconds=60.0):
+def wait_for(condition, seconds=120.0):
     ends = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < ends, "it did not happen"

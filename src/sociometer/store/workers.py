@@ -11,7 +11,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from msgspec import Struct
@@ -128,8 +128,9 @@ class Workers:
         ended = threading.Event()
 
         def renew() -> None:
-            while not ended.wait(seconds / 6):
-                worker.pulse()
+            with suppress(StoreError):
+                while not ended.wait(seconds / 6):
+                    worker.pulse()
 
         try:
             worker.join(alone=True)
