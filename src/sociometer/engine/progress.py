@@ -42,6 +42,11 @@ class Progress:
         self._wait_until = max(self._wait_until, time.monotonic() + seconds)
 
     @property
+    def ever_answered(self) -> bool:
+        """Whether anything was answered or paid for, now or in an earlier part of the run."""
+        return bool(self.answered or self.done or self.budget.spent.input_tokens)
+
+    @property
     def waiting_seconds(self) -> float:
         """The remaining wait that a server asked for."""
         return max(0.0, self._wait_until - time.monotonic())

@@ -12,12 +12,13 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Usage
 from sociometer.core.errors import UNREACHABLE, MachineryError, Stopped
-from sociometer.core.session import DrawnRequest, RoleBinding
+from sociometer.core.session import DrawnRequest
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import price_of
 from sociometer.engine.progress import Progress
-from sociometer.engine.throttle import Throttle
+from sociometer.engine.shared_run import SharedRun
+from sociometer.engine.throttle import Throttle, ceiling_of
 from sociometer.store.journal import Journal
 from sociometer.store.records import Charge, JournalEntry
 
@@ -43,7 +44,16 @@ class RetryPolicy(Struct, frozen=True):
 class JournalReplies:
     """The reply source of one run; see `core.session.ReplySource`."""
 
-    def __init__(self, plan: Plan, journal: Journal, run: str, budget: Budget, progress: Progress) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        journal: Journal,
+        run: str,
+        budget: Budget,
+        progress: Progress,
+        shared: SharedRun | None = None,
+    ) -> None:
+        """`shared` is given if other processes play the run too."""
         config, bindings = plan.config, plan.bindings.values()
         self._journal = journal
         self._run = run
@@ -52,7 +62,12 @@ class JournalReplies:
         self._fresh = config.fresh
         self._retry_policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
         self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
-        self.throttles = {one.player.identity.endpoint: Throttle(_ceiling(one, config.in_flight)) for one in bindings}
+        self._shared = shared
+        self.throttles = (
+            {one.player.identity.endpoint: Throttle(ceiling_of(one, config.in_flight)) for one in bindings}
+            if shared is None
+            else shared.throttles
+        )
         self._known: dict[Identity, bool] = {}
         self._reached: set[str] = set()
         self.stopping: Stopped | None = None
@@ -67,7 +82,7 @@ class JournalReplies:
             return await attempt(), b""
         # Where new weights may be behind a name, only this run may reuse the reply.
         key = drawn.key("" if player.identity.certain and not self._fresh else self._run)
-        kept = self._lookup(player.identity, key)
+        kept = await self._lookup(player.identity, key)
         if kept is None:
             answer, kept = await self._send(drawn, key, attempt, writes=kind is Reply)
             if kept is None:
@@ -82,11 +97,12 @@ class JournalReplies:
         for throttle in self.throttles.values():
             throttle.open()
 
-    def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
+    async def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
         known = self._known.get(identity)
         if known is None:
-            known = self._known[identity] = self._journal.knows(identity)
-        kept = self._journal.lookup(key) if known else None
+            # Other workers may store replies at any time, and leave them behind.
+            known = self._known[identity] = self._shared is not None or self._journal.knows(identity)
+        kept = await self._journal.find(key) if known else None
         if kept is not None:
             self._progress.from_journal += 1
         return kept
@@ -134,6 +150,8 @@ class JournalReplies:
     ) -> tuple[Answer, Usage, Charge]:
         if self.stopping is not None:
             raise self.stopping
+        if self._shared is not None:
+            self._shared.check()
         price = self._prices.get(drawn.binding.spec)
         try:
             reservation = await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=writes)
@@ -162,11 +180,6 @@ class JournalReplies:
                 self._journal.count_attempt(self._run, usage, charge)
         self._progress.answered += 1
         return answer, usage, charge
-
-
-def _ceiling(binding: RoleBinding, in_flight: int) -> int:
-    """The most requests in flight: those of the run, or fewer if the player answers fewer at once."""
-    return min(in_flight, binding.most_in_flight or in_flight) if binding.parallel else 1
 
 
 def _countable(usage: Usage) -> Usage:
