@@ -141,18 +141,19 @@ def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool, display
     from sociometer.cli.summaries import played_json
 
     played: list[PlayedRun] = []
-    silent: list[str] = []
+    silent: dict[str, list[str]] = {}
     for config in configs:
         try:
             played.append(engine.run(config))
         except NeverAnswered as error:
-            silent.append(f"{config.subject} on {config.instrument}: {error}")
+            silent.setdefault(str(error), []).append(f"{config.subject} on {config.instrument}")
             continue
         if played[-1].ending.status is RunStatus.STOPPED:
             break
+    messages = [f"{', '.join(who)}: {why}" for why, who in silent.items()]
     if not played:
-        raise NeverAnswered("; ".join(silent))
-    for message in silent:
+        raise NeverAnswered(" ".join(messages))
+    for message in messages:
         click.echo(f"error: {harmless(message)}", err=True)
     if as_json:
         print_json([played_json(one) for one in played])

@@ -1,6 +1,8 @@
 """The HTTP client: one session per event loop, and endpoints that make single attempts."""
 
 import asyncio
+import os
+import socket
 from collections.abc import Callable, Mapping
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
@@ -182,10 +184,18 @@ class Endpoint:
         if isinstance(error, aiohttp.ClientSSLError):
             return MachineryError(why_not_secure(self._base, error), "connection", fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
+            why = failures.shortened(_reason(error.os_error), key)
             return MachineryError(
-                f"cannot reach {self._base}: {said}. Is the server running?", UNREACHABLE, retryable=True
+                f"cannot reach {self._base}: {why}. Is the server running?", UNREACHABLE, retryable=True
             )
         return MachineryError(f"{self._base} closed the connection: {said}", "connection", retryable=True)
+
+
+def _reason(error: OSError) -> str:
+    """Why a connection failed, without the address, which the message has already."""
+    if isinstance(error, socket.gaierror) or error.errno is None:
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
 
 
 def _proxy_for(url: URL) -> str | None:
