@@ -100,7 +100,7 @@ def test_the_same_replies_give_the_same_rewards_in_verifiers_and_in_our_engine(
     words = ["--env.taskset.environment", name, "--env.taskset.settings", json.dumps(settings)]
     traces = evaluate(command, server, tmp_path, *words, *(["--env.taskset.data", data] if data else []))
     assert all(trace["ok"] for trace in traces)
-    theirs = {trace["task"]["name"]: trace["rewards"]["social"]["score"] for trace in traces}
+    theirs = {trace["task"]["data"]["name"]: trace["rewards"]["social"]["score"] for trace in traces}
     assert theirs == engine_rewards(name, Choices(settings=settings, data=data))
 
 
