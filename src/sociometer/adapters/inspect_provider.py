@@ -44,14 +44,14 @@ class SociometerModel(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        self._server = {"base_url": base_url or "", "revision": revision}
+        name = self.service_model_name()
+        self._config = RunConfig(instrument="", subject=name, base_url=base_url or "", revision=revision)
         self._one_at_a_time = asyncio.Lock()
 
     @cached_property
     def _player(self) -> Player:
         """Found when it is first asked: `inspect score` makes the model of a log only to leave it alone."""
-        name = self.service_model_name()
-        return resolve_player(name, SUBJECT, RunConfig(instrument="", subject=name, **self._server))
+        return resolve_player(self._config.subject, SUBJECT, self._config)
 
     def service_model_name(self) -> str:
         """The name as `sociometer models` lists it."""

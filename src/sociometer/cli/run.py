@@ -133,8 +133,19 @@ def _play(
                 plan.item_lists()
         if dry_run:
             return _show_plan(engine, configs, as_json, display)
+        if not quiet:
+            _tell_the_wait(engine, configs)
         progress.expect(len(configs))
         return _play_all(engine, configs, as_json, display)
+
+
+def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
+    """Say how long batches take at most, before anything is sent."""
+    from sociometer.engine.estimate import longest_wait
+
+    for config in configs:
+        if config.batch:
+            click.echo(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
 
 
 def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
@@ -206,8 +217,9 @@ def exit_code(played: "list[PlayedRun]") -> int:
 
 
 def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
-    from sociometer.engine.estimate import estimate
+    from sociometer.engine.estimate import estimate, longest_wait
 
+    waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
     if as_json:
         print_json([{"instrument": name, "estimate": row} for name, row in rows])
@@ -235,7 +247,7 @@ def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, displa
         note="Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply.",
         details=("repeats", "prices of"),
     )
-    display.show([table])
+    display.show([table], notes=waits)
     return 0
 
 

@@ -15,6 +15,7 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, Player
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.task import Instrument, Item
+from sociometer.engine.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.items import ItemList
 from sociometer.engine.plan import Plan, make_plan
@@ -78,7 +79,9 @@ class Engine:
         """The plan of a run; without `sends` no key is needed."""
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
-        return make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
+        plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
+        batch_endpoints(plan)
+        return plan
 
     def prepare(
         self,
@@ -144,6 +147,7 @@ class Engine:
             caps=(caps or Caps()).or_else(manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
             insecure_http=insecure_http,
+            batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
         plan = make_plan(config, instrument, key_variables=key_variables or {})
         _refuse_changes(record, plan)
@@ -155,7 +159,7 @@ class Engine:
         total = sum(items.count * plan.repeats(task) for task, items in prepared.items.items())
         people = any(binding.player.identity.wire == "human" for binding in plan.bindings.values())
         with RunLock(self.store.path, record.id):
-            journal.charge_allowance(record.id)
+            journal.charge_allowance(record.id, self._held(plan, record.id))
             allow = partial(journal.allow, record.id)
             budget = self._budget = Budget(plan.config.caps, journal.spent(record.id), self._budget, allow)
             progress = Progress(f"{record.instrument} · {record.subject}", budget, total, people)
@@ -184,6 +188,13 @@ class Engine:
                     self.store.runs.set_status(record.id, ending.status)
             self.store.flush()
         return PlayedRun(self.stored(record.id), ending, progress)
+
+    def _held(self, plan: Plan, run: str) -> tuple[int, int, float]:
+        """The worst case of the requests of a run that wait in batches."""
+        held = held_requests(self.store, run).values()
+        if held and not plan.config.batch:
+            raise UsageError(f"{len(held)} requests of run {run} wait in batches at the provider; add --batch.")
+        return len(held), sum(one.tokens for one in held), sum(one.cost for one in held)
 
     def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
         """Prepare and play a run; `options` are those of `prepare`."""

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import Exchange, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.task import Item, Task
+from sociometer.engine.batches import batch_endpoints
 from sociometer.engine.episode import play_episode
 from sociometer.engine.items import ItemList, sample
 from sociometer.engine.plan import Plan
@@ -38,16 +39,19 @@ class RoleEstimate(Struct, frozen=True):
 def estimate(plan: Plan) -> list[RoleEstimate]:
     """Calls, tokens and cost for each task and role."""
     rows: list[RoleEstimate] = []
+    batched = batch_endpoints(plan)
     for task in plan.tasks:
         items = ItemList(task.name, partial(plan.items, task))
         rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
-        asked = asyncio.run(_rehearse(plan, task, rehearsed))
+        asked = [exchange for one in asyncio.run(_rehearse(plan, task, rehearsed)) for exchange in one]
         for role, binding in plan.bindings.items():
             if mine := [exchange for exchange in asked if exchange.role == role]:
                 scale = items.count * plan.repeats(task.name) / len(rehearsed)
                 read = sum(_tokens(message.content) for exchange in mine for message in exchange.messages)
                 written = len(mine) * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
                 price = price_of(plan.prices, binding.player.identity, binding.spec)
+                if price and binding.spec in batched:
+                    price = price.batched()
                 usage = Usage(round(read * scale), round(written * scale))
                 row = RoleEstimate(
                     task=task.name,
@@ -65,20 +69,40 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
     return rows
 
 
-async def _rehearse(plan: Plan, task: Task[Any, Any], items: list[Item]) -> list[Exchange]:
+def longest_wait(plan: Plan) -> str:
+    """How long a run in batches takes at most, in a sentence; empty if it has none."""
+    endpoints = batch_endpoints(plan)
+    if not endpoints:
+        return ""
+    roles = {role for role, binding in plan.bindings.items() if binding.spec in endpoints}
+    most = 0
+    for task in plan.tasks:
+        items = list(sample(partial(plan.items, task), _REHEARSED, 0))
+        for asked in asyncio.run(_rehearse(plan, task, items)):
+            most = max(most, sum(exchange.role in roles for exchange in asked))
+    hours = max(endpoint.hours for endpoint in endpoints.values())
+    turns = "one request" if most == 1 else f"up to {most} requests one after another"
+    return (
+        f"Each batch takes up to {hours} h. An item makes {turns}, so the run takes up to {most * hours} h; a second"
+        " question or a retry takes another batch. Replies that arrived are stored: it can be stopped and resumed."
+    )
+
+
+async def _rehearse(plan: Plan, task: Task[Any, Any], items: list[Item]) -> list[list[Exchange]]:
+    """What each item asks when a stand-in plays it."""
     stand_in = resolve("baseline/random")
     bindings = {
         role: structs.replace(binding, player=stand_in) if binding.player.journaled else binding
         for role, binding in plan.bindings.items()
     }
     rehearsed = structs.replace(plan, bindings=bindings)
-    asked: list[Exchange] = []
+    asked: list[list[Exchange]] = []
     for item in items:
         played = await play_episode(rehearsed, task, item)
         # A stand-in cannot always play to the end; what was asked until then still counts.
         if played.error is not None and not isinstance(played.error, MachineryError):
             raise played.error
-        asked += [event for event in played.events if isinstance(event, Exchange)]
+        asked.append([event for event in played.events if isinstance(event, Exchange)])
     return asked
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError
 from sociometer.core.task import Item, Task
+from sociometer.engine.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.episode import PlayedEpisode, failed, play_episode
 from sociometer.engine.items import ItemList
@@ -47,7 +48,8 @@ class Runner:
         self._progress = progress
         self._fatal = ""
         self._lengths = ReplyLengths(plan)
-        self._replies = JournalReplies(plan, store.journal, run, budget, progress)
+        batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
+        self._replies = JournalReplies(plan, store.journal, run, budget, progress, batches)
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""
@@ -66,6 +68,7 @@ class Runner:
             with graceful_stop(stop, cancel):
                 results = await asyncio.gather(*workers, return_exceptions=True)
         finally:
+            await self._replies.close()
             for binding in self._plan.bindings.values():
                 await binding.player.close()
         for result in results:
@@ -82,6 +85,8 @@ class Runner:
             return 1
         throttles = self._replies.throttles.values()
         ceilings = sum(throttle.ceiling for throttle in throttles)
+        if self._plan.config.batch:
+            return ceilings
         # More items than requests: the last dialogues of a run play side by side, and a server is never left waiting.
         return 4 * ceilings if ceilings > len(throttles) else 1
 

@@ -24,10 +24,12 @@ class Preset(Struct, frozen=True):
     """Whether the seed is called random_seed."""
     json_schema: bool = True
     """Whether it supports a JSON schema; if not, the request asks for any JSON object."""
+    batch: bool = False
+    """Whether it has OpenAI's batch endpoint; other wire formats have their own."""
 
 
 PRESETS: dict[str, Preset] = {
-    "openai": Preset("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", renamed_limit=True),
+    "openai": Preset("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", renamed_limit=True, batch=True),
     "anthropic": Preset("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
     "google": Preset("google", "Google", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),
     "openrouter": Preset("openai", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),

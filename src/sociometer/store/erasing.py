@@ -26,7 +26,7 @@ def erase_run(connection: sqlite3.Connection, run: str, identity: Identity) -> N
     texts |= {body for (body,) in connection.execute("SELECT body FROM item WHERE run = ?", (run,))}
     texts |= _texts_of_episodes(connection, "run = ?", run)
     connection.execute(f"DELETE FROM journal WHERE {theirs}", values)  # noqa: S608
-    for table in ("attempt", "allowance", "summary", "score", "episode", "item"):
+    for table in ("attempt", "allowance", "provider_batch", "summary", "score", "episode", "item"):
         connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
     connection.execute("DELETE FROM run WHERE id = ?", (run,))
     if who:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -12,6 +13,7 @@ from sociometer.store.episodes import Episodes
 from sociometer.store.erasing import erase_run
 from sociometer.store.journal import Journal
 from sociometer.store.lock import RunLock
+from sociometer.store.provider_batches import ProviderBatches
 from sociometer.store.runs import Runs
 from sociometer.store.texts import TextShelf
 from sociometer.store.writer import Writer
@@ -46,6 +48,11 @@ class Store:
     def episodes(self) -> Episodes:
         """The episodes of all runs."""
         return self._open().episodes
+
+    @property
+    def batches(self) -> ProviderBatches:
+        """The batches that wait at a provider."""
+        return self._open().batches
 
     @property
     def reader(self) -> sqlite3.Connection:
@@ -116,6 +123,7 @@ class _Opened:
             self.writer.close()
             raise
         self.journal = Journal(path, self.writer, self.reader, self._texts)
+        self.batches = ProviderBatches(self.writer, self.reader, partial(storage_errors, path))
         self.runs = Runs(path, self.writer, self.reader, self._texts)
         self.episodes = Episodes(path, self.writer, self.reader, self._texts, self.journal)
 
