@@ -53,7 +53,7 @@ def openai():
 
 @pytest.fixture(autouse=True)
 def fast(monkeypatch):
-    monkeypatch.setattr(batch_lane, "_QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(batch_lane, "_QUIET_SECONDS", 0.2)
     monkeypatch.setattr(batch_lane, "_FIRST_POLL_SECONDS", 0.02)
     monkeypatch.setattr(batch_lane, "_SETTLING_SECONDS", 0.5)
     monkeypatch.setattr(anthropic_batches, "_POLL_SECONDS", 0.02)
@@ -269,7 +269,7 @@ def command(provider, server, store, *more):
         "--limit",
         str(ITEMS),
     ]
-    program = "import sociometer.engine.batch_lane as b, sociometer.cli.main as m; b._QUIET_SECONDS = 0.05; m.main()"
+    program = "import sociometer.engine.batch_lane as b, sociometer.cli.main as m; b._QUIET_SECONDS = 0.2; m.main()"
     return subprocess.Popen(
         [sys.executable, "-c", program, *words, "--batch", "--quiet", "--store", str(store), *more],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -306,8 +306,7 @@ def test_a_run_killed_at_any_moment_pays_nothing_twice(provider, server, store, 
     assert len(scores(run)) == ITEMS
     assert spent(run).requests == ITEMS
     assert set(server.paid.values()) == {1}
-    assert sum(server.paid.values()) == ITEMS - 1
-    assert len(server.batches) == 1
+    assert sum(len(one.requests) for one in server.batches) == ITEMS - 1
 
 
 def test_the_longest_wait_is_stated_before_anything_is_sent(openai, store, capsys):

@@ -212,6 +212,7 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path):
     with closing(sqlite3.connect(tmp_path / "s.db", isolation_level=None)) as other:
         other.execute("DROP TABLE attempt")
         other.execute("DROP TABLE allowance")
+        other.execute("DROP TABLE provider_batch")
         other.execute("DROP INDEX run_name")
         other.execute("ALTER TABLE run DROP COLUMN name")
         other.execute("PRAGMA user_version = 1")
