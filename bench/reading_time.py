@@ -264,7 +264,8 @@ def _readers() -> dict[str, Reader]:
         ),
         "SAGE heading": Reader(lambda t: _HEADING.sub("", t), ("instruments.sage.transcripts",)),
         "SECEU responses": Reader(
-            lambda t: _file(f"person,a_1,a_2,a_3,a_4,{t}_1\n{t},1,2,3,4", read_people), ("instruments.seceu.responses",)
+            lambda t: _file(f"person,a_1,a_2,a_3,a_4,{t[: len(t) // 2]}_1\n{t[: len(t) // 2]},1,2,3,4", read_people),
+            ("instruments.seceu.responses",),
         ),
         "SECEU document": Reader(
             lambda t: (_english([f"Story:{t}", f"Options:{t}"]), _numbers(t), _blocks([t, f"Item {t}"], _ENGLISH_HEAD)),

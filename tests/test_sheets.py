@@ -244,3 +244,17 @@ def test_csv_is_read_and_written_nowhere_else():
     """Except in the export of a run, which streams its rows to the file."""
     users = {str(path.relative_to(SOURCE)) for path in SOURCE.rglob("*.py") if "import csv" in path.read_text("utf-8")}
     assert users == {"sheets.py", "engine/export.py"}
+
+
+def test_short_rows_below_an_enormous_header_are_refused(tmp_path: Path) -> None:
+    """Filling the missing cells would take rows × columns cells, many times the size of the file."""
+    path = tmp_path / "sheet.csv"
+    path.write_text(",".join(f"c{number}" for number in range(3_000)) + "\n" + "x\n" * 3_000)
+    with pytest.raises(DataError, match="3,000 columns, but the rows have far fewer cells"):
+        read_sheet(path)
+
+
+def test_rows_may_leave_out_their_last_cells(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(",".join(f"c{number}" for number in range(200)) + "\n" + "x\n" * 1_000)
+    assert len(read_sheet(path).rows) == 1_000

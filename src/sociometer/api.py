@@ -170,12 +170,15 @@ def report(
     reported: Sequence[StoredRun],
     path: str | Path,
     *,
-    evidence: int = 4,
+    evidence: int | None = None,
     margin: float | None = None,
     power: float = 0.8,
     level: float = 0.95,
 ) -> Path:
-    """Write one self-contained page about runs; `evidence` is the number of transcripts of each kind for each task."""
+    """Write one self-contained page about runs.
+
+    `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
+    """
     from sociometer.reporting.build import write_report  # here, since only the page needs jinja2 and vl_convert
 
     now = datetime.now(UTC)

@@ -27,6 +27,8 @@ _SEPARATORS = ",;\t"
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _MOST_NAMES = 12
+_MOST_MISSING = 500_000
+"""How many cells may be missing at the ends of all rows; each of them takes room although the file has none for it."""
 _BEGINNING = 65536
 """How much of a file is read to find its separator."""
 
@@ -90,11 +92,17 @@ def parse_sheet(
     missing = [name for name in required if name not in columns]
     if missing:
         raise _missing(missing, required, columns, path, head, next_step)
-    rows = []
+    rows: list[tuple[int, dict[str, str]]] = []
     for line, cells in records:
+        if (len(rows) + 1) * len(columns) > len(text) + _MOST_MISSING:
+            raise DataError(
+                f"the header has {len(columns):,} columns, but the rows have far fewer cells; are the cells separated"
+                " as in the header?",
+                path,
+                line,
+            )
         row = dict(zip(columns, cells, strict=False))
-        lacking = [name for name in required or columns if name not in row]
-        if lacking and whole_rows:
+        if whole_rows and (lacking := [name for name in required or columns if name not in row]):
             raise DataError(f"the row has too few cells; it lacks: {_shown(lacking)}", path, line)
         rows.append((line, dict.fromkeys(columns, "") | row))
     return Sheet(columns, tuple(rows))
@@ -156,7 +164,7 @@ def guard(cell: Cell) -> Cell:
 
 
 def _unguarded(cell: str) -> str:
-    return cell[1:] if _GUARDED.match(cell) else cell
+    return cell[1:] if cell[:1] == "'" and _GUARDED.match(cell) else cell
 
 
 def _line(cells: Sequence[Cell]) -> str:
@@ -223,10 +231,11 @@ def _records(
 
 def _columns(header: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     """The header's names without spaces around them, known ones in their own case; an exact name has precedence."""
-    absent = {name.casefold(): name for name in known if name not in header}
+    given = set(header)
+    absent = {name.casefold(): name for name in known if name not in given}
     bare = [cell.strip() for cell in header]
     return tuple(
-        absent.get(name.casefold(), cell if name in header else name) for name, cell in zip(bare, header, strict=True)
+        absent.get(name.casefold(), cell if name in given else name) for name, cell in zip(bare, header, strict=True)
     )
 
 

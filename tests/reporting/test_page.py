@@ -130,6 +130,17 @@ def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
 
 
+def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
+    oracle, guesser = "baseline/oracle", "baseline/guesser"
+    values = {oracle: [1.0] * 40, guesser: [0.0] * 40, "a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 10 + [0.0] * 30}
+    (ranking,) = gather(_measured(["a", "b", oracle, guesser], **values), INSTRUMENTS, evidence=0).rankings
+    assert ranking.standings[0].subject == oracle and ranking.leaders == ("a",)
+    assert ranking.sentence == "a is clearly first of the models."
+    alone = gather(_measured(["a", oracle, guesser], **values), INSTRUMENTS, evidence=0)
+    assert alone.rankings[0].sentence == "a is better than baseline/guesser and worse than baseline/oracle."
+    assert findings_of(alone)[0] == "The accuracy of a is 75 % [60, 86]."
+
+
 def test_subjects_with_a_stand_in_are_not_ranked(content):
     (ranking,) = content.rankings
     assert (

@@ -16,7 +16,7 @@ from sociometer.core.task import Result
 def _report(
     runs: tuple[str, ...],
     out: Path,
-    evidence: int,
+    evidence: int | None,
     margin: float | None,
     power: float,
     level: float,
@@ -47,7 +47,9 @@ command = click.Command(
             help="File to write.",
         ),
         click.Option(
-            ["--evidence"], type=int, default=4, show_default=True, help="Number of transcripts of each kind per run."
+            ["--evidence"],
+            type=int,
+            help="Number of transcripts of each kind per run and task; by default 4, fewer for many runs.",
         ),
         *terms_options(),
         include_short_option(),

@@ -18,7 +18,7 @@ def write_report(
     made: str,
     version: str,
     terms: Terms | None = None,
-    evidence: int = 4,
+    evidence: int | None = None,
 ) -> Path:
     """Write the page about these runs and return its path; a failure leaves no partial page."""
     page = render(gather(given, instruments, terms=terms, evidence=evidence), made=made, version=version)

@@ -18,7 +18,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import Instrument, RunView, SummarisedRun
-from sociometer.reporting.evidence import EpisodeShown, evidence_of
+from sociometer.reporting.evidence import EpisodeShown, evidence_of, transcripts_each
 from sociometer.reporting.figures import measures_figure, profile_figure
 from sociometer.reporting.rankings import Entrant, Ranking, rankings
 from sociometer.store.stored_run import StoredRun
@@ -114,11 +114,12 @@ def gather(
     instruments: Mapping[str, Instrument],
     *,
     terms: Terms | None = None,
-    evidence: int = 4,
+    evidence: int | None = None,
 ) -> ReportContent:
     """Collect the content of a report; `evidence` is the number of transcripts of each kind for each run and task.
 
-    Subjects and instruments keep the given order.
+    Without it there are four, and fewer if there are more than fifty of them. Subjects and instruments keep the given
+    order.
     """
     if not given:
         raise UsageError("a report needs at least one run; 'sociometer runs' lists the stored runs.")
@@ -127,6 +128,7 @@ def gather(
     candidates: list[Candidate] = []
     shown: list[EpisodeShown] = []
     names = _labels(given)
+    each = transcripts_each(sum(len(entry.run.tasks) for entry in given)) if evidence is None else evidence
     for entry in given:
         instrument = instruments[entry.run.instrument]
         for task in entry.run.tasks:
@@ -140,7 +142,7 @@ def gather(
             )
             summarised.append((instrument.card.name, record))
             candidates.append(candidate_of(label, instrument, task, view, entry.version))
-            shown += evidence_of(entry.run, instrument, task, label, episodes, each=evidence)
+            shown += evidence_of(entry.run, instrument, task, label, episodes, each=each)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
     chapters = tuple(
         _chapter(

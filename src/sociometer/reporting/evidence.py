@@ -11,6 +11,9 @@ from sociometer.core.measure import Figure
 from sociometer.core.task import Episode, Instrument
 from sociometer.store.stored_run import StoredRun
 
+_MOST_EACH = 4
+_ROOM = 200
+"""How many transcripts of one kind a page has room for; 'view' shows every transcript."""
 KINDS = ("best", "worst", "unreadable", "failed", "random")
 
 
@@ -45,6 +48,11 @@ class EpisodeShown(Struct, frozen=True, omit_defaults=True):
     beside: Figure | None = None
 
 
+def transcripts_each(played: int) -> int:
+    """How many transcripts of each kind fit on a page for each of so many pairs of run and task."""
+    return max(1, min(_MOST_EACH, _ROOM // max(1, played)))
+
+
 def evidence_of(
     run: StoredRun,
     instrument: Instrument,
@@ -52,7 +60,7 @@ def evidence_of(
     label: str,
     episodes: Sequence[Episode[Any, Any]],
     *,
-    each: int = 4,
+    each: int = _MOST_EACH,
     seed: int = 7,
 ) -> list[EpisodeShown]:
     """Up to `each` of these episodes of every kind, with their transcripts; an episode can have several kinds."""

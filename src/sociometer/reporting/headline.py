@@ -8,7 +8,7 @@ from sociometer.analysis.intervals import MINIMUM_CLUSTERS
 from sociometer.analysis.profile import ProfileLine
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.reporting.content import ReportContent
-from sociometer.reporting.rankings import Ranking
+from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.reporting.words import counted, listed, lowered, sentence, short_name, spelled
 
 NAMED = 3
@@ -30,8 +30,9 @@ def title_of(content: ReportContent) -> str:
 
 def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
-    if len(content.subjects) == 1:
-        found = _one_subject(content.profile)
+    models = [subject for subject in content.subjects if not is_baseline(subject)] or content.subjects
+    if len(models) == 1:
+        found = _one_subject([line for line in content.profile if line.subject == models[0]])
     elif content.rankings:
         found = _many_subjects(content.rankings)
     elif content.comparisons:
@@ -174,7 +175,10 @@ def _many_subjects(rankings: Sequence[Ranking]) -> list[str]:
     found = []
     if alone:
         best, *others = sorted(alone, key=lambda name: -alone[name])
-        firsts = [f"{best} is clearly first on {alone[best]} of {counted(len(rankings), 'task')}"]
+        first = (
+            "clearly the best model" if any(is_baseline(one.subject) for one in told[0].standings) else "clearly first"
+        )
+        firsts = [f"{best} is {first} on {alone[best]} of {counted(len(rankings), 'task')}"]
         found.append(listed([*firsts, *(f"{name} on {alone[name]}" for name in others)], NAMED))
     elif told:
         found.append(f"on none of the {counted(len(told), 'task')} is one subject clearly first")

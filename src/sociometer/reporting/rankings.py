@@ -11,6 +11,7 @@ from sociometer.analysis.stand_ins import SUBJECT, other_stand_ins
 from sociometer.core.card import MeasureCard
 from sociometer.reporting.words import counted, listed, short_name
 
+_BASELINE = "baseline/"
 LEAST_SHARE = 0.5
 """A subject that scored a smaller share of the items than this, compared with the fullest one, is not ranked."""
 
@@ -35,6 +36,11 @@ class Ranking(Struct, frozen=True):
     unranked: dict[str, str]
     clusters: int
     sentence: str
+    leaders: tuple[str, ...] = ()
+    """The models that could be first of the models on other items of the same kind; empty if the items are too few.
+
+    Baselines count only if nobody else is ranked.
+    """
 
     def of(self, subject: str) -> Standing | None:
         """The standing of a subject; None if it has no rank."""
@@ -44,13 +50,6 @@ class Ranking(Struct, frozen=True):
     def too_few(self) -> bool:
         """Whether there are too few independent items to tell which ranks are certain."""
         return any(standing.ranks.too_few for standing in self.standings)
-
-    @property
-    def leaders(self) -> tuple[str, ...]:
-        """The subjects that could be first on other items of the same kind; empty if the items are too few."""
-        if self.too_few:
-            return ()
-        return tuple(standing.subject for standing in self.standings if standing.ranks.low == 1)
 
 
 def rankings(entrants: Sequence[Entrant]) -> tuple[Ranking, ...]:
@@ -117,7 +116,20 @@ def _company(candidate: Candidate) -> str:
 def _ranked(group: Sequence[Candidate], measure: MeasureCard, unranked: dict[str, str], company: str) -> Ranking:
     board: Leaderboard = leaderboard(group)
     left_out = dict(_named(line, group) for line in board.left_out)
-    return _made(group[0], measure, board.standings, unranked | left_out, company)
+    models = [candidate for candidate in group if not is_baseline(candidate.label)]
+    among = leaderboard(models) if 1 < len(models) < len(group) else board
+    return _made(group[0], measure, board.standings, unranked | left_out, company, _leaders(among))
+
+
+def _leaders(board: Leaderboard) -> tuple[str, ...]:
+    if any(standing.ranks.too_few for standing in board.standings):
+        return ()
+    return tuple(standing.subject for standing in board.standings if standing.ranks.low == 1)
+
+
+def is_baseline(label: str) -> bool:
+    """Whether a subject only shows what guessing or knowing the key earns."""
+    return label.startswith(_BASELINE)
 
 
 def _named(line: str, group: Sequence[Candidate]) -> tuple[str, str]:
@@ -133,6 +145,7 @@ def _made(
     standings: tuple[Standing, ...],
     unranked: dict[str, str],
     company: str = "",
+    leaders: tuple[str, ...] = (),
 ) -> Ranking:
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
@@ -146,6 +159,7 @@ def _made(
         unranked,
         clusters,
         "",
+        leaders,
     )
     return structs.replace(made, sentence=_sentence(made))
 
@@ -159,9 +173,31 @@ def _sentence(ranking: Ranking) -> str:
         items = counted(ranking.clusters, "independent item")
         return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed."
     leaders, everyone = ranking.leaders, [standing.subject for standing in ranking.standings]
+    models = [subject for subject in everyone if not is_baseline(subject)]
     items = counted(ranking.standings[0].items, "shared item")
-    if len(leaders) == len(everyone):
-        return f"{items} cannot separate the {len(everyone)} subjects."
+    if len(models) == 1 < len(everyone):
+        return _beside_baselines(ranking, models[0], items)
+    among = len(models) if models else len(everyone)
+    if len(leaders) == among:
+        return f"{items} cannot separate the {among} {'models' if len(models) < len(everyone) else 'subjects'}."
     if len(leaders) == 1:
-        return f"{leaders[0]} is clearly first."
+        return f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}."
     return f"{listed(leaders)} lead; {items} cannot separate them."
+
+
+def _beside_baselines(ranking: Ranking, model: str, items: str) -> str:
+    """The verdict on the only model, against the baselines next to it."""
+    own = ranking.of(model)
+    others = [standing for standing in ranking.standings if standing.subject != model]
+    parts = []
+    for word, found in (
+        ("better than", [other.subject for other in others if own and _surely_above(own, other)]),
+        ("worse than", [other.subject for other in others if own and _surely_above(other, own)]),
+    ):
+        if found:
+            parts.append(f"{word} {listed(found)}")
+    return f"{model} is {listed(parts)}." if parts else f"{items} cannot separate {model} from the baselines."
+
+
+def _surely_above(one: Standing, two: Standing) -> bool:
+    return one.ranks.high is not None and two.ranks.low is not None and one.ranks.high < two.ranks.low

@@ -13,6 +13,8 @@ from sociometer.core.errors import DataError
 
 LETTERS = "ABCD"
 ABILITIES = ("desire", "emotion", "intention", "belief", "knowledge", "non-literal communication")
+_ABILITY = re.compile(r"([A-Z][A-Za-z-]*(?: [Cc]ommunication)?): (.+?)(?= [A-Z][a-z]+: |$)")
+_LONGEST_ABILITY = 1_000
 _PREFIX = re.compile(r"^([A-D])\s*[.:：．、)）]\s*")
 
 
@@ -114,10 +116,10 @@ def _text(row: dict[str, Any], key: str, path: Path, number: int) -> str:
 
 
 def _abilities(text: str, path: Path, number: int) -> tuple[str, tuple[str, ...]]:
-    found = re.findall(r"([A-Z][A-Za-z-]*(?: [Cc]ommunication)?): (.+?)(?= [A-Z][a-z]+: |$)", text)
+    found = _ABILITY.findall(text) if len(text) <= _LONGEST_ABILITY else []
     ability = found[0][0].lower() if found else ""
     if ability not in ABILITIES:
-        raise DataError(f"unknown ability {text!r}; known: {', '.join(ABILITIES)}", path, number)
+        raise DataError(f"unknown ability {text[:80]!r}; known: {', '.join(ABILITIES)}", path, number)
     return ability, tuple(aspect.strip().lower() for _, aspect in found)
 
 
