@@ -13,7 +13,7 @@ from sociometer.core.conversation import Reply, Request
 from sociometer.core.errors import MachineryError, Stopped
 from sociometer.engine.budget import Reservation
 from sociometer.engine.progress import Progress
-from sociometer.models.batches import BatchEndpoint, Result, certainly_not_created, ended_early
+from sociometer.models.batch_endpoint import BatchEndpoint, Result, certainly_not_created, ended_early
 from sociometer.models.finish import filtered_reply
 from sociometer.store.provider_batches import HeldRequest, ProviderBatch, ProviderBatches
 

@@ -13,7 +13,7 @@ from sociometer.engine.batch_lane import Lane
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
-from sociometer.models.batches import BatchEndpoint
+from sociometer.models.batch_endpoint import BatchEndpoint
 from sociometer.store.provider_batches import HeldRequest
 from sociometer.store.store import Store
 

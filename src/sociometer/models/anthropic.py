@@ -18,7 +18,7 @@ from sociometer.models.options import ModelOptions
 from sociometer.models.rule import no_embeddings
 
 if TYPE_CHECKING:
-    from sociometer.models.batches import BatchEndpoint
+    from sociometer.models.batch_endpoint import BatchEndpoint
 
 _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096

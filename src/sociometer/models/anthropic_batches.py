@@ -13,7 +13,7 @@ from sociometer.core.conversation import Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.models import failures
 from sociometer.models.anthropic import messages_body, read_answer
-from sociometer.models.batches import Result, Take, ended_early, path_part
+from sociometer.models.batch_endpoint import Result, Take, ended_early, path_part
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.http import Endpoint, Received
 

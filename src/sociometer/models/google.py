@@ -18,7 +18,7 @@ from sociometer.models.openai import counted_tokens, given, refuse_error
 from sociometer.models.options import ModelOptions
 
 if TYPE_CHECKING:
-    from sociometer.models.batches import BatchEndpoint
+    from sociometer.models.batch_endpoint import BatchEndpoint
 
 _EMBEDDED_AT_ONCE = 100
 _NULL = Raw(b"null")

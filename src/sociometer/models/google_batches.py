@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.models import failures
-from sociometer.models.batches import Result, Take, ended_early, path_part
+from sociometer.models.batch_endpoint import Result, Take, ended_early, path_part
 from sociometer.models.google import content_body, read_answer
 from sociometer.models.http import Endpoint, Received
 

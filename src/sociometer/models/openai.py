@@ -18,7 +18,7 @@ from sociometer.models.presets import Preset
 from sociometer.models.reasoning import split_reasoning
 
 if TYPE_CHECKING:
-    from sociometer.models.batches import BatchEndpoint
+    from sociometer.models.batch_endpoint import BatchEndpoint
 
 _EMBEDDED_AT_ONCE = 256
 _NULL = Raw(b"null")

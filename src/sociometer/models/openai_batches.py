@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.models import failures
-from sociometer.models.batches import Take, ended_early, path_part
+from sociometer.models.batch_endpoint import Take, ended_early, path_part
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.http import Endpoint, Received
 from sociometer.models.openai import chat_body, read_completion
