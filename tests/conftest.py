@@ -69,6 +69,16 @@ def google_server():
 
 
 @pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory):
+    """The folder of a very small model with random weights."""
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'sociometer[hf]'")
+    pytest.importorskip("transformers", reason="transformers is not installed: pip install 'sociometer[hf]'")
+    from tiny_model import make_tiny_model
+
+    return make_tiny_model(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
 def official_data():
     """The folder of official data, from SOCIOMETER_DATA."""
     folder = os.environ.get("SOCIOMETER_DATA")

@@ -4,11 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from msgspec import structs
+
 from sociometer.analysis.candidates import Candidate, candidate_of
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
+from sociometer.corrected_scores import corrected_measures, correction_note, corrections
 from sociometer.item_origin import is_official
-from sociometer.reporting.content import GivenRun
+from sociometer.reporting.content import CorrectedTask, GivenRun
 from sociometer.store.stored_run import StoredRun
 
 
@@ -30,7 +33,10 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
     for stored in runs:
         instrument, version = stored.definition, stored.record.manifest.instrument_version
         found += [
-            candidate_of(names[stored.id], instrument, name, stored.view(name), version)
+            structs.replace(
+                candidate_of(names[stored.id], instrument, name, stored.view(name), version),
+                corrected=corrected_measures(stored, name),
+            )
             for name in stored.tasks
             if (not task or name == task) and instrument.card.measures_of(name)
         ]
@@ -38,6 +44,17 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
         raise UsageError(
             f"none of the runs has a task '{task}' with measures; 'sociometer list INSTRUMENT' lists the tasks."
         )
+    return found
+
+
+def _corrected(stored: StoredRun) -> dict[str, CorrectedTask]:
+    """What people's labels correct, by task."""
+    found: dict[str, CorrectedTask] = {}
+    for one in corrections(stored):
+        if one.corrected is not None:
+            task = found.setdefault(one.task, CorrectedTask({}, []))
+            task.measures[one.measure.name] = one.corrected
+            task.notes.append(correction_note(one))
     return found
 
 
@@ -50,6 +67,7 @@ def given_runs(runs: Sequence[StoredRun]) -> tuple[list[GivenRun], dict[str, Ins
             stored.record.manifest.instrument_version,
             stored.status,
             is_official(stored.record),
+            _corrected(stored),
         )
         for stored in runs
     ]

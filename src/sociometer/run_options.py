@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
 from sociometer.instruments import card_of
 from sociometer.models.python import Function, name_of
@@ -36,6 +37,10 @@ class RunOptions(TypedDict, total=False):
     """Use the official items that `sociometer data fetch` downloaded."""
     second_question: bool | None
     """Ask once more if a reply holds no answer; by default yes, but not for official items."""
+    base: bool
+    """Whether the subject is a base model, which continues a text with examples; only tasks with such a text form."""
+    answer: AnswerMode
+    """How a choice is answered: `reply` (read from the reply) or `probability` (of each option, nothing generated)."""
     data: str | Path
     """Folder with the official files; implies `official`."""
     prompts: str | Path

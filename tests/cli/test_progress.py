@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from sociometer.cli.progress import ProgressDisplay, downloads, track, working
+from sociometer.cli.progress import ProgressDisplay, downloads, line, rough_duration, track, working
 from sociometer.core.config import Caps
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
@@ -89,3 +89,27 @@ def test_other_long_work_is_shown_on_a_terminal_only(on_terminal, monkeypatch):
     with working("writing"), downloads() as told:
         told("file.json", 1, 2)
     assert sys.stderr.getvalue() == ""
+
+
+def test_the_first_line_says_when_the_first_reply_is_expected_instead_of_a_rate():
+    progress = Progress("sesi · local/m", Budget(Caps()), 10)
+    assert "/s" not in line(progress), "nothing is done, so there is no rate"
+    progress.first_reply_at = lambda: time.monotonic() + 181
+    assert "first reply in about 3 min" in line(progress)
+    progress.answered = 1
+    assert "first reply" not in line(progress)
+
+
+def test_a_slow_rate_is_given_by_the_minute():
+    progress = Progress("sesi · local/m", Budget(Caps()), 10, started=time.monotonic() - 60)
+    progress.done = 3
+    assert "3.0/min" in line(progress)
+    progress.done = 9
+    assert "0.1/s" in line(progress)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.2, "1 s"), (60, "60 s"), (95, "2 min"), (1000, "17 min"), (9000, "2.5 h")]
+)
+def test_an_estimated_time_is_rounded(seconds, said):
+    assert rough_duration(seconds) == said

@@ -34,6 +34,7 @@ class Desk:
         self.asked: list[tuple[str, str, Choice, Sampling | None]] = []
         self.notes: list[dict[str, Any]] = []
         self.second_question = False
+        self.answer = "reply"
 
     def has_role(self, role: str) -> bool:
         return False

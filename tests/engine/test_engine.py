@@ -19,6 +19,7 @@ from sociometer.engine.command_context import CommandContext
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
 from sociometer.instruments import load
+from sociometer.models.speed import Speed
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
 
@@ -287,6 +288,25 @@ def test_the_estimate_counts_calls_without_sending_any(store):
     assert row.input_tokens > 60 * 50
     assert row.cost is None
     assert server.total == 0
+
+
+def test_the_estimate_gives_the_time_of_a_model_whose_speed_can_be_measured(store):
+    server = Server()
+    quick, slow = Speed(read=1000.0, written=100.0), Speed(read=100.0, written=10.0)
+    rows = []
+    for speed in (quick, slow):
+
+        async def measured(speed=speed):
+            return speed
+
+        engine = engine_with(store, server)
+        plan = engine.plan(config())
+        for binding in plan.bindings.values():
+            binding.player.measure_speed = measured
+        rows.append(estimate(plan)[0])
+    assert rows[0].seconds == pytest.approx(rows[0].input_tokens / 1000 + rows[0].output_tokens / 100, rel=0.01)
+    assert rows[1].seconds == pytest.approx(10 * rows[0].seconds)
+    assert 0 < rows[0].first_reply_seconds < rows[0].seconds
 
 
 def test_an_empty_list_of_items_is_said_not_scored(store, monkeypatch):

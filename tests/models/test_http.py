@@ -115,10 +115,10 @@ def test_the_environment_names_the_proxy(monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
-    assert http._proxy_for(URL("https://api.openai.com/v1")) == "http://proxy.example:3128"
-    assert http._proxy_for(URL("http://localhost:8000/v1")) is None
+    assert http.proxy_for(URL("https://api.openai.com/v1")) == "http://proxy.example:3128"
+    assert http.proxy_for(URL("http://localhost:8000/v1")) is None
     monkeypatch.setenv("no_proxy", "api.openai.com")
-    assert http._proxy_for(URL("https://api.openai.com/v1")) is None
+    assert http.proxy_for(URL("https://api.openai.com/v1")) is None
 
 
 @pytest.mark.parametrize("kind", ["closed port", "refuses"])

@@ -10,7 +10,7 @@ import pytest
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Request, Sampling, user
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.models.local import _threads, chat_body
+from sociometer.models.local import _threads, chat_body, copies_of
 from sociometer.models.pull import PULLABLE
 from sociometer.models.registry import ModelOptions, resolve
 
@@ -109,7 +109,7 @@ def test_a_file_that_changes_after_it_was_named_is_not_loaded(embedded_model, tm
     file.write_bytes(b"GGUF one")
     player = resolve(f"local/{file}")
     file.write_bytes(b"GGUF two")
-    monkeypatch.setattr("sociometer.models.local._load", lambda *_, **__: pytest.fail("it was loaded"))
+    monkeypatch.setattr("sociometer.models.local.LlamaContext", lambda *_, **__: pytest.fail("it was loaded"))
 
     async def ask():
         try:
@@ -183,9 +183,60 @@ def test_a_busy_machine_gets_half_the_threads(monkeypatch):
     assert _threads() == 0
 
 
+def test_a_larger_machine_writes_several_replies_at_once(monkeypatch, tmp_path):
+    file = tmp_path / "mine.gguf"
+    file.write_bytes(b"GGUF" * 256)
+    monkeypatch.delenv("SOCIOMETER_THREADS", raising=False)
+    monkeypatch.delenv("SOCIOMETER_COPIES", raising=False)
+    monkeypatch.setattr("sociometer.models.local.gpu_memory", lambda: 0)
+    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
+    copies, threads = [], []
+    for cores in (2, 8, 64):
+        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
+        copies.append(copies_of(file))
+        threads.append(_threads(copies[-1]))
+    assert (copies, threads) == ([1, 2, 4], [0, 4, 16])
+    monkeypatch.setattr("os.getloadavg", lambda: (99.0, 0.0, 0.0), raising=False)
+    assert copies_of(file) == 1, "a busy machine has no cores to spare"
+    monkeypatch.setattr("sociometer.models.local.gpu_memory", lambda: 6 * 1024)
+    assert copies_of(file) == 3, "as many as fit into half of the GPU's memory"
+    monkeypatch.setenv("SOCIOMETER_COPIES", "2")
+    assert copies_of(file) == 2
+
+
+@pytest.mark.parametrize(("variable", "wrong"), [("SOCIOMETER_COPIES", "0"), ("SOCIOMETER_GPU_LAYERS", "all")])
+def test_a_wrong_number_is_told(embedded_model, monkeypatch, variable, wrong):
+    monkeypatch.setenv(variable, wrong)
+
+    async def ask():
+        player = resolve(f"local/{embedded_model}")
+        try:
+            await player.answer(Request("s", HELLO))
+        finally:
+            await player.close()
+
+    with pytest.raises(UsageError, match=f"{variable} is '{wrong}'"):
+        asyncio.run(ask())
+
+
+def test_two_copies_give_the_replies_of_one(embedded_model, monkeypatch, heard):
+    monkeypatch.setenv("SOCIOMETER_COPIES", "2")
+
+    async def ask():
+        player = resolve("local/smollm2-135m")
+        assert player.most_in_flight == 2
+        try:
+            drawn = Sampling(temperature=1.0, seed=7, max_tokens=4)
+            return await asyncio.gather(*(player.answer(Request("s", HELLO, sampling=drawn)) for _ in range(3)))
+        finally:
+            await player.close()
+
+    assert {reply.text for reply in asyncio.run(ask())} == {heard["seeded"].text}
+
+
 def test_options_are_sent_only_where_set():
     bare = chat_body(Request("s", HELLO))
-    assert set(bare) == {"messages", "max_tokens", "cache_prompt"}
+    assert set(bare) == {"messages", "max_tokens"}
     drawn = Sampling(temperature=0.3, top_p=0.8, seed=1, stop=("X",), max_tokens=9, reasoning_effort="low")
     body = chat_body(Request("s", HELLO, sampling=drawn))
     assert (body["temperature"], body["top_p"], body["seed"], body["stop"], body["max_tokens"]) == (

@@ -1,4 +1,6 @@
-"""A server that speaks chat completions and embeddings."""
+"""A server that speaks chat completions, text completions and embeddings."""
+
+import re
 
 from servers.faults import Fault
 from servers.loopback import LoopbackServer
@@ -10,6 +12,10 @@ class OpenAIServer(LoopbackServer):
     def __init__(self, certificate: str = "") -> None:
         super().__init__(certificate)
         self.reasoning_field = "reasoning_content"
+        self.echoes = True
+        """Whether a text completion repeats its prompt with log-probabilities where asked to."""
+        self.worth = lambda token: -float(len(token))
+        """The log-probability of a token of a text completion."""
 
     def good(self, path: str, body: dict, fault: Fault) -> dict:
         if path.endswith("/embeddings"):
@@ -17,6 +23,8 @@ class OpenAIServer(LoopbackServer):
                 {"index": at, "embedding": [float(len(text)), float(at)]} for at, text in enumerate(body["input"])
             ]
             return {"data": vectors[::-1], "model": body["model"]}
+        if not path.endswith("/chat/completions"):
+            return self._text_completion(body)
         message = {"role": "assistant", "content": self.say(body)}
         if self.reasoning:
             message[self.reasoning_field] = self.reasoning
@@ -28,6 +36,31 @@ class OpenAIServer(LoopbackServer):
         answer["model"] = f"{body['model']}-served"
         answer["usage"] = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
         return self._changed(answer, choice, message, fault.change)
+
+    def _text_completion(self, body: dict) -> dict:
+        """Tokens are words with the space before them; a prompt is repeated with the worth of each token."""
+        prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
+        choices = []
+        for index, prompt in enumerate(prompts):
+            said = self.say(body)
+            text = prompt + said if body.get("echo") and self.echoes else said
+            choice = {"index": index, "text": text, "finish_reason": "stop", "logprobs": None}
+            if body.get("logprobs"):
+                tokens = re.findall(r"\s*\S+|\s+$", text)
+                values = [self.worth(token) for token in tokens]
+                if body.get("echo") and self.echoes:
+                    values[0] = None
+                tops = [{" A": -1.0, " B": -0.5, " C": -3.0}] + [{}] * (len(tokens) - 1)
+                choice["logprobs"] = {"tokens": tokens, "token_logprobs": values, "top_logprobs": tops}
+            choices.append(choice)
+        usage = {"prompt_tokens": 12 * len(prompts), "completion_tokens": len(prompts)}
+        return {
+            "id": "1",
+            "object": "text_completion",
+            "choices": choices[::-1],
+            "model": body["model"],
+            "usage": usage,
+        }
 
     def error(self, fault: Fault, key: str) -> dict:
         message = fault.message.replace("{key}", key)

@@ -1,11 +1,12 @@
 """A study that is made by the command and served in this process."""
 
 from person import Person
-from serving import Served
+from serving import Client, Served
 
 from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.store.store import Store
+from sociometer.web.guard import OneTimeTokens
 from sociometer.web.study.app import study_application
 from sociometer.web.study.book import StudyBook, book_path
 
@@ -20,7 +21,8 @@ class OpenStudy:
     def __enter__(self):
         self.store, self.book = Store(self.path), StudyBook(book_path(self.path))
         self.study = self.book.study("spring")
-        self.served = Served(study_application(self.study, self.store, self.book, load)).__enter__()
+        self.tokens = OneTimeTokens()
+        self.served = Served(study_application(self.study, self.store, self.book, load, self.tokens)).__enter__()
         self.link = f"/join/{self.study.secret}"
         return self
 
@@ -31,6 +33,12 @@ class OpenStudy:
 
     def person(self, **options):
         return Person(self.served.url, self.link, **options)
+
+    def owner(self):
+        """The owner, who has used the one-time link."""
+        client = Client(self.served.url)
+        assert client.post("/enter", {"token": self.tokens.make()}).status == 303
+        return client
 
     def run_of(self, person):
         """The run of somebody who has joined."""

@@ -23,6 +23,7 @@ class Served:
     """Listens on loopback until the context ends."""
 
     def __init__(self, app, place=None):
+        self.app = app
         self._server = Server(app, place or Place())
         self.address = self._server.address
         self._loop = asyncio.new_event_loop()

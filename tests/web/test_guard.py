@@ -25,7 +25,7 @@ PAGES = (
 
 def test_the_pages_tried_here_are_all_there_are():
     app = view_application(Desk([], lambda name: None, {}), OneTimeTokens())
-    open_to_all = {"/enter", "/static/{name}", "/leave"}
+    open_to_all = {"/enter", "/static/{name}", "/leave", "/language"}
     known = {resource.canonical for resource in app.router.resources()} - open_to_all
     names = {"{store}": "lab", "{run}": "last", "{number}": "0"}
     for name, value in names.items():

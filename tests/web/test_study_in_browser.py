@@ -1,6 +1,7 @@
 """Scripted people take every instrument to its end in a real browser, on a phone and a desk, in both languages."""
 
 import pytest
+from looking import look
 from open_study import OpenStudy
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
@@ -15,19 +16,16 @@ NAMELESS = (
 CASES = {
     "choice": (["sesi", "--limit", "2"], 390, "light"),
     "points": (["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place"], 390, "dark"),
+    "choice, wide": (["sesi", "--limit", "2", "--attention", "1", "--order", "random"], 1300, "dark"),
+    "points, wide": (["seceu", "--limit", "2", "--ask", "age"], 1300, "light"),
     "blackjack": (["egosocial", "--task", "blackjack", "--limit", "1"], 390, "light"),
     "numbers": (["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"], 1300, "dark"),
     "holdem": (["egosocial", "--task", "holdem", "--limit", "1"], 1300, "light"),
     "tree": (["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"], 1300, "dark"),
+    "tree, narrow": (["socialeval", "--task", "goals", "--limit", "1"], 390, "light"),
     "talk": (["sage", "--limit", "1", "--language", "zh", "--set", "turns=3"], 390, "light"),
+    "talk, wide": (["sage", "--limit", "1", "--set", "turns=3"], 1300, "dark"),
 }
-
-
-def look(browser, width, mode):
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    feature = {"name": "prefers-color-scheme", "value": mode}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
 
 def check(browser, width, language):

@@ -7,16 +7,25 @@ import subprocess
 import sys
 import time
 from html import unescape
+from importlib.resources import files
 from urllib.parse import urlsplit
 
 import pytest
 from hostile_subject import HOSTILE
-from serving import Client
+from msgspec import structs
+from serving import Client, Served
 
 import sociometer as sm
 from sociometer.analysis.formatting import number
+from sociometer.instruments import cards, load
+from sociometer.store.records import RunStatus
 from sociometer.store.run_search import RunSearch
 from sociometer.store.store import Store
+from sociometer.web.chinese import CHINESE
+from sociometer.web.view.app import view_application
+from sociometer.web.view.desk import Desk
+from sociometer.web.view.run import SHOWN
+from sociometer.web.view.side_by_side import ORDERS, judged_twice, paired_rows
 
 
 def runs_of(stored, instrument):
@@ -221,3 +230,92 @@ def test_a_store_that_is_not_there_and_a_port_in_use_are_said(tmp_path, stored, 
         command = [sys.executable, "-m", "sociometer.cli.main", "view", *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.returncode == 2 and said in done.stderr
+
+
+def judged_again(stored, run, judge, change):
+    """The run with another simulator's verdicts on the same dialogues."""
+    original = sm.get_run(run, store=stored)
+    with Store(stored) as store:
+        who = structs.replace(original.manifest.roles["simulator"], label=judge)
+        manifest = structs.replace(original.manifest, roles={**original.manifest.roles, "simulator": who})
+        made = store.runs.create(manifest, judge)
+        for position, episode in enumerate(original.episodes()):
+            values = {**episode.score.values, "emotion": episode.score.values["emotion"] - change(position)}
+            store.runs.add_item(made.id, "dialogue", position, episode.item)
+            score = structs.replace(episode.score, values=values)
+            store.episodes.add(made.id, "dialogue", structs.replace(episode, score=score), ())
+        store.runs.set_status(made.id, RunStatus.FINISHED)
+        store.flush()
+    return made.id
+
+
+def test_side_by_side_sorts_by_how_far_the_judges_of_one_subject_are_apart(tmp_path, tokens):
+    path = tmp_path / "judges.db"
+    first = sm.run("sage", model="baseline/oracle", limit=4, store=path).id
+    other = sm.run("sage", model="baseline/random", limit=4, store=path).id
+    second = judged_again(path, first, "a harsh judge", lambda position: (5, 20, 0, 10)[position])
+    with Served(view_application(Desk([path], load, cards()), tokens)) as served:
+        owner = Client(served.url)
+        owner.post("/enter", {"token": tokens.make()})
+        text = owner.get(f"/s/judges/side-by-side?run={first}&run={other}&run={second}&order=judges").text
+        rows = re.findall(r"<tr><td>.*?</tr>", text[text.index("Judges apart") :], re.DOTALL)
+        apart = [float(plain(row).split()[-1]) for row in rows]
+        assert apart == [20, 10, 5, 0]
+        # With one judge for everybody there is nothing to sort by.
+        got = owner.get(f"/s/judges/side-by-side?run={first}&run={other}&order=judges")
+        assert got.status == 404 and "order of these items" in got.text
+
+
+def test_judges_are_apart_only_where_they_judged_the_same_subject():
+    a, b = ("gpt",), ("claude",)
+    assert judged_twice([("x", a), ("y", b)]) == ()
+    assert judged_twice([("x", a), ("y", a), ("x", b), ("y", b)]) == ((0, 2), (1, 3))
+    (row,) = paired_rows([{"i": 1.0}, {"i": 9.0}, {"i": 3.0}, {"i": None}], None, ((0, 2), (1, 3)))
+    assert row.apart == 2.0
+    (row,) = paired_rows([{"i": 1.0}, {"i": 9.0}], None, ((0, 1),))
+    assert row.apart == 8.0
+
+
+# In Chinese
+
+
+def texts_of_the_templates():
+    for path in (files("sociometer.web") / "templates").iterdir():
+        for call in re.findall(
+            r"\bt(?:\.counted)?\(((?:[^()\"']|\"[^\"]*\"|'[^']*'|\([^()]*\))*)\)", path.read_text("utf-8")
+        ):
+            for double, single in re.findall(r"(?:^|, )(?:\"([^\"]*)\"|'([^']*)')(?=,|$)", call):
+                yield path.name, double or single
+
+
+def test_every_text_of_the_templates_is_there_in_chinese_with_the_same_placeholders():
+    found = list(texts_of_the_templates())
+    assert len(found) > 80
+    for name, text in found:
+        assert text in CHINESE, (name, text)
+    for english, chinese in CHINESE.items():
+        assert sorted(re.findall(r"{(\w+)}", english)) == sorted(re.findall(r"{(\w+)}", chinese)), english
+    for title in (*ORDERS.values(), *SHOWN.values(), *map(str, RunStatus)):
+        assert title in CHINESE
+
+
+def test_the_pages_are_in_the_language_of_the_browser_or_in_the_one_chosen(owner, stored):
+    run = runs_of(stored, "sesi")[0]
+    for path in ("/s/lab/", f"/s/lab/run/{run}/"):
+        assert 'lang="en"' in owner.get(path).text
+        text = owner.get(path, Accept_Language="zh-CN,zh;q=0.9,en;q=0.5").text
+        assert '<html lang="zh">' in text and "已完成" in text and "End session" not in text
+    csrf = owner.get("/s/lab/").text.split('name="csrf" value="')[1].split('"')[0]
+    session = owner.cookie
+    got = owner.post("/language", {"csrf": csrf, "language": "zh", "back": f"/s/lab/run/{run}/"})
+    assert got.status == 303 and got.headers["Location"] == f"/s/lab/run/{run}/"
+    chosen = Client(owner.url, f"{session}; {got.cookie}")
+    assert '<html lang="zh">' in chosen.get("/s/lab/", Accept_Language="en").text
+    assert "未找到" in chosen.get("/s/nowhere/").text
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"])
+def test_choosing_a_language_leads_to_no_other_site(owner, back):
+    csrf = owner.get("/s/lab/").text.split('name="csrf" value="')[1].split('"')[0]
+    got = owner.post("/language", {"csrf": csrf, "language": "zh", "back": back})
+    assert got.headers["Location"] == "/"

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from hostile_subject import HOSTILE
+from looking import look
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -19,15 +20,6 @@ def opened(browser, served, tokens):
     browser.get(f"{served.url}/enter?token={tokens.make()}")
     WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, "[data-run]"))
     return browser
-
-
-def look(browser, width, mode):
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
-    )
-    feature = {"name": "prefers-color-scheme", "value": mode}
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
 
 
 def pages(stored):

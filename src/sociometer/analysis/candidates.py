@@ -7,9 +7,13 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.analysis.item_values import ItemValue
+from sociometer.analysis.prediction_powered import Corrected
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
 from sociometer.core.task import Instrument, RunView
+
+_USUAL = {"base": False, "answer": "reply"}
+"""How a subject answers where a run does not say so."""
 
 
 class Candidate(Struct, frozen=True):
@@ -25,6 +29,8 @@ class Candidate(Struct, frozen=True):
     """A caveat that must appear next to its numbers."""
     failed: str = ""
     """Why the run has no number to compare; empty if it has one."""
+    corrected: dict[str, Corrected] = {}
+    """Measures that people's labels of a random part of the episodes correct."""
 
     @property
     def made_by(self) -> str:
@@ -83,11 +89,8 @@ def why_not_comparable(
 def differing_settings(one: Candidate, two: Candidate) -> tuple[str, ...]:
     """The settings in which two runs differ, as text."""
     names = sorted({*one.view.settings, *two.view.settings})
-    return tuple(
-        f"{name}: {one.view.settings.get(name)!r} and {two.view.settings.get(name)!r}"
-        for name in names
-        if one.view.settings.get(name) != two.view.settings.get(name)
-    )
+    values = [(name, *(run.view.settings.get(name, _USUAL.get(name)) for run in (one, two))) for name in names]
+    return tuple(f"{name}: {first!r} and {second!r}" for name, first, second in values if first != second)
 
 
 def _digest(value: Any) -> bytes:

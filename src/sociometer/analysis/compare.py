@@ -7,8 +7,10 @@ from msgspec import Struct, structs
 
 from sociometer.analysis.candidates import Candidate, differing_settings, task_title, why_not_comparable
 from sociometer.analysis.comparison import ComparedMeasure, Comparison, Terms
+from sociometer.analysis.formatting import number
 from sociometer.analysis.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
 from sociometer.analysis.paired import paired_difference
+from sociometer.analysis.prediction_powered import corrected_difference
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.analysis.verdicts import UncorrectedDifference, decide
 from sociometer.analysis.wording import sentence_of
@@ -119,12 +121,39 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard], terms: T
             notes.append(f"“{measure.title}” is left out: {refused}")
             continue
         shared = shared_items(tables)
-        rows.append(_difference(measure, {}, tables, shared, range(len(shared.items)), terms))
+        overall = _difference(measure, {}, tables, shared, range(len(shared.items)), terms)
+        overall, said = _by_people(overall, one, two, shared, terms)
+        rows.append(overall)
+        notes += said
         if measure.primary:
             levels, single = _by_facets(measure, tables, shared, terms)
             rows += levels
             notes += [*_left_out((first, second), shared), *single]
     return _Pair(tuple(rows), tuple(dict.fromkeys(notes)), "" if rows else "they share no scored item")
+
+
+def _by_people(
+    row: UncorrectedDifference, one: Candidate, two: Candidate, shared: SharedItems, terms: Terms
+) -> tuple[UncorrectedDifference, list[str]]:
+    """The difference of the values that people's labels correct, where both have them; and a note about it."""
+    title, name = row.measure.title, row.measure.name
+    first, second = one.corrected.get(name), two.corrected.get(name)
+    if first is None and second is None:
+        return row, []
+    if first is None or second is None:
+        having = two if first is None else one
+        return row, [f"“{title}”: only {having.label} has labels of people; both are compared as judged"]
+    if any(shared.left_out):
+        return row, [f"“{title}”: the runs have different items, so people's labels are not used"]
+    found = corrected_difference(first, second, terms.level)
+    paired = structs.replace(
+        row.paired, first=first.value, second=second.value, difference=found.value, interval=found.interval,
+        p_value=found.p_value, standard_error=found.standard_error, effect=None, binary=False, mcnemar=None,
+    )  # fmt: skip
+    labels = f"{first.labels} of {first.episodes} and {second.labels} of {second.episodes} episodes"
+    judge = f"{number(first.judge, row.measure.unit)} and {number(second.judge, row.measure.unit)}"
+    note = f"“{title}” is corrected by people's labels of {labels}; the judge alone says {judge}"
+    return structs.replace(row, paired=paired), [note]
 
 
 def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.candidates import Candidate, differing_settings, why_not_comparable
 from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.formatting import bounds_text, decimals, estimate, in_sentence, interval_text, number
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.item_values import item_values, shared_items
+from sociometer.analysis.prediction_powered import corrected_difference
 from sociometer.analysis.ranking import rank_intervals
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.card import MeasureCard
@@ -96,6 +97,9 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         )
     first = kept[0]
     notes = [f"{candidate.label}: {candidate.note}" for candidate in kept if candidate.note]
+    whole = all(len(table) == len(shared.items) for table in tables)
+    standings, said = by_people(standings, kept, card, whole=whole)
+    notes += said
     for other in kept[1:]:
         notes += [
             f"settings of {first.label} and {other.label} differ in {text}" for text in differing_settings(first, other)
@@ -110,6 +114,38 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(left_out),
         tuple(dict.fromkeys(notes)),
     )
+
+
+def by_people(
+    standings: list[Standing], kept: Sequence[Candidate], card: MeasureCard, *, whole: bool
+) -> tuple[list[Standing], list[str]]:
+    """The standings on values that people's labels correct, where all subjects have them; and a note about it.
+
+    The range of a rank follows from the pairs whose difference has a 95 % interval without zero.
+    """
+    known = {one.label: found for one in kept if (found := one.corrected.get(card.name)) is not None}
+    if not known:
+        return standings, []
+    if len(known) < len(kept) or not whole:
+        why = (
+            "not all runs have the same items" if len(known) == len(kept) else f"{len(known)} of {len(kept)} have them"
+        )
+        return standings, [f"labels of people are not used: {why}"]
+    sign = -1.0 if card.better == "lower" else 1.0
+    made = []
+    for standing in standings:
+        mine, others = known[standing.subject], [one for name, one in known.items() if name != standing.subject]
+        ahead = [corrected_difference(one, mine) for one in others]
+        worse = sum(sign * found.value < 0 and found.p_value < 0.05 for found in ahead)
+        better = sum(sign * found.value > 0 and found.p_value < 0.05 for found in ahead)
+        rank = 1 + sum(sign * found.value < 0 for found in ahead)
+        ranks = Interval(1.0 + worse, float(len(known) - better), 0.95, mine.interval.method, len(mine.shares))
+        made.append(
+            structs.replace(standing, rank=rank, ranks=ranks, value=mine.value, interval=mine.interval, first=None)
+        )
+    labels = ", ".join(f"{name} {one.labels} of {one.episodes}" for name, one in known.items())
+    said = f"values are corrected by people's labels of a random part of the episodes ({labels})"
+    return sorted(made, key=lambda standing: standing.rank), [said]
 
 
 def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:

@@ -58,7 +58,7 @@ def turns(events: Iterable[Event], subject: str) -> Iterator[Turn]:
             before = heard.get(event.branch, ())
             start = len(before) if event.messages[: len(before)] == before else 0
             for message in event.messages[start:]:
-                if message.role == "user":
+                if message.role in ("user", "text"):
                     yield Turn("words", other, _without_repeated(message.content, prompt))
                     prompt = message.content
                 elif message.role == "assistant":
@@ -67,7 +67,7 @@ def turns(events: Iterable[Event], subject: str) -> Iterator[Turn]:
                     yield Turn("instructions", f"instructions to {event.role}", message.content)
             if event.reply.reasoning:
                 yield Turn("thought", f"{subject} thinks", event.reply.reasoning)
-            yield Turn("subject", subject, without_json(event.reply.text) or "(no words)")
+            yield Turn("subject", subject, without_json(event.reply.shown) or "(no words)")
             said = msgspec.structs.replace(event.messages[0], role="assistant", content=event.reply.text)
             heard[event.branch] = (*event.messages, said)
 

@@ -198,14 +198,15 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
     """How many items of the instrument's default test have an outcome; repeats do not count."""
-    tasks = set(record.manifest.config.tasks) & set(card_of(record.instrument, record.manifest.card).default_tasks())
+    card, config = card_of(record.instrument, record.manifest.card), record.manifest.config
+    tasks = set(config.tasks) & set(card.default_tasks(official=config.official))
     return sum(len({item for item, _ in engine.store.episodes.finished(record.id, task)}) for task in tasks)
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:
     """Whether a run is of the unaltered default test, and not a step of a probe, an analysis or a construction."""
     manifest, card = record.manifest, card_of(record.instrument, record.manifest.card)
-    if not set(manifest.config.tasks) & set(card.default_tasks()):
+    if not set(manifest.config.tasks) & set(card.default_tasks(official=manifest.config.official)):
         return False
     if any(
         setting.alters and not setting.is_default(manifest.config.settings.get(setting.name))

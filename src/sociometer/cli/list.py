@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from sociometer.cli.output import Display, display_options, print_json, print_line, print_text
-from sociometer.core.card import Card
+from sociometer.core.card import Card, TaskCard
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
 
@@ -47,8 +47,8 @@ def _tables(card: Card) -> list[Table]:
     settings = [(f"--{s.name}", s.help, ", ".join(s.choices) or s.kind, _default(s.default)) for s in card.setting]
     files = [(f.name, f.repository, "pinned" if f.sha256 else "recorded at the first fetch") for f in card.file]
     tables: list[tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]] = [
-        ("Tasks", ("task", "what", "played by `run`", "repeats"),
-         [(t.name, t.title, t.default, t.repeats) for t in card.task]),
+        ("Tasks", ("task", "what", "played by `run`", "repeats", "also with"),
+         [(t.name, t.title, t.default, t.repeats, _ways(t)) for t in card.task]),
         ("Measures", ("measure", "task", "what", "unit", "better", "chance", "best"),
          [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top) for m in card.measure]),
         ("Roles", ("role", "what", "default", "tasks"),
@@ -60,6 +60,12 @@ def _tables(card: Card) -> list[Table]:
         ("Official files (sociometer data fetch)", ("file", "from", "checksum"), [*files]),
     ]  # fmt: skip
     return [Table(title.split()[0].lower(), title, columns, tuple(rows)) for title, columns, rows in tables]
+
+
+def _ways(task: TaskCard) -> str | None:
+    """The options that change how the subject answers, where the task has them."""
+    options = (("--base", task.base), ("--answer probability", task.probability))
+    return ", ".join(option for option, has in options if has) or None
 
 
 def _default(value: object) -> str | None:

@@ -1,4 +1,4 @@
-"""`sociometer models`: the accepted values for --model; `models pull` fetches the embedded one."""
+"""`sociometer models`: the accepted values for --model; fetches, lists and removes local ones."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import click
 
 from sociometer.cli.options import json_option
 from sociometer.cli.output import Display, display_options, print_json, print_line
-from sociometer.cli.progress import working
+from sociometer.cli.progress import downloads, working
 from sociometer.core.measure import Table
 from sociometer.models.registry import ModelEntry, describe
 
@@ -32,18 +32,76 @@ def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool)
 def _ready(entry: ModelEntry) -> str:
     if entry.ready is None:
         return "if its server is running" if entry.base_url else "if the file exists"
-    return "yes" if entry.ready else f"key not set: {entry.key_variable}" if entry.key_variable else "not pulled"
+    if entry.ready:
+        return "yes"
+    if entry.key_variable:
+        return f"key not set: {entry.key_variable}"
+    return "extra 'embed' not installed" if entry.spec.startswith("embed/") else "not pulled"
 
 
 def _pull(name: str, as_json: bool) -> None:
+    from sociometer.models.hub import HUB_MODELS
+
+    facts = _pull_from_hub(name) if name in HUB_MODELS else _pull_embedded(name)
+    if as_json:
+        print_json({"model": f"local/{name}", **facts})
+        return
+    against = f" Checked against: {facts['verified']}." if "verified" in facts else ""
+    print_line(f"local/{name} is ready: {facts['path']}.{against}")
+
+
+def _pull_embedded(name: str) -> dict[str, str]:
+    from sociometer.models.local_files import require_known
     from sociometer.models.pull import pull
 
+    require_known(name)
     with working(f"fetching {name}"):
-        path = pull(name)
+        return {"path": str(pull(name))}
+
+
+def _pull_from_hub(name: str) -> dict[str, str]:
+    from sociometer.engine.engine import run_loop
+    from sociometer.models.hub import HUB_MODELS, fetch
+
+    model = HUB_MODELS[name]
+    click.echo(f"fetching {model.repository}/{model.file} ({model.licence})", err=True)
+    with downloads() as told:
+        got = run_loop(fetch(name, told))
+    return {"path": str(got.path), "sha256": got.sha256, "commit": got.commit, "verified": str(got.verified)}
+
+
+def _list_local(everything: bool, csv: Path | None, as_json: bool) -> None:
+    from sociometer.models.local_files import file_of, licence_of, local_models
+
+    rows = []
+    for name, what in local_models().items():
+        path = file_of(name)
+        size = path.stat().st_size if path else None
+        rows.append((f"local/{name}", what, licence_of(name), size, str(path) if path else None))
     if as_json:
-        print_json({"model": f"local/{name}", "path": str(path)})
+        keys = ("model", "what", "licence", "bytes", "path")
+        print_json([dict(zip(keys, row, strict=True)) for row in rows])
+        return
+    table = Table(
+        "local models",
+        "Models that run in process",
+        ("model", "what", "licence", "on this machine", "file"),
+        tuple((*row[:3], f"{row[3] / 1e6:,.0f} MB" if row[3] else "no", row[4]) for row in rows),
+        note="Fetch one with 'sociometer models pull NAME'; delete it with 'sociometer models remove NAME'. Your own"
+        " GGUF file needs no fetching: local/PATH.gguf.",
+        details=("file",),
+    )
+    Display(everything, csv).show([table], limits=[len(rows)])
+
+
+def _remove(name: str, as_json: bool) -> None:
+    from sociometer.models.local_files import remove_file
+
+    freed = remove_file(name)
+    if as_json:
+        print_json({"model": f"local/{name}", "freed_bytes": freed})
     else:
-        print_line(f"local/{name} is ready: {path}")
+        print_line(f"local/{name} was removed: {freed / 1e6:,.0f} MB freed.")
 
 
 command = click.Group(
@@ -58,6 +116,23 @@ command.add_command(
         "pull",
         callback=_pull,
         params=[click.Argument(["name"]), json_option()],
-        help="Fetch the embedded model NAME (smollm2-135m). Stores it in the cache and verifies its checksum.",
+        help="Fetch the local model NAME into the cache and verify its checksum. 'sociometer models list' shows the"
+        " names. An interrupted download continues when the command is repeated. HF_ENDPOINT sets another hub.",
+    )
+)
+command.add_command(
+    click.Command(
+        "list",
+        callback=_list_local,
+        params=[*display_options()],
+        help="List the models that run in process, their licences, and which are on this machine.",
+    )
+)
+command.add_command(
+    click.Command(
+        "remove",
+        callback=_remove,
+        params=[click.Argument(["name"]), json_option()],
+        help="Delete the file of the local model NAME. Its recorded checksum stays, for the next fetch.",
     )
 )

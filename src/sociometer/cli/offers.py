@@ -89,11 +89,12 @@ def models(ctx: click.Context, incomplete: str) -> Offers:
 
 def _other_models() -> Offers:
     from sociometer.models.baselines import baselines
-    from sociometer.models.pull import PULLABLE
+    from sociometer.models.local_files import local_models
 
-    yield from ((f"local/{name}", model.help) for name, model in PULLABLE.items())
+    yield from ((f"local/{name}", what) for name, what in local_models().items())
     yield from ((f"baseline/{name}", what) for name, what in baselines().items())
     yield from (
+        ("hf/", "open weights in this process, in batches"),
         ("scripted/", "replies from a file"),
         ("replay/", "replies of a stored run"),
         ("python/", "a Python function"),
@@ -116,9 +117,9 @@ def roles(ctx: click.Context, incomplete: str) -> Offers:
 
 def pullable(ctx: click.Context, incomplete: str) -> Offers:
     """The models that `models pull` fetches."""
-    from sociometer.models.pull import PULLABLE
+    from sociometer.models.local_files import local_models
 
-    return ((name, model.help) for name, model in PULLABLE.items())
+    return local_models().items()
 
 
 def runs(ctx: click.Context, incomplete: str) -> Offers:

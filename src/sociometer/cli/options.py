@@ -74,6 +74,18 @@ def run_options() -> list[click.Parameter]:
             help="Ask a second time if a reply has no answer [default: yes for bundled items, no for official items].",
         ),
         click.Option(
+            ["--base"],
+            is_flag=True,
+            help="Treat the subject as a base model: it continues a text with examples. Only tasks with a text form.",
+        ),
+        click.Option(
+            ["--answer"],
+            type=click.Choice(["reply", "probability"]),
+            default="reply",
+            show_default=True,
+            help="How choices are answered: by a reply that is read, or by the probability of each option.",
+        ),
+        click.Option(
             ["--prompts"],
             type=click.Path(),
             default="",

@@ -147,7 +147,7 @@ def _roles_asked(card: Card, values: Mapping[str, Any]) -> set[str]:
     """The roles that a command asks: those of its tasks, or all where the command is one of the instrument's own."""
     if "instruments" not in values:
         return _roles_of(card)
-    tasks = set(values["tasks"] or card.default_tasks())
+    tasks = set(values["tasks"] or card.default_tasks(official=bool(values.get("official") or values.get("data"))))
     asked = {role.name for task in card.task if task.name in tasks for role in card.roles_of(task.name)}
     return asked | {_READER}
 

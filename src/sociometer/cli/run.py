@@ -14,8 +14,8 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.output import SCREEN, Display, display_options, print_json
+from sociometer.cli.progress import ProgressDisplay, rough_duration
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
@@ -29,6 +29,7 @@ from sociometer.store.records import RunStatus
 if TYPE_CHECKING:
     from sociometer.analysis.comparison import Comparison
     from sociometer.engine.engine import Engine, PlayedRun
+    from sociometer.engine.estimate import RoleEstimate
     from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
@@ -43,6 +44,7 @@ _PLAN_COLUMNS = (
     "tokens out",
     "cost $",
     "prices of",
+    "time",
 )
 
 
@@ -129,6 +131,9 @@ def _play(
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
+            for skipped in plan.skipped:
+                fetch = f"run 'sociometer data fetch {config.instrument}' or give --data DIR"
+                click.echo(f"{config.instrument}: {skipped}; {fetch}.", err=True)
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
@@ -175,20 +180,27 @@ def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool, display
 
 def show_played(runs: "list[StoredRun]", display: Display) -> None:
     """What was played: one run with its measures, or all in one table with the verdicts between the subjects."""
-    from sociometer.cli.summaries import finding, joint_table, raw_table, shown_rows, summary_table
+    from sociometer.cli.summaries import finding, joint_table, paper_tables, raw_table, shown_rows, summary_table
 
+    printed = paper_tables(runs)
+    rows = [len(table.rows) for table in printed]
     if len(runs) == 1:
         table = summary_table(runs[0])
         note = f"Transcripts: sociometer show {runs[0].id} ITEM"
         display.show(
-            [table], finding=finding(runs[0]), notes=[note], limits=[shown_rows(runs[0])], files=[raw_table(runs)]
+            [*printed, table],
+            finding=finding(runs[0]),
+            notes=[note],
+            limits=[*rows, shown_rows(runs[0])],
+            files=[raw_table(runs), *printed],
         )
         return
     display.show(
-        [joint_table(runs)],
+        [*printed, joint_table(runs)],
+        limits=[*rows, SCREEN],
         finding=_verdicts(runs) or "\n".join(finding(run) for run in runs),
         more=[summary_table(run) for run in runs],
-        files=[raw_table(runs)],
+        files=[raw_table(runs), *printed],
     )
 
 
@@ -241,14 +253,28 @@ def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, displa
                 row.output_tokens,
                 "unknown" if row.cost is None else round(row.cost, 4),
                 row.prices_as_of or None,
+                None if row.seconds is None else rough_duration(row.seconds),
             )
             for name, row in rows
         ),
         note="Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply.",
-        details=("repeats", "prices of"),
+        details=("repeats", "prices of") + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
-    display.show([table], notes=waits)
+    display.show([table], notes=[*_times(rows), *waits])
     return 0
+
+
+def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
+    """A sentence on the time that models in this process will take; none without such a model."""
+    timed = [(row.seconds, row.first_reply_seconds) for _, row in rows if row.seconds is not None]
+    if not timed:
+        return []
+    first = next(seconds for _, seconds in timed if seconds is not None)
+    return [
+        f"Time: at most about {rough_duration(sum(total for total, _ in timed))}; the first reply in about"
+        f" {rough_duration(first)}. From a short measurement now; a busy machine is slower, and known beginnings of"
+        " prompts are read from a cache."
+    ]
 
 
 command = RunCommand(

@@ -68,7 +68,7 @@ def _what(record: RunRecord) -> str:
     if record.instrument not in cards() and record.manifest.card is None:
         return "instrument not installed"
     card = card_of(record.instrument, record.manifest.card)
-    said = [] if set(config.tasks) == set(card.default_tasks()) else list(config.tasks)
+    said = [] if set(config.tasks) == set(card.default_tasks(official=config.official)) else list(config.tasks)
     shown = without_folders(card, config.settings)
     for setting in card.setting:
         if not setting.is_default(config.settings.get(setting.name)):

@@ -13,7 +13,7 @@ from sociometer.cli.chat import print_chat, record_text, score_text, turns
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json, print_line, print_table, print_text
-from sociometer.cli.summaries import finding, raw_table, run_json, shown_rows, summary_table
+from sociometer.cli.summaries import finding, paper_tables, raw_table, run_json, shown_rows, summary_table
 from sociometer.cli.unreadable import show_unreadable
 from sociometer.core.conversation import Event, Exchange
 from sociometer.core.errors import UsageError, unknown
@@ -48,13 +48,14 @@ def _show_run(stored: StoredRun, only: str | None, as_json: bool, display: Displ
     if as_json:
         print_json(run_json(stored))
         return
+    printed = [] if only else paper_tables([stored])
     display.show(
-        [summary_table(stored, only or "")],
+        [*printed, summary_table(stored, only or "")],
         finding=finding(stored),
         more=[table for task in ((only,) if only else stored.tasks) for table in stored.summary(task).tables],
         notes=[f"{count} episodes failed: {kind}" for kind, count in stored.failures().items()],
-        limits=[shown_rows(stored)],
-        files=[raw_table([stored])],
+        limits=[*(len(table.rows) for table in printed), shown_rows(stored)],
+        files=[raw_table([stored]), *printed],
     )
 
 
@@ -127,7 +128,7 @@ def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
             yield f"[{event.role}{place} thinks]"
             yield event.reply.reasoning
         yield f"[{event.role}{place}: {event.model}]"
-        yield event.reply.text
+        yield event.reply.shown
         said = msgspec.structs.replace(event.messages[0], role="assistant", content=event.reply.text)
         seen[event.role, event.branch] = (*event.messages, said)
 

@@ -14,11 +14,10 @@ from sociometer.cli.output import print_json, print_line, print_table
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
-from sociometer.core.measure import Cell, Table
+from sociometer.core.measure import Table
 from sociometer.instruments import card_of, load
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
-from sociometer.store.stored_run import status_of
 
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
@@ -54,6 +53,10 @@ def _create(instrument: str, name: str, store: Path | None, as_json: bool, **giv
         shows=given["shows"],
         quota=given["quota"],
         secret=secrets.token_urlsafe(16),
+        order=given["order"],
+        attention=given["attention"],
+        most_failed=given["most_failed"],
+        fastest_seconds=given["fastest"],
     )
     path = store_path(store).absolute()
     with open_engine(path) as engine:
@@ -92,10 +95,18 @@ def _open(
     from sociometer.web.serving import Place
     from sociometer.web.study.app import serve_study
 
-    def tell(link: str) -> None:
-        click.echo(f'{{"link": "{link}"}}' if as_json else f"Link for participants: {link}")
-        if not as_json:
+    told: list[str] = []
+
+    def tell(link: str, owner: str) -> None:
+        if as_json:
+            click.echo(f'{{"link": "{link}", "owner": "{owner}"}}')
+        elif told:
+            click.echo(f"The owner's link was used. For another browser: {owner}")
+        else:
+            click.echo(f"Link for participants: {link}")
+            click.echo(f"Link for you (works once): {owner}")
             click.echo("Press Ctrl-C to close the study. Answers are stored, and you can open it again.", err=True)
+        told.append(owner)
         sys.stdout.flush()
 
     place = Place(host, port, public_url)
@@ -127,28 +138,20 @@ def _list(store: Path | None, as_json: bool) -> None:
 
 def _show(name: str, store: Path | None, as_json: bool) -> None:
     from sociometer.web.study.book import StudyBook, book_path
+    from sociometer.web.study.overview import participants_table
 
     path = store_path(store)
     book = StudyBook(book_path(path))
-    study = book.study(name)
-    seconds: dict[str, list[float]] = {}
-    for timing in book.timings(name):
-        seconds.setdefault(timing.participant, []).append(timing.seconds)
-    rows: list[tuple[Cell, ...]] = []
-    with Store(path) as opened:
-        for one in book.participants(name):
-            record = opened.runs.get(one.run) if one.run else None
-            done, failed = opened.episodes.counts(one.run) if one.run else (0, 0)
-            status = str(status_of(opened, record)) if record else "not begun"
-            took = seconds.get(one.id, [])
-            about = tuple(one.about.get(question, "") for question in study.questions)
-            rows.append((one.id, one.run, status, done, failed, len(took), round(sum(took), 1), *about))
-    book.close()
-    columns = ("participant", "run", "status", "items", "failed", "answers", "seconds", *study.questions)
+    try:
+        study = book.study(name)
+        with Store(path) as opened:
+            table = participants_table(study, book, opened)
+    finally:
+        book.close()
     if as_json:
-        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     else:
-        print_table(Table("participants", f"Study {name}", columns, tuple(rows)))
+        print_table(table)
 
 
 def _withdraw(name: str, participant: str, store: Path | None, as_json: bool) -> None:
@@ -224,6 +227,32 @@ _COMMANDS = [
                 default="nothing",
                 show_default=True,
                 help="Feedback at the end: nothing, the score, or the score compared with people.",
+            ),
+            click.Option(
+                ["--order"],
+                type=click.Choice(["fixed", "random"]),
+                default="fixed",
+                show_default=True,
+                help="Order of the items: as in the files, or random for each participant.",
+            ),
+            click.Option(
+                ["--attention"],
+                type=click.IntRange(0, 20),
+                default=0,
+                help="Number of attention checks among the items.",
+            ),
+            click.Option(
+                ["--most-failed"],
+                type=click.IntRange(0),
+                default=0,
+                help="Number of attention checks that a participant may fail without being excluded.",
+            ),
+            click.Option(
+                ["--fastest"],
+                type=click.FloatRange(0),
+                default=0.0,
+                metavar="SECONDS",
+                help="Shortest median response time; faster participants are excluded.",
             ),
             click.Option(
                 ["--quota"],

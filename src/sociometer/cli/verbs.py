@@ -1,9 +1,9 @@
 """Commands of instruments: `sociometer VERB INSTRUMENT …`, declared in their cards, loaded when called."""
 
 import sys
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -20,13 +20,16 @@ from sociometer.cli.options import (
     store_path,
 )
 from sociometer.cli.output import Display, display_options, print_result
-from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.progress import ProgressDisplay, track
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
 from sociometer.instruments import cards, load, load_command
+
+if TYPE_CHECKING:
+    from sociometer.engine.engine import Engine
 
 
 @cache
@@ -190,13 +193,25 @@ def _call(
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
         context = CommandContext(
-            engine, load(card.name), config, tuple(dict.fromkeys(given["models"])), progress.expect
+            engine,
+            load(card.name),
+            config,
+            tuple(dict.fromkeys(given["models"])),
+            progress.expect,
+            partial(track, quiet=quiet),
+            lambda study: _excluded(engine, study),
         )
         code = print_result(_with_figures(entry(context, options), figures), as_json, display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
             sys.stderr.write(f"some items have no answer ({failed}); repeat the command to retry them.\n")
         return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
+
+
+def _excluded(engine: "Engine", study: str) -> dict[str, str]:
+    from sociometer.web.study.overview import excluded_runs  # here, since only studies need the web pages
+
+    return excluded_runs(engine.store, study)
 
 
 def _with_figures(result: Result, folder: Path | None) -> Result:

@@ -31,6 +31,14 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     cluster: str = "item"
     limit: Literal["item", "cluster"] = "item"
     """What `--limit` counts: items, or clusters with all their items."""
+    base: bool = False
+    """Whether it has a text form for base models (`--base`)."""
+    probability: bool = False
+    """Whether its choices can be read from probabilities (`--answer probability`)."""
+    official: bool | None = None
+    """Whether `run --official` plays it when no task is named; None means the same as `default`."""
+    needs: tuple[str, ...] = ()
+    """Official files, or folders of them, without which `run --official` skips it."""
 
 
 class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +66,9 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     human: float | None = None
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
+    question: str = ""
+    """What people are asked who judge an episode in place of a judge; they see A, and B who is measured."""
+    question_zh: str = ""
 
 
 SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats", "figures"]
@@ -98,6 +109,30 @@ class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
     stand_in: bool = False
 
 
+class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """One question to raters: the column of the sheet that takes the answer, its wording, and the allowed answers."""
+
+    column: str
+    question: str
+    question_zh: str = ""
+    values: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+class SheetCard(Struct, frozen=True, forbid_unknown_fields=True):
+    """A sheet that people fill in: the columns that identify a row, those that raters see, and the questions.
+
+    Raters see nothing else: neither the name of the model nor the automatic verdict.
+    """
+
+    name: str
+    title: str
+    key: tuple[str, ...]
+    shown: tuple[str, ...]
+    label: tuple[LabelCard, ...]
+
+
 class Card(Struct, frozen=True, forbid_unknown_fields=True):
     """All of card.toml."""
 
@@ -115,6 +150,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     command: tuple[CommandCard, ...] = ()
     file: tuple[FileCard, ...] = ()
     player: tuple[PlayerCard, ...] = ()
+    sheet: tuple[SheetCard, ...] = ()
     licence: str = ""
     """The licence of the official data, in one sentence."""
     demo: str = "--limit 1"
@@ -129,9 +165,20 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
             raise unknown(f"{self.name} task", name, tasks)
         return tasks[name]
 
-    def default_tasks(self) -> tuple[str, ...]:
-        """The tasks that `run` plays when none is named."""
-        return tuple(task.name for task in self.task if task.default)
+    def default_tasks(self, *, official: bool = False) -> tuple[str, ...]:
+        """The tasks that `run`, or `run --official`, plays when none is named."""
+        return tuple(
+            task.name
+            for task in self.task
+            if (task.official if official and task.official is not None else task.default)
+        )
+
+    def files_of(self, task: str) -> tuple[FileCard, ...]:
+        """The official files without which `run --official` skips a task."""
+        needs = self.task_card(task).needs
+        return tuple(
+            file for file in self.file if any(file.name == need or file.name.startswith(f"{need}/") for need in needs)
+        )
 
     def roles_of(self, task: str) -> tuple[RoleCard, ...]:
         """The roles that a task uses."""

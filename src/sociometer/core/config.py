@@ -2,11 +2,13 @@
 
 import math
 from pathlib import Path
+from typing import get_args
 
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Sampling
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
 
 DEFAULT_IN_FLIGHT = 32
@@ -61,6 +63,10 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     official: bool = False
     second_question: bool | None = None
     """Whether to ask again after a reply without an answer; None means yes for bundled and no for official items."""
+    base: bool = False
+    """Whether the subject is a base model: it continues a text with examples instead of answering a conversation."""
+    answer: AnswerMode = "reply"
+    """How a choice is answered: by a reply that is read, or by the probability of each option."""
     data_folder: str = ""
     prompts_folder: str = ""
     base_url: str = ""
@@ -97,6 +103,10 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(f"--timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
             raise UsageError("--item and --limit cannot be combined; give one of them.")
+        if self.answer not in get_args(AnswerMode):
+            raise unknown("value for --answer", self.answer, get_args(AnswerMode))
+        if self.base and self.second_question:
+            raise UsageError("--base and --second-question cannot be combined: a base model is not asked again.")
         if self.name and not self.name.replace("-", "").replace("_", "").replace(".", "").isalnum():
             raise UsageError(f"--name must consist of letters, digits, '-', '_' and '.', not '{self.name}'.")
         _check("--temperature", self.sampling.temperature, 0, 10)
@@ -104,11 +114,25 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _check("--reply-tokens", self.sampling.max_tokens, 1)
         _check("--logprobs", self.sampling.logprobs, 0, 100)
 
+    @property
+    def subject_label(self) -> str:
+        """The name of the subject in tables: the label, or the model's name and how it answers if not by replies."""
+        ways = [way for way, chosen in (("base", self.base), ("probability", self.answer == "probability")) if chosen]
+        return self.label or model_label(self.subject) + (f" ({', '.join(ways)})" if ways else "")
+
+    @property
+    def ways(self) -> dict[str, SettingValue]:
+        """How the subject answers, where it is not the usual way; shown and compared like a setting."""
+        usual = {"base": False, "answer": "reply"}
+        return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
+
 
 def model_label(spec: str) -> str:
     """A model's name as tables show it: without its server's address and without the folder of a file."""
     name, at, address = spec.partition("@http")
     revision = address.partition("#")[2] if at else ""
     family, slash, rest = name.partition("/")
-    shown = f"{family}/{Path(rest).name}" if slash and family in _FAMILIES_OF_FILES else name
+    # hf/OWNER/NAME is a name on a hub; hf/./FOLDER and hf/FILE.gguf are files.
+    is_file = family in _FAMILIES_OF_FILES or (family == "hf" and (rest[:1] in ("/", ".", "~") or ".gguf" in rest))
+    shown = f"{family}/{Path(rest).name}" if slash and is_file else name
     return f"{shown}#{revision}" if revision else shown

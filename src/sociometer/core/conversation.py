@@ -8,11 +8,12 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.answer_format import AnswerFormat, Free
 
-Speaker = Literal["system", "user", "assistant"]
+Speaker = Literal["system", "user", "assistant", "text"]
+"""`text` is a text to be continued as it is, without a chat template; it is then the only message of its request."""
 
 
 class Message(Struct, frozen=True):
-    """One utterance as a chat model sees it."""
+    """One utterance as a chat model sees it, or the text that a base model continues."""
 
     role: Speaker
     content: str
@@ -31,6 +32,11 @@ def user(content: str) -> Message:
 def assistant(content: str) -> Message:
     """A message of the model itself."""
     return Message("assistant", content)
+
+
+def text(content: str) -> Message:
+    """A text for a base model to continue."""
+    return Message("text", content)
 
 
 class Sampling(Struct, frozen=True, omit_defaults=True):
@@ -72,8 +78,24 @@ class TokenLogprob(Struct, frozen=True):
     top: tuple[tuple[str, float], ...] = ()
 
 
+class Likelihood(Struct, frozen=True, omit_defaults=True):
+    """The log-probability of one continuation, as a natural logarithm.
+
+    `tokens` is the number of its tokens. `listed` is false if a server that lists only the likeliest first tokens does
+    not list it; then `logprob` is the most it can be.
+    """
+
+    text: str
+    logprob: float
+    tokens: int = 1
+    listed: bool = True
+
+
 class Reply(Struct, frozen=True, omit_defaults=True):
-    """A reply: the answer as `text`, and the reasoning apart from it."""
+    """A reply: the answer as `text`, and the reasoning apart from it.
+
+    The reply to a request with continuations has no text, but a likelihood for each of them.
+    """
 
     text: str
     reasoning: str = ""
@@ -81,6 +103,19 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     finish: str = "stop"
     served_model: str = ""
     logprobs: tuple[TokenLogprob, ...] = ()
+    likelihoods: tuple[Likelihood, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The reply as a transcript shows it: its text, or the log-probability of each continuation."""
+        if not self.likelihoods:
+            return self.text
+        lines = (
+            f"{one.text.strip()}: {'' if one.listed else 'below '}{one.logprob:.3f}"
+            + (f" ({one.tokens} tokens)" if one.tokens > 1 else "")
+            for one in self.likelihoods
+        )
+        return "\n".join(("log-probabilities", *lines))
 
 
 class Identity(Struct, frozen=True, omit_defaults=True):
@@ -103,11 +138,36 @@ class Identity(Struct, frozen=True, omit_defaults=True):
         return self.base_url or f"{self.wire}/{self.name}"
 
 
+Scoring = Literal["none", "first token", "text"]
+"""Which continuations a player can score: none, those of one token if it is among the likeliest, or any text."""
+
+
+class Abilities(Struct, frozen=True):
+    """The abilities that only some players have; a run that needs one is refused before anything is sent."""
+
+    continues_text: bool = False
+    """Whether it continues a plain text, as base models do."""
+    scores_chat: Scoring = "none"
+    """Which continuations of a conversation it scores."""
+    scores_text: Scoring = "none"
+    """Which continuations of a plain text it scores."""
+
+    def scores(self, *, base: bool) -> Scoring:
+        """Which continuations it scores: of a plain text for `base`, else of a conversation."""
+        return self.scores_text if base else self.scores_chat
+
+
+EVERY_ABILITY = Abilities(continues_text=True, scores_chat="text", scores_text="text")
+
+
 class Request(Struct, frozen=True):
     """One request to a player.
 
     `answer_format` and `view` are for players that are programs: the format of the expected answer, and the
     instrument's own record of the situation. Neither the format's key nor the view is ever sent to a model.
+
+    With `continuations` nothing is generated: the reply has the likelihood of each of them, in this order, as what
+    follows the messages.
     """
 
     role: str
@@ -116,10 +176,19 @@ class Request(Struct, frozen=True):
     sampling: Sampling = Sampling()
     view: Struct | None = None
     rng: Random = field(default_factory=lambda: Random(0))
+    continuations: tuple[str, ...] = ()
+
+    @property
+    def plain_text(self) -> str | None:
+        """The text to be continued as it is; None for a conversation."""
+        return self.messages[0].content if self.messages and self.messages[0].role == "text" else None
 
 
 class Player(Protocol):
-    """Anything that can answer: a model, a rule, a person."""
+    """Anything that can answer: a model, a rule, a person.
+
+    It may have `abilities` (see `Abilities`); without them it answers conversations only.
+    """
 
     @property
     def identity(self) -> Identity: ...

@@ -3,21 +3,37 @@
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.answer_format import AnswerFormat, Free, Schema
-from sociometer.core.conversation import Event, Exchange, Message, Noted, Player, Reply, Request, Sampling, user
-from sociometer.core.errors import unknown
+from sociometer.core.conversation import (
+    Abilities,
+    Event,
+    Exchange,
+    Likelihood,
+    Message,
+    Noted,
+    Player,
+    Reply,
+    Request,
+    Sampling,
+    user,
+)
+from sociometer.core.errors import MachineryError, unknown
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 
+AnswerMode = Literal["reply", "probability"]
+"""How a choice is answered: by a reply that is read, or by the probability of each option."""
 Vectors = tuple[tuple[float, ...], ...]
 Answer = TypeVar("Answer")
 _encode = msgspec.msgpack.Encoder().encode
 _DEFAULT = Sampling()
+# A server that scores continuations still writes a token, which is not used.
+_SCORED = Sampling(temperature=1, max_tokens=1)
 _NO_RANDOMNESS = Random(0)
 
 
@@ -49,6 +65,9 @@ class RoleBinding(Struct, frozen=True):
     """The sampling parameters that the player does not support; they are not sent."""
     parallel: bool = False
     """Whether the player can answer several requests at once."""
+    most_in_flight: int = 0
+    """The most requests that the player answers at once; 0 if only the run limits them."""
+    abilities: Abilities = Abilities()
 
 
 class DrawnRequest(Struct, frozen=True):
@@ -95,8 +114,8 @@ class Session:
     """The session of one episode, or of one concurrent branch of it; keeps the transcript in `events`."""
 
     __slots__ = (
-        "_asked", "_bindings", "_draw", "_replies", "_rng", "events", "official", "prompts", "second_question",
-        "settings",
+        "_asked", "_bindings", "_draw", "_replies", "_rng", "answer", "base", "events", "official", "prompts",
+        "second_question", "settings",
     )  # fmt: skip
 
     def __init__(
@@ -110,8 +129,14 @@ class Session:
         *,
         official: bool = False,
         second_question: bool | None = None,
+        base: bool = False,
+        answer: AnswerMode = "reply",
     ) -> None:
-        """With `official`, wording and limits are the paper's, and there is no second question by default."""
+        """With `official`, wording and limits are the paper's, and there is no second question by default.
+
+        With `base`, the subject is a base model: instruments give it a text to continue, and never a second question.
+        With `answer` as `probability`, a choice is read from the probability of each option.
+        """
         self._replies = replies
         self._bindings = bindings
         self._draw = draw
@@ -120,7 +145,9 @@ class Session:
         self.settings = settings
         self.prompts = prompts
         self.official = official
-        self.second_question = not official if second_question is None else second_question
+        self.base = base
+        self.answer = answer
+        self.second_question = not official and not base if second_question is None else second_question
         self.events: list[Event] = [] if events is None else events
 
     @property
@@ -158,6 +185,34 @@ class Session:
         self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key, limit))
         return reply
 
+    async def score(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        continuations: Sequence[str],
+        answer_format: AnswerFormat | None = None,
+        *,
+        view: Struct | None = None,
+    ) -> tuple[Likelihood, ...]:
+        """The likelihood of each continuation of the messages; one request, journaled like a reply."""
+        binding = self._binding(role)
+        player, said, texts = binding.player, tuple(messages), tuple(continuations)
+        only = Sampling(server_default=binding.sampling.server_default)
+        drawn = _SCORED.without(binding.lacks).overridden_by(only)
+        digest = request_digest(player, drawn, said, "score", texts)
+        nth = self._count(digest)
+        rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
+        request = Request(role, said, answer_format or Free(), drawn, view, rng, texts)
+        numbered = DrawnRequest(binding, request, self._draw, nth, digest)
+        reply, key = await self._replies.obtain(numbered, lambda: player.answer(request), Reply)
+        if len(reply.likelihoods) != len(texts):
+            raise MachineryError(
+                f"{binding.label} gave {len(reply.likelihoods)} probabilities for {len(texts)} continuations.",
+                "no probabilities",
+            )
+        self.events.append(Exchange(role, binding.label, said, reply, self._draw.branch, key))
+        return reply.likelihoods
+
     async def embed(self, role: str, texts: Sequence[str]) -> Vectors:
         """A vector for each text, journaled like a reply."""
         binding = self._binding(role)
@@ -176,12 +231,16 @@ class Session:
         draw = structs.replace(self._draw, branch=f"{self._draw.branch}/{name}")
         return Session(
             self._replies, self._bindings, draw, self.settings, self.prompts, self.events,
-            official=self.official, second_question=self.second_question,
+            official=self.official, second_question=self.second_question, base=self.base, answer=self.answer,
         )  # fmt: skip
 
     def has_role(self, role: str) -> bool:
         """Whether the role has a player."""
         return role in self._bindings
+
+    def scores_texts(self, role: str) -> bool:
+        """Whether a role's player can score a whole text, and not only its first token."""
+        return self._binding(role).abilities.scores(base=self.base) == "text"
 
     @property
     def limit_reached(self) -> int:

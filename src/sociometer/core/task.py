@@ -27,6 +27,30 @@ class Item(Struct, frozen=True, kw_only=True):
     id: str
     cluster: str = ""
 
+    def for_raters(self) -> dict[str, str]:
+        """What people see who judge the same thing as a judge; empty where that is the transcript of the subject."""
+        return {}
+
+
+class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A choice that was read from probabilities, as calibration needs it.
+
+    `brier` is the sum over the options of (probability − 1 if right, else 0)², from 0 to 2.
+    """
+
+    question: str = ""
+    """Which question of the item, where it has several."""
+    right: bool
+    """Whether the likeliest letter is right."""
+    confidence: float
+    """The probability of the likeliest letter among all letters."""
+    brier: float
+    letter_mass: float
+    """The probability that the first token is one of the letters."""
+    text_right: bool | None = None
+    """Whether the option with the likeliest text is right; None where texts were not scored."""
+    text_brier: float | None = None
+
 
 class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Numbers derived from one outcome; `facets` say what they may be grouped by."""
@@ -37,6 +61,8 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The number of questions without an answer, for any reason."""
     replies: dict[str, int] = {}
     """How many first replies had no answer, by kind, and the results of the second question (see `count_replies`)."""
+    forecasts: tuple[Forecast, ...] = ()
+    """The choices that were read from probabilities."""
 
 
 ItemT = TypeVar("ItemT", bound=Item)
@@ -172,8 +198,12 @@ class Instrument:
         figures: Callable[[Sequence[SummarisedRun]], Sequence[Figure]] | None = None,
         beside: Callable[[Any, Any], Figure | None] | None = None,
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
+        paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
     ) -> None:
-        """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript."""
+        """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
+
+        `paper_tables` gives runs on official items in the layout of the paper's tables.
+        """
         self.folder = folder
         self.card = card or read_card(folder / "card.toml")
         self.tasks = {task.name: task for task in tasks}
@@ -181,6 +211,7 @@ class Instrument:
         self.figures = figures
         self.beside = beside
         self.reproduce = reproduce
+        self.paper_tables = paper_tables
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sociometer.elicit.choice import ChoiceReading, read_choice, render_options
     from sociometer.elicit.item_files import read_items, read_lines
     from sociometer.elicit.order import arrange, balanced, original_index, shuffled, undo, unshuffled
+    from sociometer.elicit.probability import Chances, forecasts
     from sociometer.elicit.reader_model import READER_RULE, model_points
     from sociometer.elicit.structured import StructuredReading, find_json, read_each, read_json, read_schema
     from sociometer.elicit.vote import (
@@ -32,6 +33,7 @@ __all__ = [
     "READER_RULE",
     "AllocationReading",
     "Answer",
+    "Chances",
     "ChoiceAnswer",
     "ChoiceReading",
     "Reading",
@@ -47,6 +49,7 @@ __all__ = [
     "check_key",
     "choice_reading",
     "find_json",
+    "forecasts",
     "majority",
     "model_points",
     "most_votes",
@@ -72,6 +75,7 @@ __all__ = [
 _HOMES = {
     "AllocationReading": "allocation",
     "Answer": "asking",
+    "Chances": "probability",
     "ChoiceAnswer": "vote",
     "ChoiceReading": "choice",
     "READER_RULE": "reader_model",
@@ -88,6 +92,7 @@ _HOMES = {
     "check_key": "vote",
     "choice_reading": "vote",
     "find_json": "structured",
+    "forecasts": "probability",
     "majority": "vote",
     "model_points": "reader_model",
     "most_votes": "vote",

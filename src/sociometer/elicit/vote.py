@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 from msgspec import Struct, structs
 
@@ -14,6 +15,7 @@ from sociometer.core.task import Score, Session
 from sociometer.elicit.asking import Reading, ask, shared_prompt
 from sociometer.elicit.choice import read_choice
 from sociometer.elicit.order import arrange, original_index, unshuffled
+from sociometer.elicit.probability import Chances, ask_chances, forecasts, most_likely
 from sociometer.elicit.reader_model import READER_RULE, check_choice, model_choice
 
 __all__ = [
@@ -47,6 +49,8 @@ class Vote(Struct, frozen=True, omit_defaults=True):
     asked: Asked = Asked()
     checked: bool | None = None
     """Whether the reader model agrees with the rules; None where it was not asked."""
+    chances: Chances | None = None
+    """The probabilities that it was read from; None where a reply was read."""
 
     @property
     def how(self) -> Asked:
@@ -61,8 +65,8 @@ class Vote(Struct, frozen=True, omit_defaults=True):
 
     @property
     def position(self) -> int | None:
-        """The place, from zero, at which the picked option was shown."""
-        return None if self.picked is None else self.order.index(self.picked)
+        """The place, from zero, at which the picked option was shown; None for probabilities, which have all places."""
+        return None if self.picked is None or self.chances else self.order.index(self.picked)
 
 
 class ChoiceAnswer(Struct, frozen=True):
@@ -107,6 +111,8 @@ async def ask_choice(
     transcript, beside the rule that read the reply.
     """
     order = unshuffled(len(options)) if order is None else tuple(order)
+    if by_probability(session, role):
+        return await _likeliest(session, messages, options, order, key, role, noted)
     choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
     answer = await ask(
         session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice),
@@ -121,6 +127,33 @@ async def ask_choice(
     return Vote(order, original_index(picked, order), rule, answer.asked, agrees)
 
 
+def by_probability(session: Session, role: str = "subject") -> bool:
+    """Return whether a role's choices are read from probabilities."""
+    return session.answer == "probability" and role == "subject"
+
+
+async def _likeliest(
+    session: Session,
+    messages: Callable[[Choice], Sequence[Message]],
+    options: Sequence[str],
+    order: tuple[int, ...],
+    key: int | None,
+    role: str,
+    noted: Mapping[str, str],
+) -> Vote:
+    """Return the likeliest option over all rotations of the order, as a vote; nothing is generated."""
+    chances = await ask_chances(session, messages, options, order, key=key, role=role)
+    picked = most_likely(chances.letters)
+    rule = "probability" if picked is not None else "equal probabilities" if chances.letters else "no letter listed"
+    kind = ReplyKind.ANSWERED if picked is not None else ReplyKind.UNREADABLE
+    session.note("read", **noted, rule=rule, letters=_rounded(chances.letters), texts=_rounded(chances.texts))
+    return Vote(order, picked, rule, Asked(kind), chances=chances)
+
+
+def _rounded(chances: Sequence[float]) -> list[float]:
+    return [round(chance, 4) for chance in chances]
+
+
 def choice_reading(reply: Reply, choice: Choice) -> Reading[int]:
     """Return the place of the option that a reply chose."""
     reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish)
@@ -129,8 +162,12 @@ def choice_reading(reply: Reply, choice: Choice) -> Reading[int]:
 
 
 def answer_line(session: Session, language: str = "en", **values: object) -> str:
-    """Return how the answer is to be given: by a letter for official items, elsewhere in a marked last line."""
-    return shared_prompt(session, "answer-letter" if session.official else "answer-line", language, **values)
+    """Return how the answer is to be given: by a letter for official items, elsewhere in a marked last line.
+
+    Where probabilities are read, the answer is always a letter, because the first token of the reply must be it.
+    """
+    letter = session.official or by_probability(session)
+    return shared_prompt(session, "answer-letter" if letter else "answer-line", language, **values)
 
 
 async def ask_votes(
@@ -145,7 +182,11 @@ async def ask_votes(
     language: str = "en",
     decide: Callable[[Iterable[int | None]], int | None] = majority,
 ) -> ChoiceAnswer:
-    """Ask a choice once in each order, one after the other, and let `decide` make one pick of the votes."""
+    """Ask a choice once in each order, one after the other, and let `decide` make one pick of the votes.
+
+    Where probabilities are read, one vote is the mean over all rotations of the first order.
+    """
+    orders = islice(orders, 1) if by_probability(session, role) else orders
     votes = [
         await ask_choice(
             session, messages, options, order=order, key=key, role=role, sampling=sampling, language=language
@@ -175,9 +216,11 @@ def vote_counts(votes: Iterable[Vote]) -> dict[str, int]:
 
 def score_choice(answer: ChoiceAnswer, key: int, **facets: str) -> Score:
     """Return `correct` as 1 or 0; a tie or an unreadable answer is wrong, and every unreadable reply is counted."""
+    chances = answer.votes[0].chances if answer.votes else None
     return Score(
         values={"correct": float(answer.picked == key)},
         facets=facets,
         unreadable=answer.unreadable,
         replies=vote_counts(answer.votes),
+        forecasts=forecasts(chances, key),
     )

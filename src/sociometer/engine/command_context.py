@@ -1,15 +1,16 @@
 """The context of an instrument's own commands: the user's options, the engine and the store."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import structs
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Identity
+from sociometer.core.conversation import Identity, Player
 from sociometer.core.errors import MachineryError, Stopped, UsageError
+from sociometer.core.inner_model import InnerModel
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import Episode, FinishedEpisode, Instrument, Item, Source, Task
 from sociometer.engine.engine import Engine
@@ -19,6 +20,12 @@ from sociometer.engine.roles import SUBJECT
 from sociometer.store.lock import RunLock
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
+
+ItemT = TypeVar("ItemT")
+
+
+def _untracked(items: Sequence[ItemT], label: str) -> Iterator[ItemT]:
+    yield from items
 
 
 class CommandContext:
@@ -31,12 +38,18 @@ class CommandContext:
         config: RunConfig,
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
+        track: Callable[[Sequence[Any], str], Iterator[Any]] = _untracked,
+        excluded: Callable[[str], Mapping[str, str]] = lambda study: {},
     ) -> None:
         """`subjects` are the models given by `--model`; `config` has all other options.
 
-        `expect` tells the progress display how often `play` will be called.
+        `expect` tells the progress display how often `play` will be called. `track` gives items one after another
+        with a progress bar, for long work that plays nothing. `excluded` gives the runs of a study whose answers do
+        not count, each with the reason.
         """
         self.expect = expect
+        self.track = track
+        self.excluded_of_study = excluded
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed
@@ -49,6 +62,24 @@ class CommandContext:
         chosen = {**self._config.settings, **{name.replace("_", "-"): value for name, value in settings.items()}}
         return make_plan(structs.replace(self._config, settings=chosen), self.instrument, bindings={}).source()
 
+    @property
+    def settings(self) -> dict[str, SettingValue]:
+        """The instrument's settings as the user gave them."""
+        return dict(self._config.settings)
+
+    def items(self, task: str) -> Iterable[Any]:
+        """The items of a task that the user chose (`--limit`, `--items`, settings)."""
+        config = structs.replace(self._config, tasks=(task,))
+        return make_plan(config, self.instrument, bindings={}).item_lists()[task]
+
+    def inner_model(self, name: str, *, revision: str = "", story_tokens: int, batch_tokens: int) -> InnerModel:
+        """Open weights to look inside: a name on the Hugging Face hub, a folder, or a GGUF file."""
+        from sociometer.inside.open_model import OpenModel  # here, since only this needs torch
+
+        return OpenModel(
+            name, revision=revision, story_tokens=story_tokens, batch_tokens=batch_tokens, track=self.track
+        )
+
     def play(
         self,
         task: str | Task[Any, Any],
@@ -57,10 +88,12 @@ class CommandContext:
         settings: Mapping[str, SettingValue] | None = None,
         items: Iterable[Item] | None = None,
         repeats: int | None = None,
+        player: Player | None = None,
     ) -> StoredRun:
         """Play a task to the end, with journal, caps and progress; repeating the call sends nothing new.
 
-        Without `items` the task's own `items` are played. A task that asks no subject needs none.
+        Without `items` the task's own `items` are played. A task that asks no subject needs none. `player` is a
+        subject that has no name on the command line.
         """
         config = structs.replace(
             self._config,
@@ -69,7 +102,10 @@ class CommandContext:
             settings={**self._config.settings, **(settings or {})},
             repeats=repeats or self._config.repeats,
         )
-        played = self._engine.run(config, items, continue_unfinished=True)
+        if player is not None:
+            config = structs.replace(config, subject=player.identity.name)
+        players = {config.subject: player} if player is not None else None
+        played = self._engine.run(config, items, continue_unfinished=True, players=players)
         self.failures.update(played.progress.failed)
         if played.ending.status is RunStatus.STOPPED:
             raise Stopped(f"{played.ending.reason}; repeat the command to continue.")

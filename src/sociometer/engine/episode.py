@@ -31,7 +31,8 @@ async def play_episode(
     draw = Draw(card.name, card.version, task.name, item.id, repeat, plan.config.seed)
     session = Session(
         replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts,
-        official=plan.config.official, second_question=plan.config.second_question,
+        official=plan.config.official, second_question=plan.config.second_question, base=plan.config.base,
+        answer=plan.config.answer,
     )  # fmt: skip
     try:
         outcome = await task.play(item, session)

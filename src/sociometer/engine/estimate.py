@@ -2,11 +2,11 @@
 
 import asyncio
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Exchange, Usage
+from sociometer.core.conversation import Exchange, Identity, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.task import Item, Task
 from sociometer.engine.batches import batch_endpoints
@@ -15,10 +15,18 @@ from sociometer.engine.items import ItemList, sample
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import price_of
 from sociometer.models.registry import resolve
+from sociometer.models.speed import Speed
 
 _REHEARSED = 12
 _ASCII_CHARACTERS_A_TOKEN = 4.0
 _REPLY_TOKENS = 120
+
+
+@runtime_checkable
+class Measurable(Protocol):
+    """A player whose speed can be measured before a run."""
+
+    async def measure_speed(self) -> Speed | None: ...
 
 
 class RoleEstimate(Struct, frozen=True):
@@ -34,21 +42,28 @@ class RoleEstimate(Struct, frozen=True):
     output_tokens: int
     cost: float | None
     prices_as_of: str = ""
+    seconds: float | None = None
+    """The time of a model in this process, at the speed measured now and without its cache; None for others."""
+    first_reply_seconds: float | None = None
 
 
 def estimate(plan: Plan) -> list[RoleEstimate]:
     """Calls, tokens and cost for each task and role."""
     rows: list[RoleEstimate] = []
     batched = batch_endpoints(plan)
+    speeds = asyncio.run(_speeds(plan))
     for task in plan.tasks:
         items = ItemList(task.name, partial(plan.items, task))
         rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
-        asked = [exchange for one in asyncio.run(_rehearse(plan, task, rehearsed)) for exchange in one]
+        asked = [exchange for one in asyncio.run(rehearse(plan, task, rehearsed)) for exchange in one]
         for role, binding in plan.bindings.items():
             if mine := [exchange for exchange in asked if exchange.role == role]:
                 scale = items.count * plan.repeats(task.name) / len(rehearsed)
                 read = sum(_tokens(message.content) for exchange in mine for message in exchange.messages)
-                written = len(mine) * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
+                replies = sum(not exchange.reply.likelihoods for exchange in mine)
+                written = replies * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
+                speed, at_once = speeds.get(role), binding.most_in_flight or 1
+                first = sum(_tokens(message.content) for message in mine[0].messages)
                 price = price_of(plan.prices, binding.player.identity, binding.spec)
                 if price and binding.spec in batched:
                     price = price.batched()
@@ -64,6 +79,8 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
                     output_tokens=round(written * scale),
                     cost=price.of(usage) if price else None,
                     prices_as_of=str(price.as_of) if price and binding.player.identity.base_url else "",
+                    seconds=speed.seconds(read * scale, written * scale) / at_once if speed else None,
+                    first_reply_seconds=speed.seconds(first, written / len(mine)) if speed else None,
                 )
                 rows.append(row)
     return rows
@@ -78,7 +95,7 @@ def longest_wait(plan: Plan) -> str:
     most = 0
     for task in plan.tasks:
         items = list(sample(partial(plan.items, task), _REHEARSED, 0))
-        for asked in asyncio.run(_rehearse(plan, task, items)):
+        for asked in asyncio.run(rehearse(plan, task, items)):
             most = max(most, sum(exchange.role in roles for exchange in asked))
     hours = max(endpoint.hours for endpoint in endpoints.values())
     turns = "one request" if most == 1 else f"up to {most} requests one after another"
@@ -88,8 +105,19 @@ def longest_wait(plan: Plan) -> str:
     )
 
 
-async def _rehearse(plan: Plan, task: Task[Any, Any], items: list[Item]) -> list[list[Exchange]]:
-    """What each item asks when a stand-in plays it."""
+async def _speeds(plan: Plan) -> dict[str, Speed]:
+    """The speed of each role whose model runs in this process, measured once for each model."""
+    found: dict[Identity, Speed | None] = {}
+    for binding in plan.bindings.values():
+        player = binding.player
+        if player.identity not in found and isinstance(player, Measurable):
+            found[player.identity] = await player.measure_speed()
+    speeds = {role: found.get(binding.player.identity) for role, binding in plan.bindings.items()}
+    return {role: speed for role, speed in speeds.items() if speed is not None}
+
+
+async def rehearse(plan: Plan, task: Task[Any, Any], items: list[Item]) -> list[list[Exchange]]:
+    """The requests of each of these items, played with a stand-in in place of every model."""
     stand_in = resolve("baseline/random")
     bindings = {
         role: structs.replace(binding, player=stand_in) if binding.player.journaled else binding

@@ -11,9 +11,10 @@ import msgspec
 from msgspec import Struct, structs
 
 import sociometer
+from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Player
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.prompts import Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings
@@ -29,6 +30,17 @@ _UNREPEATABLE = ("human", "replay")
 """Players that reply in order: restarting in the middle would give other replies."""
 
 
+class SkippedTask(Struct, frozen=True):
+    """A task of the official suite that is not played, and the files that it lacks."""
+
+    task: str
+    missing: tuple[str, ...]
+
+    def __str__(self) -> str:
+        more = f" and {len(self.missing) - 1} more" if len(self.missing) > 1 else ""
+        return f"task {self.task} skipped: official file '{self.missing[0]}'{more} not found"
+
+
 class Plan(Struct, frozen=True):
     """The plan of a run; its configuration has all tasks and settings."""
 
@@ -41,6 +53,8 @@ class Plan(Struct, frozen=True):
     prices: Prices
     command_items: tuple[Item, ...] | None = None
     """Items from a command, in place of the task's own."""
+    skipped: tuple[SkippedTask, ...] = ()
+    """Tasks of the official suite whose files are missing."""
 
     def source(self) -> Source:
         """The source of items."""
@@ -120,7 +134,7 @@ def make_plan(
     the configuration of a stored run: the variables of keys that the user named again, by role.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
-    names = tuple(config.tasks) or instrument.card.default_tasks()
+    names = _tasks(config, instrument.card)
     plan = Plan(
         structs.replace(config, tasks=names, settings=dict(settings)),
         instrument,
@@ -131,6 +145,8 @@ def make_plan(
         read_prices(),
         None if items is None else tuple(items),
     )
+    if not config.tasks and config.official:
+        plan = _without_missing_files(plan)
     if config.items and items is None:
         plan = _with_chosen_items(plan)
     if bindings is not None:
@@ -141,6 +157,41 @@ def make_plan(
     )  # fmt: skip
     _refuse_unknown_prices(config, bindings, plan.prices)
     return structs.replace(plan, bindings=bindings)
+
+
+def _tasks(config: RunConfig, card: Card) -> tuple[str, ...]:
+    """The tasks to play; without a choice of the user, those that can be answered in the chosen way."""
+    able = {
+        task.name
+        for task in card.task
+        if (task.base or not config.base) and (task.probability or config.answer != "probability")
+    }
+    default = card.default_tasks(official=config.official)
+    names = tuple(config.tasks) or tuple(task for task in default if task in able)
+    for name in names or default[:1]:
+        if card.task_card(name).name not in able:
+            option = "--base" if config.base and not card.task_card(name).base else "--answer probability"
+            what = "text form for base models" if option == "--base" else "choices to read from probabilities"
+            known = f"; tasks of {card.name} that do: {', '.join(sorted(able))}" if able else ""
+            raise UsageError(f"{card.name}/{name} has no {what}, so it cannot be played with {option}{known}.")
+    return names
+
+
+def _without_missing_files(plan: Plan) -> Plan:
+    """The plan without the tasks whose official files are missing; a DataError if no task is left."""
+    source, card = plan.source(), plan.instrument.card
+    missing = {
+        task.name: tuple(file.name for file in card.files_of(task.name) if source.find(file.name) is None)
+        for task in plan.tasks
+    }
+    tasks = tuple(task for task in plan.tasks if not missing[task.name])
+    skipped = tuple(SkippedTask(name, files) for name, files in missing.items() if files)
+    if skipped and not tasks:
+        raise DataError(
+            f"no official file of {card.name} found; run 'sociometer data fetch {card.name}' or give --data DIR."
+        )
+    config = structs.replace(plan.config, tasks=tuple(task.name for task in tasks))
+    return structs.replace(plan, config=config, tasks=tasks, skipped=skipped)
 
 
 def _with_chosen_items(plan: Plan) -> Plan:

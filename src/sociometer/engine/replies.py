@@ -104,7 +104,7 @@ class JournalReplies:
     def _ceiling(self, binding: RoleBinding, config: RunConfig) -> int:
         if self._batches is not None and self._batches.serves(binding):
             return MOST_WAITING
-        return config.in_flight if binding.parallel else 1
+        return _ceiling(binding, config.in_flight)
 
     def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
         known = self._known.get(identity)
@@ -164,7 +164,8 @@ class JournalReplies:
     async def _attempt(
         self, drawn: DrawnRequest, key: bytes, attempt: Callable[[], Awaitable[Answer]], *, writes: bool
     ) -> tuple[Answer, Usage, Charge]:
-        if self._batches is None or not writes:
+        talks = writes and not drawn.request.continuations and drawn.request.plain_text is None
+        if self._batches is None or not talks:
             return await self._ask(drawn, attempt, self._prices.get(drawn.binding.spec), writes=writes)
         lane = await self._batches.lane(drawn, key)
         price = self._prices.get(drawn.binding.spec)
@@ -229,6 +230,11 @@ class JournalReplies:
                 self._journal.count_attempt(self._run, usage, charge)
         self._progress.answered += 1
         return answer, usage, charge
+
+
+def _ceiling(binding: RoleBinding, in_flight: int) -> int:
+    """The most requests in flight: those of the run, or fewer if the player answers fewer at once."""
+    return min(in_flight, binding.most_in_flight or in_flight) if binding.parallel else 1
 
 
 def _countable(usage: Usage) -> Usage:

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from sociometer.core.card import RoleCard
 from sociometer.core.config import RunConfig, model_label
-from sociometer.core.conversation import Player, Sampling
+from sociometer.core.conversation import Abilities, Player, Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Instrument
 from sociometer.models.options import ModelOptions
+from sociometer.models.presets import PRESETS
 from sociometer.models.registry import resolve
 from sociometer.models.replay import RecordedReplies
 
@@ -47,7 +48,7 @@ def bind_roles(
             raise UsageError(
                 f"no model for the role '{name}' ({role.help}); give {option}. 'sociometer models' lists the models."
             )
-        label = config.label if name == SUBJECT and config.label else model_label(spec)
+        label = config.subject_label if name == SUBJECT else model_label(spec)
         own = spec.removeprefix(f"{card.name}/")
         if own in instrument.players:
             bindings[name] = _bound(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}", Sampling())
@@ -57,6 +58,8 @@ def bind_roles(
             named_by_user=name == SUBJECT or name in config.roles,
         )  # fmt: skip
         bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
+        if name == SUBJECT:
+            _refuse_unable(spec, bindings[name].abilities, config)
     return bindings
 
 
@@ -66,7 +69,31 @@ def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBin
         if (value := getattr(sampling, name)) is not None:
             raise UsageError(f"{spec} does not support '{name}' (given: {value}); remove this option.")
     parallel: bool = getattr(player, "parallel", bool(player.identity.base_url))
-    return RoleBinding(player, spec, label, sampling, lacks, parallel)
+    most: int = getattr(player, "most_in_flight", 0)
+    abilities: Abilities = getattr(player, "abilities", Abilities())
+    return RoleBinding(player, spec, label, sampling, lacks, parallel, most, abilities)
+
+
+def _refuse_unable(spec: str, abilities: Abilities, config: RunConfig) -> None:
+    """Raise a UsageError, before anything is sent, if the subject cannot answer in the way that was chosen."""
+    if config.base and not abilities.continues_text:
+        raise UsageError(
+            f"{model_label(spec)} cannot continue a plain text, which --base needs; these can:"
+            f" {_able('continues_text')}."
+        )
+    if config.answer == "probability" and abilities.scores(base=config.base) == "none":
+        raise UsageError(
+            f"{model_label(spec)} gives no probabilities{' of a plain text' if config.base else ''}, which"
+            f" --answer probability needs; these do: {_able('scores_text' if config.base else 'scores_chat')}."
+        )
+
+
+def _able(ability: str) -> str:
+    """The kinds of model that have an ability."""
+    servers = [
+        name for name, preset in PRESETS.items() if getattr(preset.extras.abilities, ability) not in (False, "none")
+    ]
+    return ", ".join(("hf", "local", *servers))
 
 
 def resolve_player(

@@ -50,6 +50,7 @@ class Runner:
         self._lengths = ReplyLengths(plan)
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = JournalReplies(plan, store.journal, run, budget, progress, batches)
+        progress.first_reply_at = self._first_reply_at
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""
@@ -87,8 +88,16 @@ class Runner:
         ceilings = sum(throttle.ceiling for throttle in throttles)
         if self._plan.config.batch:
             return ceilings
+        if all(binding.most_in_flight or not binding.parallel for binding in self._plan.bindings.values()):
+            # A model in this process keeps the last prompts: it is faster if one item is played after the other.
+            return max(throttle.ceiling for throttle in throttles)
         # More items than requests: the last dialogues of a run play side by side, and a server is never left waiting.
         return 4 * ceilings if ceilings > len(throttles) else 1
+
+    def _first_reply_at(self) -> float | None:
+        """When the models that run in this process expect their first reply; None without such a model."""
+        expected = [getattr(binding.player, "first_reply_at", None) for binding in self._plan.bindings.values()]
+        return min((moment for moment in expected if moment is not None), default=None)
 
     def _jobs(self) -> Iterator[tuple[Task[Any, Any], Item, int]]:
         for task in self._plan.tasks:

@@ -1,5 +1,6 @@
 """Baselines, which show the score without understanding, and the oracle, which shows the best score."""
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from random import Random
@@ -8,7 +9,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.answer_format import Allocation, Choice, Free, Schema
-from sociometer.core.conversation import Identity, Reply, Request, Usage
+from sociometer.core.conversation import EVERY_ABILITY, Identity, Likelihood, Reply, Request, Usage
 from sociometer.core.errors import MachineryError, unknown
 from sociometer.models.rule import RulePlayer
 from sociometer.models.sample import sample
@@ -20,17 +21,22 @@ _WORDS = {
 }
 _REFUSAL = {"en": "I would rather not answer that.", "zh": "这个问题我不想回答。"}
 _NO_TOKENS = Usage(0, 0)
+_UNSURE = 0.01
 
 
 class Baseline(RulePlayer):
     """Answers every request by one rule, which picks one of several values by its index."""
+
+    abilities = EVERY_ABILITY
 
     def __init__(self, name: str, place: Callable[[Sequence[Any], Random], int]) -> None:
         super().__init__(Identity("baseline", name, stand_in=True))
         self._place = place
 
     async def answer(self, request: Request) -> Reply:
-        """The rule's answer in the given format."""
+        """The rule's answer in the given format; to a request with continuations, the probability of each."""
+        if request.continuations:
+            return Reply("", usage=_NO_TOKENS, likelihoods=self.score(request))
         return Reply(self.write(request), usage=_NO_TOKENS)
 
     def write(self, request: Request) -> str:
@@ -44,6 +50,22 @@ class Baseline(RulePlayer):
                 return msgspec.json.encode(self.fill(answer_format, request)).decode()
             case _:
                 return str(self._take(self.words(request), request))
+
+    def score(self, request: Request) -> tuple[Likelihood, ...]:
+        """Nearly all probability on the option that the rule picks, by its label and by its text."""
+        if not isinstance(request.answer_format, Choice):
+            raise MachineryError(f"{self.identity.name} can only score the options of a choice.", "no probabilities")
+        chances = self.chances(request, request.answer_format)
+        return tuple(
+            Likelihood(text, math.log(chances[place % len(chances)]))
+            for place, text in enumerate(request.continuations)
+        )
+
+    def chances(self, request: Request, answer_format: Choice) -> list[float]:
+        """The probability of each option."""
+        picked = answer_format.labels.index(self.write(request))
+        rest = _UNSURE / (len(answer_format.labels) - 1)
+        return [1 - _UNSURE if place == picked else rest for place in range(len(answer_format.labels))]
 
     def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
         """The whole total on the option that the rule picks."""
@@ -86,6 +108,11 @@ class Guesser(Baseline):
         edges = [-1, *bars, points + parts - 1]
         return tuple(float(edges[at + 1] - edges[at] - 1) for at in range(parts))
 
+    def chances(self, request: Request, answer_format: Choice) -> list[float]:
+        """Random probabilities; all are equally likely."""
+        drawn = [request.rng.expovariate(1) + 1e-12 for _ in answer_format.labels]
+        return [one / sum(drawn) for one in drawn]
+
 
 class Even(Baseline):
     """Shares a total evenly, takes the middle of a range, and chooses options at random."""
@@ -111,6 +138,10 @@ class Refuser(Baseline):
     def write(self, request: Request) -> str:
         """A polite refusal."""
         return _REFUSAL[language_of(request)]
+
+    def chances(self, request: Request, answer_format: Choice) -> list[float]:
+        """The same probability for every option, which picks none."""
+        return [1 / len(answer_format.labels)] * len(answer_format.labels)
 
 
 class Oracle(Baseline):

@@ -69,7 +69,7 @@ class Endpoint:
         )
         # A file of any size: what counts is that something moves.
         self._patience = aiohttp.ClientTimeout(sock_connect=self._timeout.sock_connect, sock_read=timeout_seconds)
-        self._proxy = _proxy_for(URL(base_url))
+        self._proxy = proxy_for(URL(base_url))
         self._urls: dict[str, URL] = {}
         self._heard = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -253,7 +253,7 @@ def _reason(error: OSError) -> str:
     return os.strerror(error.errno)
 
 
-def _proxy_for(url: URL) -> str | None:
+def proxy_for(url: URL) -> str | None:
     """The proxy for this host from the environment; looked up once, because it is too slow for each request."""
     host = url.host or ""
     if is_loopback(host) or proxy_bypass(host):

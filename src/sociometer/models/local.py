@@ -4,63 +4,156 @@ import asyncio
 import atexit
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.conversation import Abilities, Identity, Reply, Request
 from sociometer.core.errors import MachineryError, UsageError
+from sociometer.models.completions import first_token_likelihoods, read_text
+from sociometer.models.llama import LlamaContext, gpu_memory, import_llama, load_embedder, whole_number
 from sociometer.models.openai import read_completion, read_vectors
 from sociometer.models.options import ModelOptions
 from sociometer.models.pull import PULLABLE, checksum
 from sociometer.models.serial_thread import SerialThread
+from sociometer.models.speed import Speed
 
-_CONTEXT_TOKENS = 8192
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
 _PATIENCE_SECONDS = 5.0
-_QUIET = -1
+_LISTED = 100
+"""How many of the likeliest first tokens are listed where continuations are scored."""
+_LARGE_BYTES = 500 << 20
+"""Smaller models reply at once, so that their speed need not be measured first."""
+_USUAL_TOKENS = 120
+_CORES_A_COPY = 4
+_MOST_COPIES = 4
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
+class Copy:
+    """One copy of the weights, loaded on first use, with a thread that answers one request at a time."""
+
+    def __init__(self, model: "LoadedModel") -> None:
+        self._model = model
+        self._context: LlamaContext | None = None
+        self._embedder: Any = None
+        self.turns = SerialThread("llama.cpp")
+        self.waiting = 0
+        self.last_messages: list[dict[str, str]] = []
+
+    def context(self) -> LlamaContext:
+        """The context that answers; call it in the thread of this copy."""
+        if self._context is None:
+            self._context = LlamaContext(self._model.checked(), self._model.threads)
+        return self._context
+
+    def embedder(self) -> Any:
+        """The server that gives vectors; call it in the thread of this copy."""
+        if self._embedder is None:
+            self._embedder = load_embedder(self._model.checked(), self._model.threads)
+        return self._embedder
+
+    def unload(self) -> None:
+        """Free the weights."""
+        self._context = self._embedder = None
+
+
 class LoadedModel:
-    """The weights of one file, loaded on first use and shared by its players; one generation at a time."""
+    """The weights of one file, shared by its players.
+
+    Each of its copies writes one reply at a time. Several requests in one llama.cpp context would share its batches,
+    and then a reply could depend on what else is asked at the same moment.
+    """
 
     def __init__(self, path: Path, sha256: str) -> None:
         self.path = path
         self.sha256 = sha256
         self.users = 0
-        self.turns = SerialThread("llama.cpp")
-        self._chat: Any = None
-        self._vectors: Any = None
+        self.size = path.stat().st_size if path.is_file() else 0
+        self.first_reply_at: float | None = None
+        """The time, on the monotonic clock, at which the first reply is expected; None until it is measured."""
+        count = copies_of(path)
+        self.threads = _threads(count)
+        self.copies = tuple(Copy(self) for _ in range(count))
 
-    def chat(self, body: dict[str, Any]) -> bytes:
+    async def chat(self, body: dict[str, Any]) -> bytes:
         """The chat completion, as an OpenAI-compatible server would send it."""
-        if self._chat is None:
-            self._chat = self._loaded(embedding=False)
-        return msgspec.json.encode(self._chat.handle_chat_completions(body))
+        copy = self._copy_for(body["messages"])
 
-    def vectors(self, body: dict[str, Any]) -> bytes:
+        def answer() -> dict[str, Any]:
+            self.forecast(copy.context(), body)
+            return copy.context().chat(body)
+
+        return await self._run(copy, answer)
+
+    async def speed(self) -> Speed:
+        """The speed of one copy, measured now."""
+        copy = self.copies[0]
+        return await copy.turns.run(lambda: copy.context().measure())
+
+    def forecast(self, context: LlamaContext, body: dict[str, Any]) -> None:
+        """Estimate when the first reply of a large model will be complete; called in the thread of a copy."""
+        if self.first_reply_at is None and self.size >= _LARGE_BYTES:
+            written = min(body["max_tokens"], _USUAL_TOKENS)
+            seconds = context.measure().seconds(len(context.chat_prompt(body)), written)
+            self.first_reply_at = time.monotonic() + seconds
+
+    async def text(self, body: dict[str, Any]) -> bytes:
+        """The continuation of a plain text, as an OpenAI-compatible server would send it."""
+        copy = self._copy_for([{"role": "text", "content": body["prompt"]}])
+        return await self._run(copy, lambda: copy.context().complete(body))
+
+    async def vectors(self, body: dict[str, Any]) -> bytes:
         """The embeddings, as an OpenAI-compatible server would send them."""
-        if self._vectors is None:
-            self._vectors = self._loaded(embedding=True)
-        return msgspec.json.encode(self._vectors.handle_embeddings(body))
+        copy = self.copies[0]
+        return await self._run(copy, lambda: copy.embedder().handle_embeddings(body))
 
-    def _loaded(self, *, embedding: bool) -> Any:
+    async def _run(self, copy: Copy, call: Callable[[], Any]) -> bytes:
+        copy.waiting += 1
+        try:
+            return msgspec.json.encode(await copy.turns.run(call))
+        finally:
+            copy.waiting -= 1
+
+    def _copy_for(self, messages: list[dict[str, str]]) -> Copy:
+        """The least busy copy; among equals, the one whose last request begins most like this one."""
+
+        def shared(copy: Copy) -> int:
+            return sum(one == other for one, other in zip(copy.last_messages, messages, strict=False))
+
+        copy = min(self.copies, key=lambda one: (one.waiting, -shared(one)))
+        copy.last_messages = messages
+        return copy
+
+    def checked(self) -> Path:
+        """The file, if it is still the one that was named."""
         if checksum(self.path) != self.sha256:
             raise MachineryError(
                 f"'{self.path.name}' changed after this run started, so it was not loaded; start a new run.",
                 "local model",
                 fatal=True,
             )
-        return _load(self.path, embedding=embedding)
+        return self.path
+
+    async def close(self) -> None:
+        """Free the weights of all copies, each in its own thread."""
+        for copy in self.copies:
+            await copy.turns.run(copy.unload)
 
     def unload(self) -> None:
-        """Frees the weights."""
-        self._chat = self._vectors = None
+        """Free the weights at the end of the process."""
+        for copy in self.copies:
+            copy.unload()
+
+    def end(self) -> None:
+        """End the threads when they have nothing left to do."""
+        for copy in self.copies:
+            copy.turns.end()
 
 
 _LOADED: dict[tuple[Path, str], LoadedModel] = {}
@@ -70,9 +163,11 @@ class LocalPlayer:
     """A model in a GGUF file, used with the chat template in the file."""
 
     journaled = True
+    parallel = True
+    abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
-        _import()
+        import_llama()
         try:
             sha256 = checksum(path)
         except OSError as error:
@@ -82,6 +177,7 @@ class LocalPlayer:
         self._model = _LOADED.setdefault((path.resolve(), sha256), LoadedModel(path, sha256))
         self._model.users += 1
         self._closed = False
+        self.most_in_flight = len(self._model.copies)
 
     @property
     def identity(self) -> Identity:
@@ -91,21 +187,37 @@ class LocalPlayer:
         return f"LocalPlayer({self._identity.name})"
 
     async def answer(self, request: Request) -> Reply:
-        """One generation; the same seed gives the same reply."""
-        body = chat_body(request)
-        received = await self._run(lambda: self._model.chat(body))
+        """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
+        plain = request.plain_text is not None
+        asked = self._model.text(text_body(request)) if plain else self._model.chat(chat_body(request))
+        received = await self._run(asked)
         try:
-            reply = read_completion(received)
+            reply = read_text(received) if plain else read_completion(received)
         except msgspec.DecodeError:
             raise self._refused(received) from None
+        if request.continuations:
+            likelihoods = first_token_likelihoods(reply.logprobs, request.continuations)
+            return Reply("", usage=reply.usage, served_model=self._identity.name, likelihoods=likelihoods)
         return msgspec.structs.replace(reply, served_model=self._identity.name)
+
+    async def measure_speed(self) -> Speed | None:
+        """The speed on this machine, measured now; None if the model cannot be loaded."""
+        try:
+            return await self._model.speed()
+        except (MachineryError, RuntimeError, ValueError, MemoryError, OSError):
+            return None
+
+    @property
+    def first_reply_at(self) -> float | None:
+        """The time on the monotonic clock at which the first reply is expected, once it is known."""
+        return self._model.first_reply_at
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text: the mean over its tokens."""
         if not texts:
             return ()
         body = {"input": list(texts)}
-        received = await self._run(lambda: self._model.vectors(body))
+        received = await self._run(self._model.vectors(body))
         try:
             return tuple(read_vectors(received, len(texts)))
         except (msgspec.DecodeError, ValueError):
@@ -121,13 +233,13 @@ class LocalPlayer:
             # A generation cannot be broken off: rather than wait for its end, leave the rest to the end of the process.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_PATIENCE_SECONDS):
-                    await self._model.turns.run(self._model.unload)
+                    await self._model.close()
                     _LOADED.pop((self._model.path.resolve(), self._model.sha256), None)
-            self._model.turns.end()
+            self._model.end()
 
-    async def _run(self, call: Callable[[], bytes]) -> bytes:
+    async def _run(self, answer: Awaitable[bytes]) -> bytes:
         try:
-            return await self._model.turns.run(call)
+            return await answer
         except (RuntimeError, ValueError, MemoryError, OSError) as error:
             raise MachineryError(
                 f"llama.cpp failed on '{self._model.path.name}': {error}", "local model", fatal=True
@@ -144,86 +256,93 @@ class LocalPlayer:
 
 
 def chat_body(request: Request) -> dict[str, Any]:
-    """The request in the format of llama.cpp.
+    """The request in the format of llama.cpp."""
+    body = _common_body(request)
+    body["messages"] = [{"role": message.role, "content": message.content} for message in request.messages]
+    if "logprobs" in body:
+        body["top_logprobs"] = body["logprobs"]
+        body["logprobs"] = True
+    if request.sampling.reasoning_effort is not None:
+        body["chat_template_kwargs"] = {"reasoning_effort": request.sampling.reasoning_effort}
+    if isinstance(request.answer_format, Schema):
+        body["grammar"] = _grammar(request.answer_format)
+    return body
 
-    Its prompt cache stays off: with it, a reply can depend on earlier requests, even which option is chosen.
-    """
+
+def text_body(request: Request) -> dict[str, Any]:
+    """A text to be continued, in the format of llama.cpp."""
+    return {**_common_body(request), "prompt": request.plain_text}
+
+
+def _common_body(request: Request) -> dict[str, Any]:
     sampling = request.sampling
-    body: dict[str, Any] = {
-        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-        "max_tokens": sampling.max_tokens or _MOST_TOKENS,
-        "cache_prompt": False,
-    }
+    body: dict[str, Any] = {"max_tokens": sampling.max_tokens or _MOST_TOKENS}
     for name in ("temperature", "top_p", "seed"):
         value = getattr(sampling, name)
         if value is not None:
             body[name] = value
     if sampling.stop:
         body["stop"] = list(sampling.stop)
-    if sampling.logprobs is not None:
-        body["logprobs"] = True
-        body["top_logprobs"] = sampling.logprobs
-    if sampling.reasoning_effort is not None:
-        body["chat_template_kwargs"] = {"reasoning_effort": sampling.reasoning_effort}
-    if isinstance(request.answer_format, Schema):
-        body["grammar"] = _grammar(request.answer_format)
+    listed = _LISTED if request.continuations else sampling.logprobs
+    if listed is not None:
+        body["logprobs"] = listed
     return body
 
 
 def _grammar(answer_format: Schema) -> str:
     """The schema as a grammar without free white space, because small models may indent endlessly."""
     try:
-        grammar: str = _import().json_schema_to_grammar({**answer_format.schema, "x-guidance": _COMPACT})
+        grammar: str = import_llama().json_schema_to_grammar({**answer_format.schema, "x-guidance": _COMPACT})
     except (RuntimeError, ValueError) as error:
         said = f"the schema '{answer_format.name}' cannot be converted to a grammar: {error}"
         raise MachineryError(said, "refused option", fatal=True) from None
     return grammar
 
 
-def _import() -> Any:
+def copies_of(path: Path) -> int:
+    """The number of replies at once: SOCIOMETER_COPIES, or what the machine has the cores and the memory for.
+
+    On a GPU, half of its free memory is used at most; without one, one copy for every four cores of a machine that
+    is not busy, in a quarter of its memory.
+    """
+    chosen = whole_number("SOCIOMETER_COPIES")
+    if chosen:
+        return chosen
     try:
-        import xllamacpp
-    except ImportError:
-        raise UsageError(
-            "local models need the extra 'local'; install it with: pip install 'sociometer[local]'."
-        ) from None
-    return xllamacpp
+        size = max(1, path.stat().st_size)
+    except OSError:
+        return 1
+    gpu = gpu_memory()
+    if gpu:
+        return max(1, min(_MOST_COPIES, gpu // 2 // size))
+    room = _memory() // 4 // size
+    return 1 if _busy() else max(1, min(_MOST_COPIES, (os.cpu_count() or 1) // _CORES_A_COPY, room))
 
 
-def _load(path: Path, *, embedding: bool) -> Any:
-    llama = _import()
-    params = llama.CommonParams()
-    params.model.path = str(path)
-    params.verbosity = _QUIET
-    params.n_parallel = 1
-    params.n_ctx = _CONTEXT_TOKENS
-    params.warmup = False
-    params.fit_params = False
-    threads = _threads()
-    if threads:
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    if embedding:
-        params.embedding = True
-        params.pooling_type = llama.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
-        params.n_batch = params.n_ubatch = 2048
-        params.n_ctx = 2048
-    return llama.Server(params)
+def _memory() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 0
 
 
-def _threads() -> int:
-    """The number of threads, from SOCIOMETER_THREADS; 0 means that llama.cpp uses every core.
+def _threads(copies: int = 1) -> int:
+    """The number of threads of each copy, from SOCIOMETER_THREADS; 0 means that llama.cpp uses every core.
 
     On a busy machine its threads wait for each other in a loop: half as many are then faster and use a third of the
     time. The replies are the same.
     """
-    chosen = os.environ.get("SOCIOMETER_THREADS", "")
+    chosen = whole_number("SOCIOMETER_THREADS")
     if chosen:
-        if not chosen.isdigit() or not int(chosen):
-            raise UsageError(f"SOCIOMETER_THREADS is '{chosen}'; it must be a whole number of 1 or more.")
-        return int(chosen)
+        return chosen
     cores = os.cpu_count() or 1
-    busy = hasattr(os, "getloadavg") and os.getloadavg()[0] > cores
-    return max(1, cores // 2) if busy else 0
+    if _busy():
+        return max(1, cores // 2 // copies)
+    return max(1, cores // copies) if copies > 1 else 0
+
+
+def _busy() -> bool:
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 @atexit.register

@@ -1,20 +1,28 @@
 """The OpenAI wire format: chat completions and embeddings, used by hosted and local servers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, structs
 
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.models.completions import (
+    TextBody,
+    echo_body,
+    first_token_likelihoods,
+    read_echo,
+    read_text,
+    text_body,
+)
 from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import REFUSAL, filtered_reply, finish_of
+from sociometer.models.finish import FILTERED, REFUSAL, filtered_reply, finish_of
 from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
 from sociometer.models.options import ModelOptions
-from sociometer.models.presets import Preset
+from sociometer.models.presets import UNKNOWN_SERVER, Preset
 from sociometer.models.reasoning import split_reasoning
 
 if TYPE_CHECKING:
@@ -119,6 +127,8 @@ class OpenAIPlayer:
     ) -> None:
         self._identity = Identity("openai", name, base_url, options.revision, certain)
         self._preset = preset
+        self._extras = UNKNOWN_SERVER if options.base_url and not preset.own else preset.extras
+        self.abilities = self._extras.abilities
         self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
 
     @property
@@ -129,16 +139,35 @@ class OpenAIPlayer:
         return f"OpenAIPlayer({self._identity.name} at {self._identity.base_url})"
 
     async def answer(self, request: Request) -> Reply:
-        """One attempt at a reply."""
-        body = chat_body(self._identity.name, request, self._preset)
+        """One attempt at a reply; to a request with continuations, the likelihood of each."""
+        plain, scored = request.plain_text is not None, request.continuations
+        if scored and plain and self.abilities.scores_text == "text":
+            return await self._scored_texts(request)
+        listed = (self._extras.text_lists if plain else self._extras.lists) if scored else request.sampling.logprobs
+        asked = structs.replace(request, sampling=structs.replace(request.sampling, logprobs=listed))
+        if plain:
+            reply = await self._posted("/completions", text_body(self._identity.name, asked), read_text)
+        else:
+            body = chat_body(self._identity.name, asked, self._preset)
+            reply = await self._posted("/chat/completions", body, read_completion)
+        if not scored or reply.finish == FILTERED:
+            return reply
+        return structs.replace(reply, text="", likelihoods=first_token_likelihoods(reply.logprobs, scored), logprobs=())
+
+    async def _posted(self, path: str, body: ChatBody | TextBody, read: Callable[[bytes], Reply]) -> Reply:
         try:
-            received = await self._endpoint.post("/chat/completions", _encode(body), body)
+            received = await self._endpoint.post(path, _encode(body), body)
         except MachineryError as error:
             return filtered_reply(error)
         try:
-            return self._endpoint.clean(read_completion(received.body))
+            return self._endpoint.clean(read(received.body))
         except UNREADABLE as error:
             raise self._endpoint.malformed(received, error) from None
+
+    async def _scored_texts(self, request: Request) -> Reply:
+        """The likelihood of each continuation; one request, in which the server reads the text once for each."""
+        body = echo_body(self._identity.name, request)
+        return await self._posted("/completions", body, lambda received: read_echo(received, request))
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text."""

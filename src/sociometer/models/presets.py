@@ -4,7 +4,32 @@ from typing import Literal
 
 from msgspec import Struct
 
+from sociometer.core.conversation import Abilities, Scoring
+
 Wire = Literal["openai", "anthropic", "google"]
+
+
+class Extras(Struct, frozen=True):
+    """What a server offers beside chat, if the model behind it has it too."""
+
+    lists: int = 0
+    """How many of the likeliest tokens a chat completion lists at most; 0 if it gives no log-probabilities."""
+    continues: bool = False
+    """Whether it continues a plain text (`/completions`)."""
+    text_lists: int = 0
+    """How many of the likeliest tokens a text completion lists at most."""
+    echoes: bool = False
+    """Whether a text completion repeats the prompt with its log-probabilities."""
+
+    @property
+    def abilities(self) -> Abilities:
+        """The abilities of a player behind this server."""
+        text: Scoring = "text" if self.echoes else "first token" if self.text_lists else "none"
+        return Abilities(self.continues, "first token" if self.lists else "none", text)
+
+
+UNKNOWN_SERVER = Extras(lists=20, continues=True, echoes=True)
+"""A server at a user's own address may have all of it; its first reply decides."""
 
 
 class Preset(Struct, frozen=True):
@@ -26,21 +51,39 @@ class Preset(Struct, frozen=True):
     """Whether it supports a JSON schema; if not, the request asks for any JSON object."""
     batch: bool = False
     """Whether it has OpenAI's batch endpoint; other wire formats have their own."""
+    extras: Extras = Extras()
 
 
+_OPENAI = Extras(lists=20, continues=True, text_lists=5)
+_LISTS, _SHORT_LISTS = Extras(lists=20), Extras(lists=8)
+_TEXTS, _BOTH = Extras(continues=True), Extras(lists=20, continues=True)
+_LLAMA_CPP = Extras(lists=20, continues=True, text_lists=20)
+_SERVER = Extras(lists=20, continues=True, echoes=True)
 PRESETS: dict[str, Preset] = {
-    "openai": Preset("openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", renamed_limit=True, batch=True),
+    "openai": Preset(
+        "openai",
+        "OpenAI",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        renamed_limit=True,
+        extras=_OPENAI,
+        batch=True,
+    ),
     "anthropic": Preset("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
     "google": Preset("google", "Google", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),
-    "openrouter": Preset("openai", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "together": Preset("openai", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-    "deepseek": Preset("openai", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", json_schema=False),
+    "openrouter": Preset("openai", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", extras=_BOTH),
+    "together": Preset("openai", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", extras=_TEXTS),
+    "deepseek": Preset(
+        "openai", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", json_schema=False, extras=_LISTS
+    ),
     "groq": Preset("openai", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     "mistral": Preset("openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", random_seed=True),
-    "xai": Preset("openai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY"),
-    "vllm": Preset("openai", "vLLM", "http://localhost:8000/v1", "VLLM_API_KEY", own=True),
-    "sglang": Preset("openai", "SGLang", "http://localhost:30000/v1", "SGLANG_API_KEY", own=True),
-    "ollama": Preset("openai", "Ollama", "http://localhost:11434/v1", "OLLAMA_API_KEY", own=True),
-    "lmstudio": Preset("openai", "LM Studio", "http://localhost:1234/v1", "LMSTUDIO_API_KEY", own=True),
-    "llamacpp": Preset("openai", "llama.cpp", "http://localhost:8080/v1", "LLAMACPP_API_KEY", own=True),
+    "xai": Preset("openai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", extras=_SHORT_LISTS),
+    "vllm": Preset("openai", "vLLM", "http://localhost:8000/v1", "VLLM_API_KEY", own=True, extras=_SERVER),
+    "sglang": Preset("openai", "SGLang", "http://localhost:30000/v1", "SGLANG_API_KEY", own=True, extras=_SERVER),
+    "ollama": Preset("openai", "Ollama", "http://localhost:11434/v1", "OLLAMA_API_KEY", own=True, extras=_BOTH),
+    "lmstudio": Preset("openai", "LM Studio", "http://localhost:1234/v1", "LMSTUDIO_API_KEY", own=True, extras=_TEXTS),
+    "llamacpp": Preset(
+        "openai", "llama.cpp", "http://localhost:8080/v1", "LLAMACPP_API_KEY", own=True, extras=_LLAMA_CPP
+    ),
 }

@@ -55,24 +55,13 @@ def cache_folder() -> Path:
 
 def pulled(name: str) -> Path | None:
     """The model's file if it is in the cache, else None."""
-    path = _place(name)
+    path = place_of(name)
     return path if path.is_file() else None
-
-
-def verified(name: str) -> Path | None:
-    """The model's file if it is in the cache; verifies its checksum and raises a UsageError if it differs."""
-    path = pulled(name)
-    if path is not None and checksum(path) != PULLABLE[name].sha256:
-        raise UsageError(
-            f"{path} is not the file of '{name}': its checksum is {checksum(path)[:12]}…, not"
-            f" {PULLABLE[name].sha256[:12]}…. Run 'sociometer models pull {name}' to fetch it again."
-        )
-    return path
 
 
 def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
     """The model's file, downloaded if it is missing or damaged; never left incomplete."""
-    model, path = PULLABLE[_known(name)], _place(name)
+    model, path = PULLABLE[_known(name)], place_of(name)
     if path.is_file():
         if checksum(path) == model.sha256:
             say(f"{name} is already in {path}")
@@ -135,7 +124,8 @@ def _known(name: str) -> str:
     return name
 
 
-def _place(name: str) -> Path:
+def place_of(name: str) -> Path:
+    """The path of the embedded model's file, whether or not it is there."""
     return cache_folder() / Path(PULLABLE[_known(name)].member).name
 
 

@@ -20,7 +20,7 @@ from sociometer.models.replay import RecordedReplies
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer models' to see the accepted values for --model."
-_OTHERS = ("local", "baseline", "scripted", "replay", "recorded", "human", "python")
+_OTHERS = ("local", "hf", "embed", "baseline", "scripted", "replay", "recorded", "human", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
@@ -54,6 +54,14 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
     match family:
         case "local":
             return _local(_named(family, name), options)
+        case "hf":
+            from sociometer.models.hf import HfPlayer
+
+            return HfPlayer(_named(family, name), options)
+        case "embed":
+            from sociometer.models.sentences import SentencePlayer
+
+            return SentencePlayer(_named(family, name))
         case "baseline":
             from sociometer.models.baselines import baseline
 
@@ -95,8 +103,9 @@ def _installed() -> dict[str, EntryPoint]:
 def describe() -> tuple[ModelEntry, ...]:
     """The accepted values for --model, and whether each can be used now."""
     from sociometer.models.baselines import baselines
-    from sociometer.models.pull import PULLABLE, pulled
+    from sociometer.models.local_files import file_of, local_models
     from sociometer.models.recorded import ENDING, bundled, load_recording
+    from sociometer.models.sentences import PACKAGES, installed
 
     served = [
         ModelEntry(
@@ -109,11 +118,13 @@ def describe() -> tuple[ModelEntry, ...]:
         for family, preset in PRESETS.items()
     ]
     local = [
-        ModelEntry(f"local/{name}", model.help, ready=pulled(name) is not None) for name, model in PULLABLE.items()
+        ModelEntry(f"local/{name}", help_, ready=file_of(name) is not None) for name, help_ in local_models().items()
     ]
     rules = [ModelEntry(f"baseline/{name}", help_, ready=True) for name, help_ in baselines().items()]
     others = [
         ModelEntry("local/PATH.gguf", "your own GGUF file, runs in process"),
+        ModelEntry("hf/OWNER/NAME", "a model on the Hugging Face hub, runs in process in batches (extra 'hf')"),
+        ModelEntry("hf/PATH", "your own folder of weights or GGUF file, runs in process in batches (extra 'hf')"),
         ModelEntry(
             "scripted/FILE", "replies from a file: one per line, or JSON lines with reply and match", ready=True
         ),
@@ -124,11 +135,16 @@ def describe() -> tuple[ModelEntry, ...]:
             for about in (load_recording(name).about,)
         ),
         ModelEntry(f"recorded/FILE{ENDING}", "replies that 'sociometer record' wrote", ready=True),
+        *(
+            ModelEntry(f"embed/{name}", "English sentence vectors, for roles that embed", ready=installed(name))
+            for name in PACKAGES
+        ),
+        ModelEntry("embed/PATH", "your own folder of a sentence model, for roles that embed"),
         ModelEntry("human", "a person at this terminal", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
         *(ModelEntry(f"{family}/NAME", f"installed: {point.value}") for family, point in _installed().items()),
     ]
-    return (*served, *local, *others[:1], *rules, *others[1:])
+    return (*served, *local, *others[:3], *rules, *others[3:])
 
 
 def _named(family: str, name: str) -> str:
@@ -138,6 +154,8 @@ def _named(family: str, name: str) -> str:
             "replay": "a run",
             "recorded": "a recording",
             "local": "a model or a .gguf file",
+            "hf": "a name on the Hugging Face hub, a folder or a .gguf file",
+            "embed": "minilm or a folder",
             "python": "package.module:function",
         }.get(family, "a model's name")
         raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_NEXT_STEP}")
@@ -209,7 +227,7 @@ def _shown(base_url: str) -> str:
 
 
 def _local(name: str, options: ModelOptions) -> Player:
-    from sociometer.models.pull import PULLABLE, verified
+    from sociometer.models.local_files import local_models, verified_file
 
     if options.base_url:
         raise UsageError(
@@ -219,12 +237,10 @@ def _local(name: str, options: ModelOptions) -> Player:
     if name.lower().endswith(".gguf"):
         if not path.is_file():
             raise UsageError(
-                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(PULLABLE)}."
+                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(local_models())}."
             )
-    elif name not in PULLABLE:
-        raise unknown("local model", name, PULLABLE, "Or give a file, as in local/PATH.gguf.")
     else:
-        found = verified(name)
+        found = verified_file(name)
         if found is None:
             raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
         path = found

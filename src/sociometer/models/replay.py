@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Protocol
 
-from sociometer.core.conversation import Exchange, Identity, Message, Reply, Request
+from sociometer.core.conversation import EVERY_ABILITY, Exchange, Identity, Message, Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.models.rule import RulePlayer
 
@@ -39,6 +39,8 @@ class Recording:
 
 class Replay(RulePlayer):
     """Answers each request with its recorded reply, each used once; never journaled, so that none is used twice."""
+
+    abilities = EVERY_ABILITY
 
     def __init__(self, recorded: RecordedReplies) -> None:
         super().__init__(Identity("replay", recorded.name))

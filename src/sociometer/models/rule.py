@@ -32,8 +32,8 @@ class RulePlayer:
 def no_embeddings(identity: Identity) -> MachineryError:
     """The error of a player that cannot embed texts."""
     return MachineryError(
-        f"'{identity.wire}/{identity.name}' gives no embeddings; use an OpenAI-compatible, Google or local model "
-        "for this role, such as --role ROLE=local/smollm2-135m.",
+        f"'{identity.wire}/{identity.name}' gives no embeddings; use a sentence model for this role, such as "
+        "--role ROLE=embed/minilm, or an OpenAI-compatible, Google or local model.",
         "no embeddings",
         fatal=True,
     )

@@ -11,6 +11,7 @@ from sociometer.analysis.charts.subjects import with_subjects
 from sociometer.analysis.compare import compare
 from sociometer.analysis.comparison import Comparison, Terms
 from sociometer.analysis.leaderboard import ranked_measure
+from sociometer.analysis.prediction_powered import Corrected
 from sociometer.analysis.profile import ProfileLine, profile_lines
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
@@ -27,6 +28,13 @@ LONGEST_REMARK = 48
 """If the differing settings of a run are longer than this, its id replaces them in the label."""
 
 
+class CorrectedTask(Struct, frozen=True):
+    """The measures of a task that people's labels correct, and a sentence about each."""
+
+    measures: dict[str, Corrected]
+    notes: list[str]
+
+
 class GivenRun(Struct, frozen=True):
     """A stored run with what only the store knows about it."""
 
@@ -36,6 +44,8 @@ class GivenRun(Struct, frozen=True):
     status: str = "finished"
     official: bool = False
     """Whether the items were those of the paper."""
+    corrected: dict[str, CorrectedTask] = {}
+    """What people's labels correct, by task."""
 
 
 class TaskResult(Struct, frozen=True):
@@ -136,12 +146,16 @@ def gather(
             label = names[entry.run.id]
             episodes = list(view.episodes())
             result = _result(entry, instrument.card, task, label, structs.replace(view, walk=episodes.__iter__))
+            by_people = entry.corrected.get(task, CorrectedTask({}, []))
+            notes = (*result.summary.notes, *by_people.notes)
+            result = structs.replace(result, summary=structs.replace(result.summary, notes=notes))
             results.append(result)
             record = SummarisedRun(
                 entry.run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), entry.created
             )
             summarised.append((instrument.card.name, record))
-            candidates.append(candidate_of(label, instrument, task, view, entry.version))
+            candidate = candidate_of(label, instrument, task, view, entry.version)
+            candidates.append(structs.replace(candidate, corrected=by_people.measures))
             shown += evidence_of(entry.run, instrument, task, label, episodes, each=each)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
     chapters = tuple(

@@ -143,11 +143,11 @@ def transcript_lines(events: Sequence[Event]) -> tuple[TranscriptLine, ...]:
             continue
         key = event.role, event.branch
         known = before.get(key, [])
-        messages = [(message.role, message.content) for message in event.messages]
+        messages = [("user" if one.role == "text" else one.role, one.content) for one in event.messages]
         start = len(known) if known and messages[: len(known)] == known else 0
         lines += [TranscriptLine(speaker, text, event.role, branch=event.branch) for speaker, text in messages[start:]]
         reply = event.reply
-        lines.append(TranscriptLine("reply", reply.text, event.role, event.model, reply.reasoning, event.branch))
+        lines.append(TranscriptLine("reply", reply.shown, event.role, event.model, reply.reasoning, event.branch))
         before[key] = [*messages, ("assistant", reply.text)]
     return tuple(lines)
 

@@ -17,7 +17,7 @@ from sociometer.store.writer import Writer
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
 _PUT_ALLOWANCE = "INSERT OR REPLACE INTO allowance (run, requests, tokens, cost) VALUES (?, ?, ?, ?)"
-_SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a"}
+_SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a", "text": b"t"}
 _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from sociometer.core.config import model_label
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
@@ -45,7 +44,7 @@ class Runs:
         """Create a run with a new id; with `only`, return the same run if another process has just created it."""
         run = f"{manifest.config.instrument}-{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
         created = time.time()
-        subject = manifest.config.label or model_label(manifest.config.subject)
+        subject = manifest.config.subject_label
         config = manifest.config
         row = (run, config.instrument, subject, config_hash, RunStatus.PLAYING, seal(_encode(manifest), run), created,
                config.name)  # fmt: skip

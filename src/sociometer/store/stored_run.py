@@ -37,6 +37,11 @@ class StoredRun:
         return self.record.id
 
     @property
+    def store_path(self) -> Path:
+        """Where the store is."""
+        return self._store.path
+
+    @property
     def instrument(self) -> str:
         return self.record.instrument
 
@@ -77,8 +82,9 @@ class StoredRun:
 
     @property
     def settings(self) -> Settings:
-        """The settings of the run for tables and pages: paths without their folders."""
-        return without_folders(self._instrument.card, self.manifest.config.settings)
+        """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
+        config = self.manifest.config
+        return Settings({**without_folders(self._instrument.card, config.settings), **config.ways})
 
     @property
     def stand_ins(self) -> tuple[str, ...]:

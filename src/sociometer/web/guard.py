@@ -1,6 +1,7 @@
 """Who may ask for what: the host, origin, session and CSRF token of every request are checked before its page runs.
 
-Everything is closed unless a handler is marked with `everyone`. Responses carry a strict content security policy.
+A page opens to the roles that it is marked with (`only`), or to all (`everyone`); one without a mark opens to nobody.
+Responses carry a strict content security policy.
 """
 
 import hashlib
@@ -17,7 +18,10 @@ from msgspec import Struct
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Marked = TypeVar("Marked", bound=Callable[..., object])
+OWNER, RATER, PARTICIPANT = "owner", "rater", "participant"
+ROLES = (OWNER, RATER, PARTICIPANT)
 _SAFE = ("GET", "HEAD")
+_ROLES = "_sociometer_roles"
 _OPEN = "_sociometer_everyone"
 _LANDING = "_sociometer_landing"
 CSRF_FIELD = "csrf"
@@ -91,6 +95,22 @@ def landing(handler: Marked) -> Marked:
     return everyone(handler)
 
 
+def only(*roles: str) -> Callable[[Marked], Marked]:
+    """Marks a handler that only these roles may use."""
+
+    def mark(handler: Marked) -> Marked:
+        setattr(handler, _ROLES, frozenset(roles))
+        return handler
+
+    return mark
+
+
+def roles_of(handler: object) -> frozenset[str]:
+    """The roles that may use a handler."""
+    found: frozenset[str] = getattr(handler, _ROLES, frozenset())
+    return found
+
+
 def visitor_of(request: web.Request) -> Visitor:
     """Whoever sent the request; 403 for those without a session."""
     cookie = request.cookies.get(request.app[ADDRESS].cookie, "")
@@ -129,6 +149,8 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     if getattr(page, _OPEN, False) or request.match_info.http_exception is not None:
         return await handler(request)
     visitor = visitor_of(request)
+    if visitor.role not in roles_of(page):
+        raise web.HTTPForbidden(text="This page is for others. Open the link that you were given.")
     if request.method not in _SAFE:
         given = (await request.post()).get(CSRF_FIELD, "")
         if not isinstance(given, str) or not hmac.compare_digest(given.encode(), visitor.csrf.encode()):
@@ -210,6 +232,17 @@ class OneTimeTokens:
         found = [token for token in self._open if hmac.compare_digest(token.encode(), given.encode())]
         self._open.difference_update(found)
         return bool(found)
+
+
+class SessionsOfBoth:
+    """The sessions of two places: the owner's, and those of the people who were invited."""
+
+    def __init__(self, first: Sessions, second: Sessions) -> None:
+        self._both = (first, second)
+
+    def find(self, cookie: str) -> tuple[str, str] | None:
+        """The role and the person behind a cookie."""
+        return next((known for one in self._both if (known := one.find(cookie)) is not None), None)
 
 
 class SessionsInMemory:

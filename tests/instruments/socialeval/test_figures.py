@@ -71,6 +71,20 @@ def test_the_prosocial_gap_is_drawn_with_its_interval(runs):
     assert (dot["low"], dot["high"]) == (0.1, 0.3)
 
 
+def test_the_gap_is_drawn_next_to_the_random_walks_and_in_shares_of_what_is_attainable(runs):
+    measures = (
+        Measure("prosocial_gap", 0.2, {"language": "en"}, Interval(0.1, 0.3, clusters=12)),
+        Measure("prosocial_gap_random", -0.063, {"language": "en"}),
+        Measure("prosocial_gap_attainable", 0.3, {"language": "en"}, Interval(0.1, 0.5, clusters=12)),
+    )
+    summary = msgspec.structs.replace(runs[0].summary, measures=measures)
+    drawn = {figure.name: figure for figure in figures([msgspec.structs.replace(runs[0], summary=summary)])}
+    assert "random walk, English" in str(drawn["prosocial-gap"].chart)
+    assert "-0.063" in str(drawn["prosocial-gap"].chart)
+    [dot] = drawn["prosocial-gap-attainable"].chart["data"]["values"]
+    assert (dot["low"], dot["high"]) == (0.1, 0.5)
+
+
 @pytest.mark.parametrize(
     ("subject", "settings", "size"),
     [

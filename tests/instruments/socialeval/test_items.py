@@ -6,6 +6,7 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.socialeval.abilities import ABILITIES
+from sociometer.instruments.socialeval.blind import READERS, take
 from sociometer.instruments.socialeval.items import (
     BUNDLED,
     UNMAPPED,
@@ -48,11 +49,12 @@ def test_bundled_questions_cover_all_32_abilities(source):
     assert len(questions) == 238
 
 
-def test_length_gives_the_right_utterance_away_no_better_than_chance(source):
-    questions = list(ability_questions(source()))
-    for rule in (max, min):
-        hits = sum(question.options.index(rule(question.options, key=len)) == 0 for question in questions)
-        assert hits / len(questions) <= 0.26
+@pytest.mark.parametrize("cue", READERS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_surface_cue_answers_ability_questions_near_chance(source, cue, language):
+    questions = list(ability_questions(source(language=language)))
+    right = sum(take(READERS[cue](question.question, question.options))[0] for question in questions)
+    assert abs(right / len(questions) - 0.25) <= 0.08
 
 
 def test_a_language_can_be_asked_for_alone(source):
@@ -178,4 +180,48 @@ def test_a_folder_without_trees_is_refused(tmp_path, source):
     (tmp_path / "socialeval").mkdir()
     (tmp_path / "socialeval" / "notes.json").write_text("{}")
     with pytest.raises(DataError, match="no world tree in this folder"):
+        list(tree_items(source(tmp_path)))
+
+
+def copied(folder, *names):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        (folder / name).write_bytes((BUNDLED / name).read_bytes())
+
+
+@pytest.mark.parametrize("place", [".", "socialeval", "worldtree_data"])
+def test_any_folder_of_trees_is_data(tmp_path, source, place):
+    copied(tmp_path / place, "[1,0]_en_sixty-hives.json", "[0,1]_cn_letter-desk.json")
+    (tmp_path / place / "1-characters.json").write_text('{"all": {"people": []}}')
+    (tmp_path / place / "origins.json").write_text("{}")
+    assert [item.id for item in tree_items(source(tmp_path))] == [
+        "assistance-letter-desk-zh",
+        "negotiation-sixty-hives-en",
+    ]
+    assert len(list(ability_questions(source(tmp_path)))) == 33
+
+
+def test_a_part_of_the_merged_list_under_another_name_is_data(tmp_path, source):
+    tree = json.loads((BUNDLED / "[1,0]_en_sixty-hives.json").read_text("utf-8"))
+    (tmp_path / "part.json").write_text(json.dumps([{"data_id": 3, "en_data": tree}]), encoding="utf-8")
+    (item,) = tree_items(source(tmp_path))
+    assert item.id == "negotiation-3-en"
+
+
+def test_the_two_merged_files_are_found_in_the_folders_of_the_release(tmp_path, source):
+    tree = json.loads((BUNDLED / "[1,0]_en_sixty-hives.json").read_text("utf-8"))
+    for name, entries in (
+        ("worldtree_data", [{"data_id": 3, "en_data": tree}]),
+        ("interpersonal_abilities_data", [{"data_id": "q7", "en_data": entry("en")}]),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.json").write_text(json.dumps(entries), encoding="utf-8")
+    assert [item.id for item in tree_items(source(tmp_path))] == ["negotiation-3-en"]
+    assert [question.id for question in ability_questions(source(tmp_path))] == ["q7-en"]
+
+
+def test_an_ability_file_under_any_name_gives_the_questions(tmp_path, source):
+    (tmp_path / "en_questions.json").write_text(json.dumps([entry("en")]), encoding="utf-8")
+    assert [question.id for question in ability_questions(source(tmp_path))] == ["0-en"]
+    with pytest.raises(DataError, match=r"no world tree in this folder.*data fetch socialeval"):
         list(tree_items(source(tmp_path)))

@@ -14,6 +14,7 @@ from sociometer.instruments.socialeval.lint import (
     pair_twins,
     reachable,
 )
+from sociometer.instruments.socialeval.worldtree import Question
 
 
 def kinds(tree):
@@ -47,6 +48,7 @@ def test_bundled_trees_have_no_findings(bundled):
         (lambda at: (at(0, 1, 2), at(1, goal=1), at(2, goal=0)), "no-success", None),
         (lambda at: (at(0, 1, 1), at(1, goal=2), at(1, goal=0)), "duplicate-node", 1),
         (lambda at: (at(0, 1, 1), changed(at(1, goal=2), lost_join="3")), "lost-join", 1),
+        (lambda at: (at(0, 1, 2), at(1, goal=2), changed(at(2, kind="choice"), lost_join="3")), "lost-join", 2),
     ],
 )
 def test_a_fault_of_the_structure_is_found_at_its_node(draw, at, nodes, kind, node):
@@ -61,6 +63,7 @@ def test_a_fault_of_the_structure_is_found_at_its_node(draw, at, nodes, kind, no
         ({"distractors": ()}, "choice-without-distractors"),
         ({"text": "（1，-1，0）"}, "choice-without-words"),
         ({"abilities": ()}, "ability-missing"),
+        ({"question": Question("who?", ("persuasive skill",), ("#skill#Persuasive Skill",))}, "mark-in-question"),
         ({"abilities": ("Persuasive Skil",)}, "ability-spelling"),
         ({"abilities": ("charm",)}, "ability-unknown"),
         ({"abilities": ("teamwork skill",)}, "ability-differs-from-question"),
@@ -71,6 +74,16 @@ def test_a_fault_of_a_choice_is_found(draw, at, fields, kind):
     found = [finding for finding in lint_tree(tree) if finding.kind == kind]
     assert [finding.node for finding in found] == [0]
     assert "choice 1" in found[0].detail
+
+
+def test_a_choice_node_that_marks_a_join_is_not_called_empty(draw, at):
+    tree = draw(at(0, 1, 2), at(1, goal=2), changed(at(2, kind="choice"), lost_join="3"))
+    assert kinds(tree) == {"lost-join"}
+
+
+def test_a_choice_node_with_a_mark_and_choices_is_sound(draw, at):
+    tree = draw(at(0, 1, 2), at(1, goal=2), changed(at(2, 1, 3), lost_join="3"), at(3, goal=0))
+    assert not kinds(tree)
 
 
 def test_a_situation_choice_needs_no_ability_and_no_distractors(draw, at):
@@ -139,9 +152,10 @@ def test_findings_on_the_official_files_are_those_the_readme_lists(official):
         "choice-node-without-choices": 3,
         "choice-without-words": 20,
         "ability-missing": 51,
-        "ability-spelling": 116,
-        "ability-unknown": 4,
-        "ability-differs-from-question": 98,
+        "mark-in-question": 44,
+        "ability-spelling": 118,
+        "ability-unknown": 2,
+        "ability-differs-from-question": 76,
         "twin-shape": 9,
     }
     assert set(counts) <= set(MEANINGS)

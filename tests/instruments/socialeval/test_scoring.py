@@ -108,8 +108,59 @@ def test_prosocial_preference_stands_beside_peoples(forked):
     welch = stats.ttest_ind([1] * 9 + [0] * 3, [1] * 2 + [0] * 8, equal_var=False).confidence_interval()
     assert (gap.interval.low, gap.interval.high) == pytest.approx((welch.low, welch.high), rel=1e-12)
     table = next(table for table in summary.tables if table.name == "prosocial")
-    assert table.rows[0][1:] == (0.55, f"{gap.interval.low:.3f} to {gap.interval.high:.3f}", 0.136)
+    bounds = f"{gap.interval.low:.3f} to {gap.interval.high:.3f}"
+    assert table.rows[0][1:] == (gap.value, bounds, 0.0, 0.0, 0.136)
     assert summary.measure("prosocial_loss").value == pytest.approx((3 + 8) / 22)
+
+
+def test_the_gap_stands_beside_the_random_walks_and_in_shares_of_what_is_attainable(draw, at):
+    """Twelve easy prosocial trees (random 1/2, best 1), ten antisocial ones (random 1/4), two of them hopeless."""
+
+    def walks():
+        for n in range(12):
+            item = item_of(draw(at(0, 1, 2), at(1, goal=2), at(2, goal=0), orientation="assistance", name=f"a{n}"))
+            yield item, walk(step(0, 0), last=1, level=2) if n < 9 else walk(step(0, 1), last=2, level=0)
+        for n in range(10):
+            nodes = at(0, 1, 2, 2, 2), at(1, goal=2 if n < 8 else 1), at(2, goal=0)
+            item = item_of(draw(*nodes, orientation="conflict", name=f"c{n}"))
+            yield item, walk(step(0, 0), last=1, level=2) if n < 4 else walk(step(0, 1), last=2, level=0)
+
+    summary = scoring.summarise_walks(run_of(scoring.score_walk, list(walks())))
+    assert summary.measure("prosocial_gap", language="en").value == pytest.approx(0.75 - 0.4)
+    assert summary.measure("prosocial_gap_random", language="en").value == pytest.approx(0.5 - 0.8 * 0.25)
+    assert summary.measure("prosocial_gap_best", language="en").value == pytest.approx(1 - 0.8)
+    share = summary.measure("prosocial_gap_attainable", language="en")
+    assert share.value == pytest.approx((0.75 - 0.5) / (1 - 0.5) - (0.4 - 0.2) / (0.8 - 0.2))
+    first = [(hit - 0.5) / 0.5 for hit in [1] * 9 + [0] * 3]
+    second = [(hit - lot) / 0.6 for hit, lot in zip([1] * 4 + [0] * 6, [0.25] * 8 + [0, 0], strict=True)]
+    welch = stats.ttest_ind(first, second, equal_var=False).confidence_interval()
+    assert (share.interval.low, share.interval.high) == pytest.approx((welch.low, welch.high), rel=1e-9)
+    rows = {row[0]: row for row in next(table for table in summary.tables if table.name == "prosocial").rows}
+    assert rows["prosocial − antisocial rate, en"][3:] == pytest.approx((0.3, 0.2, 0.099))
+    assert rows["the same in shares of what is attainable, en"][3:5] == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("policy", ["random", "best"])
+def test_a_random_and_a_perfect_subject_have_no_gap_in_shares_of_what_is_attainable(draw, at, policy):
+    pairs = []
+    for n in range(10):
+        easy = item_of(draw(at(0, 1, 2), at(1, goal=2), at(2, goal=0), orientation="assistance", name=f"a{n}"))
+        hard = item_of(draw(at(0, 1, 2, 2, 2), at(1, goal=2), at(2, goal=0), orientation="conflict", name=f"c{n}"))
+        for item, ways in ((easy, 2), (hard, 4)):
+            taken = range(ways) if policy == "random" else [0]
+            pairs += [(item, walk(step(0, i), last=2 if i else 1, level=0 if i else 2)) for i in taken]
+    summary = scoring.summarise_walks(run_of(scoring.score_walk, pairs))
+    assert summary.measure("prosocial_gap_attainable", language="en").value == pytest.approx(0)
+    plain = summary.measure("prosocial_gap", language="en").value
+    assert plain == pytest.approx(summary.measure(f"prosocial_gap_{policy}", language="en").value)
+
+
+def test_exact_values_are_not_rounded_in_tables(draw, at):
+    tree = draw(at(0, 1, 2, 2), at(1, goal=2), at(2, goal=0))
+    summary = scoring.summarise_walks(run_of(scoring.score_walk, [(item_of(tree), walk(step(0, 0), last=1, level=2))]))
+    for name, column in (("goals", "random walk (exact)"), ("trees", "random walk (exact)")):
+        table = next(table for table in summary.tables if table.name == name)
+        assert table.rows[0][table.columns.index(column)] == 1 / 3
 
 
 def test_departures_name_the_ability_of_the_better_choice(forked):
@@ -143,7 +194,7 @@ def test_languages_are_compared_over_pairs_of_trees(forked):
     pairs += many_trees(forked, 12, "altruism", "zh", lambda n: n < 8)
     table = next(t for t in scoring.summarise_walks(run_of(scoring.score_walk, pairs)).tables if t.name == "languages")
     trees, english, chinese, differing, _, p_value, effect = table.rows[0]
-    assert (trees, english, chinese, differing, effect) == (12, 0.0, 0.6667, 8, 1.0)
+    assert (trees, english, chinese, differing, effect) == (12, 0.0, pytest.approx(2 / 3), 8, 1.0)
     assert p_value < 0.01
 
 

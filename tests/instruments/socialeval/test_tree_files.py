@@ -7,6 +7,7 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.socialeval.items import BUNDLED
+from sociometer.instruments.socialeval.lint import lint_tree
 from sociometer.instruments.socialeval.tree_files import (
     guess_language,
     is_tree_file,
@@ -130,3 +131,49 @@ def test_untidy_fields_of_the_release_are_read():
     asked = question({"question": ["#question# How?", " #skill#Decision-Making skill"], "skill": []})
     assert (asked.text, asked.abilities) == ("How?", ("Decision-Making skill",))
     assert guess_language({"scenario": "夜市", "interactive_plot": []}) == "zh"
+
+
+@pytest.mark.parametrize(
+    ("strings", "skill", "text", "abilities"),
+    [
+        (["#question#How can he stay?    #skill#Capacity for Trust"], [], "How can he stay?", ("Capacity for Trust",)),
+        (["#question# How? #skill# Task Management"], ["Time Management"], "How?", ("Time Management",)),
+        (["#question#How?\r", "#state#(1，-1，1)\r"], ["Stress Regulation"], "How?", ("Stress Regulation",)),
+        (["#question#How?", "##skill#Conversational Skill"], [], "How?", ("Conversational Skill",)),
+        (["#question#How?", "Processing Skill"], ["Information "], "How?", ("Information Processing Skill",)),
+        (["#question#他怎么说", "的想法？"], ["expressive skill"], "他怎么说 的想法？", ("expressive skill",)),
+        ("Which?", "Task Management", "Which?", ("Task Management",)),
+    ],
+)
+def test_an_authors_note_is_no_part_of_the_question(strings, skill, text, abilities):
+    asked = question({"question": strings, "skill": skill})
+    assert (asked.text, asked.abilities) == (text, abilities)
+    assert not any(mark.strip("# ") in asked.text for mark in asked.marks)
+
+
+def test_no_official_question_shows_a_note(official):
+    asked = [c.question for tree in official for node in tree.nodes for c in node.choices if c.question]
+    assert not [question.text for question in asked if "#" in question.text or question.text.endswith("Skill")]
+    assert sum("skill#" in mark for question in asked for mark in question.marks) == 34
+    assert sum("state#" in mark for question in asked for mark in question.marks) == 6
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"role": "fork-join: 8", "content": ""},
+        {"role": "Fork-join：8", "content": "x"},
+        {"role": "description", "content": "fork-join: 8"},
+    ],
+)
+@pytest.mark.parametrize("kind", ["choice", "ending"])
+def test_a_fork_join_mark_is_read_in_choice_nodes_and_endings_and_is_no_line(entry, kind):
+    broken = document()
+    node = broken["interactive_plot"][1]
+    node.update(type=kind, choices=[], dialog=[{"role": "Uncle Hsu", "content": "Well."}, entry])
+    tree = tree_from(broken, source="x.json", twin="x", language="en")
+    marked = tree.by_id()[node["cid"]]
+    assert (marked.lost_join, [line.text for line in marked.lines]) == ("8", ["Well."])
+    found = {finding.kind for finding in lint_tree(tree) if finding.node == node["cid"]}
+    assert "lost-join" in found
+    assert "choice-node-without-choices" not in found

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments._template import figures, items, play, scoring
@@ -18,7 +19,7 @@ INSTRUMENT = Instrument(
             items=items.questions,
             play=play.ask_question,
             score=scoring.score,
-            summarise=scoring.summarise,
+            summarise=with_calibration(scoring.summarise),
             first_replies=ChoiceAnswer.first_replies,
         ),
     ],

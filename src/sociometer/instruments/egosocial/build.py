@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.measures import grouped_measures
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score, Source
+from sociometer.instruments.egosocial.play import Picks
+from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted
 from sociometer.instruments.egosocial.tombench.orders import Order, orders
@@ -22,6 +24,7 @@ COLUMNS = (
     "first-person question", "options", "first-person options", "right option",
 )  # fmt: skip
 """`verdict` is for people: yes or no. They may also correct the three first-person columns."""
+ANSWER_CHANGED = "the solver's answer changed"
 _NEXT_STEP = "Fill in the sheet that 'sociometer build egosocial' wrote."
 
 
@@ -80,6 +83,57 @@ def review_sheet(drafts: Iterable[Draft]) -> str:
             )
         )
     return write_sheet(COLUMNS, rows, guard_formulas=True)
+
+
+def both_tellings(drafts: Iterable[Draft]) -> Iterator[Scene]:
+    """Both versions of each conversion that passed every check, for a solver to answer."""
+    for draft in drafts:
+        order, first = draft.order, draft.conversion.first
+        if first is not None and not draft.conversion.failed:
+            third = order.third
+            tellings = (
+                Telling("third", third.story, third.question, third.options, order.answer),
+                Telling("first", first.story, first.question, first.options, order.answer),
+            )
+            facets = {"measures": order.measures}
+            yield Scene(
+                id=order.id,
+                cluster=order.cluster,
+                tellings=tellings,
+                facets=facets,
+                language=order.language,
+                ego=order.ego,
+            )
+
+
+def changed_answer(outcome: Picks) -> bool:
+    """Whether the solver gave the two versions different answers; an unreadable reply decides nothing."""
+    third, first = outcome.of("third"), outcome.of("first")
+    if third is None or first is None or third.picked is None or first.picked is None:
+        return False
+    return third.picked != first.picked
+
+
+def score_solved(item: Scene, outcome: Picks) -> Score:
+    """Whether the solver's answer is the same for both versions."""
+    unread = sum(pick.picked is None for pick in outcome.picks)
+    return Score(values={"same_answer": float(not changed_answer(outcome))}, facets=item.facets, unreadable=unread)
+
+
+def summarise_solved(run: RunView[Scene, Picks]) -> Summary:
+    """The share of conversions that keep the solver's answer."""
+    return Summary(grouped_measures(run, "same_answer", by=["measures"]))
+
+
+def with_findings(drafts: Iterable[Draft], solved: RunView[Scene, Picks]) -> list[Draft]:
+    """The drafts, with a finding on each whose conversion changed the solver's answer."""
+    changed = {item.id for item, outcome, _ in solved.scored() if changed_answer(outcome)}
+    return [
+        Draft(draft.order, structs.replace(draft.conversion, failed=(*draft.conversion.failed, ANSWER_CHANGED)))
+        if draft.order.id in changed
+        else draft
+        for draft in drafts
+    ]
 
 
 class Verdict(Struct, frozen=True):

@@ -4,13 +4,23 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.egosocial import items
-from sociometer.instruments.egosocial.build import accepted, drafts_of, json_lines, read_sheet, review_sheet
+from sociometer.instruments.egosocial import controls, items, released
+from sociometer.instruments.egosocial.build import (
+    accepted,
+    both_tellings,
+    drafts_of,
+    json_lines,
+    read_sheet,
+    review_sheet,
+    with_findings,
+)
+from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
+from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.agreement import agreement_table, disagreements
@@ -18,7 +28,7 @@ from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.sheets import write_sheet
 
-__all__ = ["babysitting", "build", "characters", "grade", "lint", "train"]
+__all__ = ["babysitting", "build", "characters", "grade", "lint", "probe", "train"]
 
 
 def build(context: CommandContext, options: Settings) -> Result:
@@ -26,6 +36,9 @@ def build(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("out"))
     run = context.play("convert")
     drafts = drafts_of(run.view("convert"))
+    scenes = list(both_tellings(drafts)) if options.flag("check-answers") else []
+    if scenes:
+        drafts = with_findings(drafts, context.play("solve", items=scenes).view("solve"))
     verdicts = read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
     usable = list(accepted(drafts, verdicts))
     sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
@@ -33,6 +46,7 @@ def build(context: CommandContext, options: Settings) -> Result:
     counts = (
         ("converted", len(drafts)),
         ("passed every check", sum(not draft.conversion.failed for draft in drafts)),
+        *([("answered by the solver", len(scenes))] if scenes else []),
         ("judged by people", len(verdicts)),
         ("written", len(usable)),
     )
@@ -54,6 +68,19 @@ def _sheet_given(options: Settings) -> Path:
     return path
 
 
+def probe(context: CommandContext, options: Settings) -> Result:
+    """Plays fresh stories with all matched controls for every subject, and compares the tellings in pairs."""
+    if not context.subjects:
+        raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
+    context.expect(len(context.subjects))
+    runs = []
+    for subject in context.subjects:
+        run = context.play("generated", subject=subject, settings={"perspective": "controls"})
+        runs.append((run.subject, run.view("generated")))
+    contrasts = controls.contrast_table(runs)
+    return Result((controls.accuracy_table(runs), contrasts), finding=controls.finding(contrasts))
+
+
 def lint(context: CommandContext, options: Settings) -> Result:
     """Checks the bundled and generated scenes, and the official ToMi file if it is available."""
     source = context.source()
@@ -61,6 +88,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
         "generated": list(items.generated(source)),
         "counterfactual": list(items.counterfactual(source)),
         "newworld": list(items.newworld(source)),
+        "customs": list(items.customs(source)),
     }
     archive = source.find(items.TOMI)
     if archive is not None:
@@ -76,8 +104,23 @@ def lint(context: CommandContext, options: Settings) -> Result:
             wrote.append(
                 context.write(Path(options.text("out")), write_sheet(table.columns, table.rows, guard_formulas=True))
             )
+    if (games := source.find(released.GAME_PROCESS)) is not None:
+        tables.append(_released_games(released.read_games(games)))
     finding = f"{sum(map(len, scenes.values()))} scenes, {len(faults) or 'no'} faults."
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)
+
+
+def _released_games(games: Iterable[released.ReleasedGame]) -> Table:
+    """How much of what real models wrote in the released blackjack games the reader of beliefs can read."""
+    counts: Counter[str] = Counter()
+    for game in games:
+        counts["games"] += 1
+        for turn in game.dialogue:
+            said = read_statement(turn.assistant)
+            counts["decisions"] += 1
+            counts["both beliefs read"] += bool(said.self_belief and said.external_belief)
+            counts["move read"] += said.action in MOVES
+    return Table("released-games", "Released blackjack games", ("what", "count"), tuple(counts.items()))
 
 
 def _faults(scenes: list[Scene]) -> Iterable[str]:

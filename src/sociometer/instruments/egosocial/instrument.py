@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from sociometer.analysis.calibration import with_calibration
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Source, Task
-from sociometer.instruments.egosocial import build, figures, items, play, scoring
+from sociometer.instruments.egosocial import build, figures, items, play, scoring, suite
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
@@ -25,8 +26,8 @@ def scenes(
 ) -> Task[Scene, Picks]:
     """A static scenario: scenes from one source, each told and asked in turn, with a summary of its own."""
     return Task(
-        name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score, summarise=summarise,
-        first_replies=Picks.first_replies,
+        name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score,
+        summarise=with_calibration(summarise), first_replies=Picks.first_replies,
     )  # fmt: skip
 
 
@@ -37,8 +38,10 @@ INSTRUMENT = Instrument(
         scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
         scenes("newworld", items.newworld, scoring.summarise_world),
+        scenes("customs", items.customs, scoring.summarise_customs),
         scenes("tomi", items.tomi, scoring.summarise_tomi),
         scenes("tombench", items.tombench, scoring.summarise_tombench),
+        scenes("socialfirst", items.socialfirst, scoring.summarise_socialfirst),
         scenes("counterfactual-official", items.counterfactual_official, scoring.summarise_official),
         # A builder puts ToMBench in the first person.
         Task(
@@ -49,6 +52,15 @@ INSTRUMENT = Instrument(
             play=convert.convert,
             score=build.score,
             summarise=build.summarise,
+        ),
+        # A solver answers both versions of each conversion.
+        Task(
+            "solve",
+            Scene,
+            Picks,
+            play=play.ask_solver,
+            score=build.score_solved,
+            summarise=build.summarise_solved,
         ),
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
         Task(
@@ -85,4 +97,5 @@ INSTRUMENT = Instrument(
     figures=figures.figures,
     beside=figures.beside,
     reproduce=reproduce.rows,
+    paper_tables=suite.tables,
 )

@@ -5,20 +5,21 @@ from pathlib import Path
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Source
+from sociometer.instruments.egosocial.released import COUNTERFACT, SOCIALFIRST, first_person_scenes
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.generate import Difficulty
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
+from sociometer.instruments.egosocial.stories.pairs import Choices, generated_scenes, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.characters import role_of
 from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
 from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_folder
 from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
+from sociometer.instruments.egosocial.worlds.customs import custom_scenes
 from sociometer.instruments.egosocial.worlds.newworld import world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"
-COUNTERFACT = "egosocialarena/counterfact.jsonl"
 
 
 def tomi(source: Source) -> Iterator[Scene]:
@@ -41,7 +42,10 @@ def generated(source: Source) -> Iterator[Scene]:
         )
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    return generated_scenes(source.seed, settings.whole("stories"), level, settings.text("account"))
+    choices = Choices(
+        settings.text("account"), settings.text("language"), controls=settings.text("perspective") == "controls"
+    )
+    return generated_scenes(source.seed, settings.whole("stories"), level, settings.texts("tier"), choices)
 
 
 def counterfactual(source: Source) -> Iterator[Scene]:
@@ -54,19 +58,28 @@ def counterfactual_official(source: Source) -> Iterator[Scene]:
     return official_scenes(source.path(COUNTERFACT))
 
 
+def socialfirst(source: Source) -> Iterator[Scene]:
+    """The authors' first-person ToMBench file."""
+    return first_person_scenes(source.path(SOCIALFIRST))
+
+
+def customs(source: Source) -> Iterator[Scene]:
+    """Customs to be inferred from scenes, from the run's seed."""
+    return custom_scenes(source.seed, source.settings.whole("societies"), source.settings.text("language"))
+
+
 def newworld(source: Source) -> Iterator[Scene]:
     """Our stories of new worlds."""
     return world_scenes()
 
 
 def tombench(source: Source) -> Iterator[Scene]:
-    """ToMBench in one language: in the third person, and in the first person where a conversion exists.
+    """ToMBench in one language: what is converted, in both persons; with `--perspective third` all of it in the third.
 
-    Without `--converted FILE` the conversions that come with Sociometer are used. With `--perspective first` only what
-    is converted is asked.
+    Without `--converted FILE` the conversions that come with Sociometer are used.
     """
     language = source.settings.text("language")
-    first_only = source.settings.text("perspective") == "first"
+    everything = source.settings.text("perspective") == "third"
     questions = list(read_folder(source.path(TOMBENCH)))
     given = source.settings.text("converted")
     converted = _conversions(given, language) if given else _shipped(questions, language)
@@ -78,7 +91,7 @@ def tombench(source: Source) -> Iterator[Scene]:
             source.settings.text("converted"),
         )
     for question in questions:
-        if not first_only or question.id in converted:
+        if everything or question.id in converted:
             yield _tombench_scene(question, language, converted.get(question.id))
 
 

@@ -6,7 +6,7 @@ from sociometer.core.answer_format import Choice
 from sociometer.core.conversation import Message, Sampling, system, user
 from sociometer.core.reply_kind import Asked
 from sociometer.core.task import Session
-from sociometer.elicit import Vote, answer_line, ask_choice, render_options, with_room
+from sociometer.elicit import Chances, Vote, answer_line, ask_choice, render_options, with_room
 from sociometer.instruments.egosocial.scene import Scene, Telling
 
 SAMPLING = Sampling(temperature=0, max_tokens=200)
@@ -19,11 +19,13 @@ class Pick(Struct, frozen=True, omit_defaults=True):
     picked: int | None
     rule: str
     asked: Asked = Asked()
+    chances: Chances | None = None
+    """The probabilities that it was read from; None where a reply was read."""
 
     @property
     def vote(self) -> Vote:
         """The pick as a vote in the order of the options."""
-        return Vote((), self.picked, self.rule, self.asked)
+        return Vote((), self.picked, self.rule, self.asked, chances=self.chances)
 
 
 class Picks(Struct, frozen=True):
@@ -40,25 +42,34 @@ class Picks(Struct, frozen=True):
         return Picks(tuple(structs.replace(pick, picked=pick.vote.first.picked) for pick in self.picks))
 
 
+async def ask_solver(item: Scene, session: Session) -> Picks:
+    """Asks the solver every telling of a scene."""
+    return Picks(tuple([await _pick(item, telling, session, "solver") for telling in item.tellings]))
+
+
 async def ask_scene(item: Scene, session: Session) -> Picks:
     """Asks every telling that the setting `perspective` selects."""
     wanted = session.settings.text("perspective")
-    asked = [telling for telling in item.tellings if wanted == "both" or telling.name not in ("third", "first")]
+    every = wanted in ("both", "controls")
+    asked = [telling for telling in item.tellings if every or telling.name not in ("third", "first")]
     asked += [telling for telling in item.tellings if wanted == telling.name]
     return Picks(tuple([await _pick(item, telling, session) for telling in asked]))
 
 
-async def _pick(item: Scene, telling: Telling, session: Session) -> Pick:
+async def _pick(item: Scene, telling: Telling, session: Session, role: str = "subject") -> Pick:
     prompts, language = session.prompts, item.language
 
     def messages(choice: Choice) -> list[Message]:
         texts = {"story": telling.story, "question": telling.question, "options": render_options(choice)}
         texts["how"] = answer_line(session, language)
-        opening = prompts.render(f"system_{telling.name}", language)
+        for part in ("rules", "hint"):
+            if name := getattr(telling, part):
+                texts[part] = prompts.render(name, language, person=item.ego)
+        opening = prompts.render(telling.system or f"system_{telling.name}", language, person=item.ego)
         return [system(opening), user(prompts.render(telling.prompt, language, **texts))]
 
     vote = await ask_choice(
-        session, messages, telling.options, key=telling.answer, sampling=with_room(session, SAMPLING),
-        language=language, telling=telling.name,
+        session, messages, telling.options, key=telling.answer, role=role,
+        sampling=with_room(session, SAMPLING), language=language, telling=telling.name,
     )  # fmt: skip
-    return Pick(telling.name, vote.picked, vote.rule, vote.asked)
+    return Pick(telling.name, vote.picked, vote.rule, vote.asked, vote.chances)

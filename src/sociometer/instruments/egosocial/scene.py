@@ -12,7 +12,8 @@ class Telling(Struct, frozen=True):
     """One way of putting a scene: what is told, what is asked, and which option is right.
 
     `official` is the released key where there is one of its own; `home` is the option that this world would give;
-    `prompt` names the file that puts story, question and options together.
+    `prompt` names the file that puts story, question and options together; `rules` and `hint` name the files of what
+    holds in the story and of what to answer from; `system` names the system message (empty: that of the telling).
     """
 
     name: str
@@ -23,6 +24,9 @@ class Telling(Struct, frozen=True):
     official: int | None = None
     home: int | None = None
     prompt: str = "question"
+    rules: str = ""
+    hint: str = ""
+    system: str = ""
 
 
 class Scene(Item, frozen=True, kw_only=True):
@@ -45,3 +49,11 @@ def arranged(options: Sequence[str], answer: str, pair: str) -> tuple[tuple[str,
     """The options in the pair's order, with the position of the answer."""
     shown = tuple(options[index] for index in option_order(pair, len(options)))
     return shown, shown.index(answer)
+
+
+def arranged_at(options: Sequence[str], answer: str, place: int, pair: str) -> tuple[tuple[str, ...], int]:
+    """The options with the answer at a place (counted round), the others in an order that depends on the pair's id."""
+    others = [option for option in options if option != answer]
+    random.Random(f"options of {pair}").shuffle(others)
+    position = place % len(options)
+    return (*others[:position], answer, *others[position:]), position

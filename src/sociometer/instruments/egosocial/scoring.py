@@ -10,13 +10,15 @@ from sociometer.analysis.measures import Observation, grouped_measures, mean_mea
 from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
-from sociometer.core.task import RunView, Score
+from sociometer.core.task import Forecast, RunView, Score
+from sociometer.elicit import forecasts
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
+from sociometer.instruments.egosocial.stories.pairs import CONTROLS
 
 Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
-USUAL_CHANCE = 0.5
+FRESH_FACETS = ("tier", "asked", "evidence", ("tier", "order"), ("tier", "belief"), *STORY_FACETS)
 KEY_NOTE = (
     "The official second-order key assumes knowledge that people in the story cannot have. Accuracies use "
     "the corrected key; those marked 'official' use the released key."
@@ -26,7 +28,7 @@ KEY_NOTE = (
 def score(item: Scene, outcome: Picks) -> Score:
     """Right or wrong for each telling; an unreadable reply is wrong and counted."""
     values: dict[str, float] = {}
-    unreadable = 0
+    unreadable, made = 0, tuple[Forecast, ...]()
     for telling in item.tellings:
         pick = outcome.of(telling.name)
         if pick is None:
@@ -37,25 +39,36 @@ def score(item: Scene, outcome: Picks) -> Score:
             values[f"{telling.name}_official"] = float(pick.picked == telling.official)
         if telling.home is not None:
             values["home"] = float(pick.picked == telling.home)
+        made += forecasts(pick.chances, telling.answer, telling.name)
     replies = count_replies(pick.vote.how for pick in outcome.picks)
-    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies)
+    return Score(values=values, facets=item.facets, unreadable=unreadable, replies=replies, forecasts=made)
 
 
 def summarise_generated(run: Run) -> Summary:
-    """Both persons by order and story type, the paired difference, and what guessing earns at this difficulty."""
-    summary = _summarise_pairs(run, ["first", "third"], STORY_FACETS)
-    chances = [1 / len(item.tellings[0].options) for item, _, _ in run.scored()]
-    chance = sum(chances) / len(chances) if chances else USUAL_CHANCE
-    if abs(chance - USUAL_CHANCE) < 1e-9:
-        return summary
-    note = f"Guessing earns {chance:.1%} at this difficulty, not 50 %."
+    """Both persons by tier, order and story type, the paired difference, and what guessing earns in each tier."""
+    summary = _summarise_pairs(run, ["first", "third"], FRESH_FACETS)
+    controls = [name for name in CONTROLS if any(outcome.of(name) for _, outcome, _ in run.scored())]
+    if len(controls) > len(("third", "first")):
+        more = [measure for name in controls[2:] for measure in _measures(run, name, ["tier"])]
+        summary = msgspec.structs.replace(summary, measures=(*summary.measures, *more))
+    chances = _chances(run)
+    levels = ", ".join(f"{tier} {chance * 100:.1f} %" for tier, chance in chances.items())
+    note = f"Guessing earns, by tier: {levels}."
     measures = tuple(
         msgspec.structs.replace(measure, note=note)
         if measure.name in ("first", "third") and not measure.group
         else measure
         for measure in summary.measures
     )
-    return msgspec.structs.replace(summary, measures=measures, notes=(note,), series={"chance": chance})
+    return msgspec.structs.replace(summary, measures=measures, notes=(note,), series=_chance_series(run))
+
+
+def _chances(run: Run) -> dict[str, float]:
+    """What guessing earns in each tier that was played."""
+    found: dict[str, list[float]] = {}
+    for item, _, _ in run.scored():
+        found.setdefault(item.facets["tier"], []).append(1 / len(item.tellings[0].options))
+    return {tier: sum(values) / len(values) for tier, values in found.items()}
 
 
 def summarise_tomi(run: Run) -> Summary:
@@ -69,7 +82,8 @@ def summarise_tomi(run: Run) -> Summary:
 
 def summarise_tombench(run: Run) -> Summary:
     """Accuracy by ability, test and what is measured; the paired difference where conversions were given."""
-    return _summarise_pairs(run, ["third", "first"], ["ability", "test", "measures", "options"])
+    summary = _summarise_pairs(run, ["third", "first"], ["ability", "test", "measures", "options"])
+    return msgspec.structs.replace(summary, series=_chance_series(run))
 
 
 def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[str, ...]]) -> Summary:
@@ -111,9 +125,25 @@ def summarise_world(run: Run) -> Summary:
     return Summary((*measures, mean_measure("home_among_errors", wrong)))
 
 
+def summarise_customs(run: Run) -> Summary:
+    """Accuracy on customs that nobody states, by tier, and how often the answer follows the real world."""
+    return Summary((*_measures(run, "customs", ["tier", "domain"]), *_measures(run, "home", telling="customs")))
+
+
 def summarise_official(run: Run) -> Summary:
     """Accuracy on the authors' counterfactual file, which has no factual versions."""
     return Summary(tuple(_measures(run, "counterfactual")))
+
+
+def summarise_socialfirst(run: Run) -> Summary:
+    """Accuracy on the authors' first-person ToMBench file by ability; two or four options, so chance is given."""
+    return Summary(tuple(_measures(run, "first", ["ability"])), series=_chance_series(run))
+
+
+def _chance_series(run: Run) -> dict[str, float]:
+    """What guessing earns on the items played, which have different numbers of options."""
+    chances = [1 / len(item.tellings[0].options) for item, _, _ in run.scored()]
+    return {"chance": sum(chances) / len(chances)} if chances else {}
 
 
 def _measures(run: Run, value: str, by: Sequence[str | tuple[str, ...]] = (), telling: str = "") -> Iterator[Measure]:

@@ -103,3 +103,9 @@ class StoredDialogue(Item, frozen=True, kw_only=True):
     subject: str
     scenario: Scenario
     dialogue: Dialogue
+
+    def for_raters(self) -> dict[str, str]:
+        """The dialogue without names and judgements: A is the person, B whoever answers."""
+        names = {"person": "A", "subject": "B"}
+        said = self.dialogue.said(len(self.dialogue.turns))
+        return {"talk": "\n\n".join(f"{names[who]}: {words}" for who, words in said)}

@@ -76,7 +76,7 @@ def _build(context: CommandContext, options: Settings) -> Result:
     wrote = context.write(target, text + "\n")
     return Result(
         tables=tuple(norming_tables(made)),
-        notes=_notes(made, target, options.number("most-missing")),
+        notes=(*_left_out(context, options), *_notes(made, target, options.number("most-missing"))),
         wrote=(wrote,),
         data={"norming": msgspec.to_builtins(made)},
     )
@@ -99,7 +99,8 @@ def _with_runs(
     found = list(people)
     runs = [context.run(reference) for reference in options.texts("run")]
     if options.text("study"):
-        runs += _begun(context.runs_of_study(options.text("study")))
+        left_out = context.excluded_of_study(options.text("study"))
+        runs += [run for run in _begun(context.runs_of_study(options.text("study"))) if run.id not in left_out]
         # Participants may have had forms of their own: the scenarios are those that anybody had.
         everything = (episode.item.scenario for run in runs for episode in run.view(TASK).episodes())
         scenarios = tuple(dict.fromkeys((*scenarios, *everything)))
@@ -116,6 +117,15 @@ def _with_runs(
             )
         found.append(person)
     return scenarios, found
+
+
+def _left_out(context: CommandContext, options: Settings) -> list[str]:
+    """The participants that the rules of their study exclude, with the reasons."""
+    if not options.text("study"):
+        return []
+    found = context.excluded_of_study(options.text("study"))
+    named = "; ".join(f"{context.run(run).revision}, {reason}" for run, reason in found.items())
+    return [f"Excluded by the rules of study {options.text('study')}: {named}."] if found else []
 
 
 def _begun(runs: Sequence[StoredRun]) -> list[StoredRun]:

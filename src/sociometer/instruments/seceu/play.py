@@ -3,7 +3,7 @@
 from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Allocation
-from sociometer.core.conversation import Reply, Sampling, user
+from sociometer.core.conversation import Reply, Sampling, text, user
 from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.task import Session
 from sociometer.elicit import (
@@ -23,6 +23,8 @@ from sociometer.instruments.seceu.items import TOTAL, Scenario
 
 DIRECT = Sampling(temperature=0.1, top_p=1.0, max_tokens=512)
 PROMPTED = Sampling(temperature=0.0, top_p=0.9, max_tokens=2048)
+CONTINUING = Sampling(temperature=0.0, max_tokens=80, stop=("\n",))
+"""The sampling of a base model, which writes one line of points after the text with examples."""
 
 
 class Allocated(Struct, frozen=True, omit_defaults=True):
@@ -70,10 +72,11 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
     order = shuffled(count, session.rng) if session.settings.flag("shuffle") else tuple(range(count))
     options = arrange(item.options, order)
     prompt = session.prompts.render(
-        item.prompting, item.language, story=item.story, options=listed(options, item.language)
-    )
+        "base" if session.base else item.prompting, item.language, story=item.story,
+        options=listed(options, item.language),
+    )  # fmt: skip
     answer_format = Allocation(options, TOTAL, arrange(item.standard, order))
-    sampling = DIRECT if item.prompting.startswith("direct") else PROMPTED
+    sampling = with_room(session, DIRECT if item.prompting.startswith("direct") else PROMPTED)
     problems = _PROBLEMS[item.language]
 
     def read(reply: Reply) -> Reading[tuple[float, ...]]:
@@ -83,9 +86,9 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
         return Reading(reading.values, reading.rule, problem, kind)
 
     answer = await ask(
-        session, "subject", [user(prompt)], answer_format, read,
+        session, "subject", [text(prompt) if session.base else user(prompt)], answer_format, read,
         lambda reading: shared_prompt(session, "again-points", item.language, problem=reading.problem, total=TOTAL),
-        sampling=with_room(session, sampling),
+        sampling=CONTINUING if session.base else sampling,
     )  # fmt: skip
     values, rule = answer.value, answer.rule
     if values is None:

@@ -39,6 +39,10 @@ class WrongAnswer(Item, frozen=True, kw_only=True):
     right: str
     picked: str
 
+    def for_raters(self) -> dict[str, str]:
+        """The wrong answer beside the right one, without the name of the subject."""
+        return {"situation": self.situation, "question": self.question, "right": self.right, "B": self.picked}
+
 
 class Verdict(Struct, frozen=True):
     """The judge's cause, or None if its reply was unreadable."""

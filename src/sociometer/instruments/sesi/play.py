@@ -1,7 +1,10 @@
 """The conversation: the condition's words, then one question, in one or several option orders."""
 
+from msgspec import structs
+
 from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Message, Sampling, user
+from sociometer.core.conversation import Message, Sampling, text, user
+from sociometer.core.errors import UsageError
 from sociometer.core.task import Session
 from sociometer.elicit import ChoiceAnswer, answer_line, ask_votes, balanced, render_options, unshuffled, with_room
 from sociometer.instruments.sesi import conditions
@@ -9,6 +12,8 @@ from sociometer.instruments.sesi.items import Question
 
 SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=200, seed=42)
 """The authors' sampling (from their release)."""
+CONTINUING = structs.replace(SAMPLING, max_tokens=16, stop=("\n",))
+"""The sampling of a base model, which writes the letter after the text with examples."""
 
 
 async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
@@ -16,15 +21,19 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
     count, size = session.settings.whole("orders"), len(item.options)
     orders = balanced(size, count, session.rng) if count > 1 else (unshuffled(size),)
     before = condition_words(session)
+    if session.base and before:
+        raise UsageError("--base plays only the control: the text for base models has no place for a condition.")
 
     def messages(choice: Choice) -> list[Message]:
+        if session.base:
+            about = {"situation": item.situation, "question": item.question}
+            return [text(session.prompts.render("base", options=render_options(choice), **about))]
         texts = {"options": render_options(choice), "how": answer_line(session)}
         prompt = session.prompts.render("question", situation=item.situation, question=item.question, **texts)
         return [user(f"{before}\n\n{prompt}" if before else prompt)]
 
-    return await ask_votes(
-        session, messages, item.options, orders, key=item.answer, sampling=with_room(session, SAMPLING)
-    )
+    sampling = CONTINUING if session.base else with_room(session, SAMPLING)
+    return await ask_votes(session, messages, item.options, orders, key=item.answer, sampling=sampling)
 
 
 def condition_words(session: Session) -> str:

@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, draw and build."""
+"""The instrument's own commands: lint, draw, blind and build here, inside in its own folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sociometer.analysis.formatting import number
-from sociometer.core.errors import DataError, UsageError, unknown
+from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import items
+from sociometer.instruments.socialeval.blind_command import blind
 from sociometer.instruments.socialeval.build.assembly import documents
 from sociometer.instruments.socialeval.build.drafts import STAGES, Draft, StageName, read_brief
 from sociometer.instruments.socialeval.build.origins import (
@@ -40,11 +41,14 @@ from sociometer.instruments.socialeval.build.stages import (
     wrong_parts,
 )
 from sociometer.instruments.socialeval.drawing import draw_tree, page
+from sociometer.instruments.socialeval.inside.command import inside as inside
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
+
+__all__ = ["blind", "build", "draw", "lint"]
 
 _NAMED = 6
 
@@ -52,7 +56,7 @@ _NAMED = 6
 def lint(context: CommandContext, options: Settings) -> Result:
     """Every finding with file and node, and a count by kind; the exit code is 1 if there are any."""
     files = options.texts("files")
-    trees = _given_trees(files) if files else items.trees(context.source())
+    trees = items.given_trees(files) if files else items.trees(context.source())
     wanted = options.texts("kind")
     for kind in wanted:
         if kind not in MEANINGS:
@@ -73,24 +77,13 @@ def _row(finding: Finding) -> tuple[str, str, int | None, str]:
     return finding.kind, finding.source, finding.node, finding.detail
 
 
-def _given_trees(names: tuple[str, ...]) -> list[Tree]:
-    trees: list[Tree] = []
-    for name in names:
-        path = Path(name)
-        if not path.exists():
-            raise DataError("no such file or folder; give tree files in either released layout", path)
-        files = items.tree_files_in(path) if path.is_dir() else [path]
-        trees += [tree for file in files for tree in read_tree_file(file)]
-    return trees
-
-
 def _values(trees: list[Tree]) -> Table:
     """The exact solution of every tree."""
     rows = []
     for tree in trees:
         solution = solve(tree)
         episodes = sum(bool(node.choices) for node in tree.nodes)
-        rows.append((tree.id, episodes, round(solution.random.full, 4), solution.best_full))
+        rows.append((tree.id, episodes, solution.random.full, solution.best_full))
     columns = ("tree", "episodes", "random walk (exact)", "best possible")
     units = {"random walk (exact)": "share", "best possible": "share"}
     return Table("values", "Exact solution of each tree", columns, tuple(rows), units=units)
@@ -196,12 +189,12 @@ def _work_on(
     problems = wrong_parts(stage, draft)
     if problems:
         return _Step(draft, origins, notes, tuple(problems), f"fix {path} and run the same command again.")
-    missing = missing_parts(stage, draft)
-    accepted = accept(stage, draft, context.play("build", items=missing).view("build")) if missing else None
-    draft = accepted.draft if accepted else draft
+    draft, accepted, stale = _write_missing(context, stage, draft, origins, when_outdated)
     wrote: list[str] = []
     if (accepted or (when_outdated == "rewrite" and old)) and stage_parts(stage, draft):
         wrote.append(context.write(path, stage_text(stage_parts(stage, draft))))
+    if stale:
+        return replace(_outdated(stage, draft, origins), wrote=tuple(wrote))
     now = in_step(stage, draft, origins)
     if now != origins:
         wrote.append(context.write(origins_file(folder), origins_text(now)))
@@ -209,6 +202,27 @@ def _work_on(
         return _refused(context, stage, folder, _Step(draft, now, notes, accepted.problems, "", tuple(wrote)), accepted)
     refused_file(folder, stage).unlink(missing_ok=True)
     return _Step(draft, now, notes, wrote=tuple(wrote))
+
+
+def _write_missing(
+    context: CommandContext, stage: StageName, draft: Draft, origins: Origins, when_outdated: str
+) -> tuple[Draft, Accepted | None, bool]:
+    """Requests the missing parts, in the order in which they need each other.
+
+    The last value says that parts are left whose names have just been translated anew.
+    """
+    accepted: Accepted | None = None
+    written: set[str] = set()
+    while missing := missing_parts(stage, draft):
+        accepted = accept(stage, draft, context.play("build", items=missing).view("build"))
+        draft = accepted.draft
+        written |= {part.key for part in missing}
+        stale = [key for key in outdated(stage, draft, origins) if key not in written]
+        if accepted.problems or (stale and when_outdated == "stop"):
+            return draft, accepted, not accepted.problems
+        if when_outdated == "rewrite":
+            draft = without(stage, draft, stale)
+    return draft, accepted, False
 
 
 def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:

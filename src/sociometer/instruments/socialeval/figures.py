@@ -21,6 +21,8 @@ from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
 from sociometer.instruments.socialeval.findings import PEOPLE_GAP
+from sociometer.instruments.socialeval.inside.figures import inside_figures
+from sociometer.instruments.socialeval.inside.task import stored_views
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
@@ -41,13 +43,17 @@ _LEVELS = (
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     """All figures, by task."""
-    by_task = {name: [run for run in runs if run.task == name] for name in ("goals", "abilities", "utterances")}
+    by_task = {
+        name: [run for run in runs if run.task == name] for name in ("goals", "abilities", "utterances", "inside")
+    }
     found: list[Figure] = []
     if by_task["goals"]:
         found += _goals(by_task["goals"])
     if by_task["abilities"]:
         found += _abilities(by_task["abilities"])
     found += _together(by_task["utterances"])
+    if by_task["inside"]:
+        found += inside_figures(stored_views(by_task["inside"]))
     return found
 
 
@@ -84,22 +90,40 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     ]
     yield Figure("goal-levels", "How the walks ended", chart=stacked_bars(portions, title="share of walks"))
     yield Figure("goals-published", "Goal achieved, compared with the paper", table=_beside_paper(runs))
-    gaps = [
-        dot
-        for run in runs
-        for language in ("zh", "en")
-        if (measure := run.summary.measure("prosocial_gap", language=language)) is not None
-        and (dot := dot_of(_LANGUAGES[language], measure, run.subject)) is not None
-    ]
-    if gaps:
-        lines = [ReferenceLine(f"people, {_LANGUAGES[language]}", value) for language, value in PEOPLE_GAP.items()]
-        yield Figure(
-            "prosocial-gap",
-            "Prosocial preference: prosocial minus antisocial rate",
-            chart=interval_chart(gaps, title="difference of rates", references=lines),
-        )
+    yield from _gaps(runs)
     yield from _scale(runs)
     yield from _together(runs)
+
+
+def _gaps(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """Prosocial preference, as a difference of rates and of shares of what is attainable."""
+    exact = "prosocial_gap_random"
+    lines = [ReferenceLine(f"people, {_LANGUAGES[language]}", value) for language, value in PEOPLE_GAP.items()]
+    lines += [
+        ReferenceLine(f"random walk, {words}", measure.value)
+        for language, words in _LANGUAGES.items()
+        if (measure := runs[0].summary.measure(exact, language=language)) is not None and measure.value is not None
+    ]
+    drawn = (
+        ("prosocial-gap", "Prosocial preference: prosocial minus antisocial rate", "difference of rates", lines),
+        (
+            "prosocial-gap-attainable",
+            "Prosocial preference in shares of what is attainable",
+            "difference of shares; a random walk and the best policy have 0",
+            [ReferenceLine("random walk, best policy", 0.0)],
+        ),
+    )
+    for name, title, axis, references in drawn:
+        measure_name = name.replace("-", "_")
+        dots = [
+            dot
+            for run in runs
+            for language, words in _LANGUAGES.items()
+            if (measure := run.summary.measure(measure_name, language=language)) is not None
+            and (dot := dot_of(words, measure, run.subject)) is not None
+        ]
+        if dots:
+            yield Figure(name, title, chart=interval_chart(dots, title=axis, references=references))
 
 
 def _lines(run: SummarisedRun) -> list[ReferenceLine]:

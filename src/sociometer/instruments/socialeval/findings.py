@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, variance
 from typing import Any
+
+from msgspec import Struct
 
 from sociometer.analysis.contrast import signed_rank
 from sociometer.analysis.distributions import t_quantile
@@ -38,10 +40,6 @@ def find(measures: Iterable[Measure], name: str, **group: str) -> Measure | None
     return next((m for m in measures if m.name == name and m.group == group), None)
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
-
-
 def goal_table(measures: Sequence[Measure]) -> Table:
     """Rates by category and orientation, with the exact random walk and the best possible."""
     groups: list[dict[str, str]] = [{}, {"language": "zh"}, {"language": "en"}]
@@ -59,11 +57,11 @@ def goal_table(measures: Sequence[Measure]) -> Table:
             (
                 ", ".join(group.values()) or "all",
                 achieved.clusters,
-                _rounded(achieved.value),
+                achieved.value,
                 interval_text(achieved.interval),
-                _rounded(partly.value) if partly else None,
-                _rounded(random.value) if random else None,
-                _rounded(best.value) if best else None,
+                partly.value if partly else None,
+                random.value if random else None,
+                best.value if best else None,
             )
         )
     columns = ("group", "trees", "goal achieved", "95 % interval", "partly", "random walk (exact)", "best possible")
@@ -98,26 +96,51 @@ def departure_table(run: RunView[TreeItem, Walk]) -> Table:
     return Table("departures", "Where walks left the best path", ("what", "which", "walks"), tuple(rows))
 
 
-def gap_measures(run: RunView[TreeItem, Walk]) -> list[Measure]:
-    """Prosocial minus antisocial rate for each language, with a Welch interval over trees."""
-    found = []
+def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:
+    """Prosocial minus antisocial rate for each language, with a Welch interval over trees.
+
+    Next to it, the gap of the random walk on the same trees (exact), and the gap of the shares of what is
+    attainable: in each category, (rate - random walk) / (best policy - random walk), which is 0 for a random walk
+    and 1 for the best policy. Trees differ in how hard they are, so the plain gap of a random walk is not zero.
+    """
     for language in ("zh", "en"):
-        rates = {name: _tree_rates(run, language, name) for name in ("prosocial", "antisocial")}
-        first, second = rates["prosocial"], rates["antisocial"]
-        if first and second:
-            value = sum(first) / len(first) - sum(second) / len(second)
-            interval = _welch(first, second)
-            trees = len(first) + len(second)
-            found.append(Measure("prosocial_gap", value, {"language": language}, interval, trees, trees))
-    return found
+        sides = [_tree_rates(run, language, name) for name in ("prosocial", "antisocial")]
+        if not all(sides):
+            continue
+        first, second = ([tree.achieved for tree in side] for side in sides)
+        group, trees = {"language": language}, len(first) + len(second)
+        yield Measure("prosocial_gap", fmean(first) - fmean(second), group, _welch(first, second), trees, trees)
+        lots = [fmean(tree.random for tree in side) for side in sides]
+        best = [fmean(tree.best for tree in side) for side in sides]
+        note = "exact, by solving the trees"
+        yield Measure("prosocial_gap_random", lots[0] - lots[1], group, items=trees, note=note)
+        yield Measure("prosocial_gap_best", best[0] - best[1], group, items=trees, note=note)
+        if all(top > lot for top, lot in zip(best, lots, strict=True)):
+            first, second = (
+                [(tree.achieved - tree.random) / (top - lot) for tree in side]
+                for side, top, lot in zip(sides, best, lots, strict=True)
+            )
+            value = fmean(first) - fmean(second)
+            yield Measure("prosocial_gap_attainable", value, group, _welch(first, second), trees, trees)
 
 
-def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> list[float]:
-    rates: dict[str, list[float]] = {}
+class _TreeRate(Struct, frozen=True):
+    """How often a subject reached the goal of one tree, and the tree's exact values."""
+
+    achieved: float
+    random: float
+    best: float
+
+
+def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> list[_TreeRate]:
+    rates: dict[str, list[dict[str, float]]] = {}
     for item, _, score in run.scored():
         if item.tree.language == language and item.tree.category == category:
-            rates.setdefault(item.id, []).append(score.values["achieved"])
-    return [sum(values) / len(values) for values in rates.values()]
+            rates.setdefault(item.id, []).append(score.values)
+    return [
+        _TreeRate(fmean(walk["achieved"] for walk in walks), walks[0]["random"], walks[0]["best"])
+        for walks in rates.values()
+    ]
 
 
 def _welch(first: list[float], second: list[float]) -> Interval:
@@ -132,19 +155,28 @@ def _welch(first: list[float], second: list[float]) -> Interval:
 
 
 def prosocial_table(measures: Sequence[Measure]) -> Table:
-    """Prosocial preference: the gap compared with people's, and how often a prosocial choice gave up the goal."""
+    """Prosocial preference, next to the random walk's and people's; how often a prosocial choice gave up the goal."""
     rows: list[tuple[Cell, ...]] = []
     for language in ("zh", "en"):
-        gap = find(measures, "prosocial_gap", language=language)
-        if gap is not None and gap.value is not None:
+        gap, lot, best, share = (
+            find(measures, f"prosocial_gap{name}", language=language)
+            for name in ("", "_random", "_best", "_attainable")
+        )
+        if gap is not None and lot is not None and best is not None:
             name = f"prosocial − antisocial rate, {language}"
-            rows.append((name, _rounded(gap.value), interval_text(gap.interval), PEOPLE_GAP[language]))
+            own = (gap.value, interval_text(gap.interval))
+            rows.append((name, *own, lot.value, best.value, PEOPLE_GAP[language]))
+        if share is not None:
+            name = f"the same in shares of what is attainable, {language}"
+            rows.append((name, share.value, interval_text(share.interval), 0.0, 0.0, None))
     for group in ({}, *({"category": name} for name in CATEGORIES)):
         loss = find(measures, "prosocial_loss", **group)
         if loss is not None and loss.value is not None:
             name = f"prosocial choice that gave up the goal, {', '.join(group.values()) or 'all'}"
-            rows.append((name, _rounded(loss.value), interval_text(loss.interval), None))
-    return Table("prosocial", "Prosocial preference", ("what", "value", "95 % interval", "people"), tuple(rows))
+            rows.append((name, loss.value, interval_text(loss.interval), None, None, None))
+    columns = ("what", "value", "95 % interval", "random walk (exact)", "best policy (exact)", "people")
+    note = "attainable: (rate − random walk) / (best policy − random walk) in each category" if rows else ""
+    return Table("prosocial", "Prosocial preference", columns, tuple(rows), note=note)
 
 
 def language_table(run: RunView[TreeItem, Walk]) -> Table:
@@ -162,7 +194,7 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
     if not pairs:
         return Table("languages", title, columns, (), note="no tree was played in both languages")
     english, chinese = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    means = (round(sum(english) / len(pairs), 4), round(sum(chinese) / len(pairs), 4))
+    means = (fmean(english), fmean(chinese))
     differ = sum(one != two for one, two in pairs)
     if differ < FEW_PAIRS:
         row: tuple[Cell, ...] = (len(pairs), *means, differ, None, None, None)
@@ -202,10 +234,7 @@ def tree_series(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
 def tree_table(run: RunView[TreeItem, Walk]) -> Table:
     """The series by tree, as a table."""
     names = ("tree", "walks", "achieved", "random", "best", "regret")
-    rows = tuple(
-        tuple(_rounded(row[name]) if isinstance(row[name], float) else row[name] for name in names)
-        for row in tree_series(run)
-    )
+    rows = tuple(tuple(row[name] for name in names) for row in tree_series(run))
     columns = ("tree", "walks", "goal achieved", "random walk (exact)", "best possible", "mean regret in goal levels")
     return Table("trees", "Results by tree", columns, rows)
 
@@ -220,10 +249,10 @@ def utterance_table(measures: Sequence[Measure]) -> Table:
             rows.append(
                 (
                     group.get("language", "all"),
-                    _rounded(near.value),
-                    _rounded(agrees.value),
+                    near.value,
+                    agrees.value,
                     interval_text(agrees.interval),
-                    _rounded(guess.value),
+                    guess.value,
                 )
             )
     columns = ("language", "similarity to the nearest candidate", "then picks it", "95 % interval", "by guessing")

@@ -3,10 +3,13 @@
 from functools import partial
 from pathlib import Path
 
+from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer, most_votes
 from sociometer.instruments.socialeval import figures, items, play, scoring
 from sociometer.instruments.socialeval.build import parts
+from sociometer.instruments.socialeval.inside import task as inside
+from sociometer.instruments.socialeval.inside import view
 from sociometer.instruments.socialeval.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -30,7 +33,7 @@ INSTRUMENT = Instrument(
             items=items.ability_questions,
             play=play.answer,
             score=scoring.score_answer,
-            summarise=scoring.summarise_answers,
+            summarise=with_calibration(scoring.summarise_answers),
             first_replies=partial(ChoiceAnswer.first_replies, decide=most_votes),
         ),
         # Whether multiple choice reflects generation: the subject speaks first, then chooses.
@@ -52,6 +55,15 @@ INSTRUMENT = Instrument(
             play=parts.write_part,
             score=parts.score_part,
             summarise=parts.summarise_parts,
+        ),
+        # What the command `inside` saw in open weights.
+        Task(
+            "inside",
+            view.LookedAt,
+            view.InsideView,
+            play=inside.look,
+            score=inside.score_view,
+            summarise=inside.summarise_views,
         ),
     ],
     figures=figures.figures,

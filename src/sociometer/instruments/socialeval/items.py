@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -11,14 +12,15 @@ from sociometer.core.errors import DataError
 from sociometer.core.task import Item, Source
 from sociometer.instruments.socialeval.abilities import canonical_all
 from sociometer.instruments.socialeval.lint import is_utterance, pair_twins
-from sociometer.instruments.socialeval.questions import RawQuestion, read_question_file
+from sociometer.instruments.socialeval.questions import RawQuestion, is_question_file, read_question_file
 from sociometer.instruments.socialeval.tree_files import is_tree_file, read_json, read_tree_file
 from sociometer.instruments.socialeval.worldtree import Choice, Line, Node, Person, Tree
 
 BUNDLED = Path(__file__).parent / "data"
 MERGED_TREES = "socialeval/worldtree_data.json"
 MERGED_QUESTIONS = "socialeval/interpersonal_abilities_data.json"
-FIRST_SINGLE = "socialeval/[1,1]_en_example_0.json"
+FOLDERS = ("socialeval", "worldtree_data", "interpersonal_abilities_data", ".")
+"""Where files may be in a data folder: in ours, in those of the release, or in the folder itself."""
 UNMAPPED = "none of the 32 for certain"
 
 
@@ -65,24 +67,53 @@ def wanted(language: str, source: Source) -> bool:
 
 
 def tree_files(source: Source) -> list[Path]:
-    """The files that contain the trees; the merged list replaces all others if it exists."""
+    """The files that contain the trees; the merged list replaces all others if it exists.
+
+    Official trees may be in any folder: the release or a part of it in either layout, or the output of `build`.
+    """
     if not source.official:
         return sorted(BUNDLED.glob("*.json"))
-    merged = source.find(MERGED_TREES)
-    if merged is not None:
+    merged = source.find(MERGED_TREES) or source.find(f"worldtree_data/{Path(MERGED_TREES).name}")
+    if merged is not None and merged.is_file():
         return [merged]
-    folder = source.find("socialeval")
-    if folder is None or not any(folder.glob("*.json")):
-        folder = source.path(FIRST_SINGLE).parent
-    return tree_files_in(folder)
+    for folder in _places(source):
+        found = _files_with(is_tree_file, folder)
+        if found:
+            return found
+    last = source.find("socialeval") or next(iter(source.folders), None)
+    return tree_files_in(last) if last is not None and last.is_dir() else [source.path(MERGED_TREES)]
+
+
+def _places(source: Source) -> Iterator[Path]:
+    return (place for folder in source.folders for name in FOLDERS if (place := folder / name).is_dir())
+
+
+def _files_with(holds: Callable[[Any], bool], folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob("*.json")) if holds(read_json(path))]
 
 
 def tree_files_in(folder: Path) -> list[Path]:
     """The tree files in a folder, by name; an empty folder raises an error."""
-    found = [path for path in sorted(folder.glob("*.json")) if is_tree_file(read_json(path))]
+    found = _files_with(is_tree_file, folder)
     if not found:
-        raise DataError("no world tree in this folder; SocialEval's are .json files with an interactive_plot", folder)
+        raise DataError(
+            "no world tree in this folder; give --data a folder with SocialEval's .json files or the output of "
+            "'build', or run 'sociometer data fetch socialeval'",
+            folder,
+        )
     return found
+
+
+def given_trees(names: tuple[str, ...]) -> list[Tree]:
+    """The trees in files and folders that are named on the command line."""
+    trees: list[Tree] = []
+    for name in names:
+        path = Path(name)
+        if not path.exists():
+            raise DataError("no such file or folder; give tree files in either released layout", path)
+        files = tree_files_in(path) if path.is_dir() else [path]
+        trees += [tree for file in files for tree in read_tree_file(file)]
+    return trees
 
 
 def tree_items(source: Source) -> Iterator[TreeItem]:
@@ -104,11 +135,19 @@ def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
 
 def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
     """The ability questions: from the released ability file if it exists, else from the trees' own choices."""
-    file = source.find(MERGED_QUESTIONS) if source.official else None
-    if file is not None:
-        raw = (question for question in read_question_file(file) if wanted(question.language, source))
-        return (_from_file(question) for question in raw)
-    return _from_trees(trees(source))
+    files = question_files(source) if source.official else []
+    if files:
+        raw = (question for file in files for question in read_question_file(file))
+        return (_from_file(question) for question in raw if wanted(question.language, source))
+    return questions_of(trees(source))
+
+
+def question_files(source: Source) -> list[Path]:
+    """The files of ability questions in the data folder: the merged file, or any that contain such questions."""
+    merged = source.find(MERGED_QUESTIONS)
+    if merged is not None:
+        return [merged]
+    return next((found for folder in _places(source) if (found := _files_with(is_question_file, folder))), [])
 
 
 def _from_file(raw: RawQuestion) -> AbilityQuestion:
@@ -127,7 +166,8 @@ def _from_file(raw: RawQuestion) -> AbilityQuestion:
     )
 
 
-def _from_trees(found: list[Tree]) -> Iterator[AbilityQuestion]:
+def questions_of(found: list[Tree]) -> Iterator[AbilityQuestion]:
+    """The ability questions in the choices of some trees."""
     clusters = clusters_of(found)
     for tree in found:
         stories = story_to(tree)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from sociometer.instruments.socialeval.abilities import ABILITIES, canonical, canonical_all
+from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
 from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_OPEN, Choice, Node, Tree
 
@@ -23,6 +23,7 @@ FindingKind = Literal[
     "choice-node-without-choices",
     "choice-without-distractors",
     "choice-without-words",
+    "mark-in-question",
     "ability-missing",
     "ability-spelling",
     "ability-unknown",
@@ -36,11 +37,12 @@ MEANINGS: dict[FindingKind, str] = {
     "unreachable": "no walk reaches this node",
     "cycle": "a walk can return to this node",
     "ending-without-goal": "an ending has no goal flag",
-    "lost-join": "an ending marks that the story should join another branch",
+    "lost-join": "a node without choices marks that the story should join another branch",
     "no-success": "no walk reaches the full goal",
     "choice-node-without-choices": "a choice node offers nothing",
     "choice-without-distractors": "an ability question lacks its distractors",
     "choice-without-words": "a candidate utterance is a state vector or empty",
+    "mark-in-question": "a question contains a note of its author, such as #skill#, which is removed",
     "ability-missing": "a choice names no ability",
     "ability-spelling": "an ability has a nonstandard spelling with a clear meaning",
     "ability-unknown": "an ability does not clearly match one of the 32",
@@ -142,9 +144,9 @@ def _endings(tree: Tree) -> Iterator[Finding]:
             yield Finding(
                 "ending-without-goal", tree.source, node.id, "counts as not achieved and is reported separately"
             )
-        if node.kind == "ending" and node.lost_join:
+        if node.is_end and node.lost_join:
             yield Finding("lost-join", tree.source, node.id, f"marked fork-join {node.lost_join}")
-        if node.kind != "ending" and not node.choices:
+        elif node.kind != "ending" and not node.choices:
             yield Finding("choice-node-without-choices", tree.source, node.id, "a walk stops here")
     best = solve(tree).best
     if best < GOAL_FULL:
@@ -159,14 +161,16 @@ def _choice(tree: Tree, node: Node, number: int, choice: Choice) -> Iterator[Fin
         return
     if not choice.distractors:
         yield Finding("choice-without-distractors", tree.source, node.id, where)
+    if choice.question is not None and choice.question.marks:
+        yield Finding("mark-in-question", tree.source, node.id, f"{where}: {', '.join(choice.question.marks)}")
     if not choice.abilities:
         yield Finding("ability-missing", tree.source, node.id, where)
     for spelling in choice.abilities:
-        name = canonical(spelling)
-        if name is None:
+        names = canonical_all((spelling,))
+        if not names:
             yield Finding("ability-unknown", tree.source, node.id, f"{where}: {spelling!r}")
-        elif spelling not in ABILITIES and spelling.lower() != name:
-            yield Finding("ability-spelling", tree.source, node.id, f"{where}: {spelling!r} is {name}")
+        elif spelling.lower() not in ABILITIES:
+            yield Finding("ability-spelling", tree.source, node.id, f"{where}: {spelling!r} is {', '.join(names)}")
     if choice.question is not None and _differs(choice):
         asked = ", ".join(canonical_all(choice.question.abilities) or choice.question.abilities) or "none"
         shown = ", ".join(canonical_all(choice.abilities) or choice.abilities) or "none"

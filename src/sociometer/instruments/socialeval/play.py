@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Choice, Free
 from sociometer.core.conversation import Message, Sampling, user
-from sociometer.core.task import Session
+from sociometer.core.task import Session, Source
 from sociometer.elicit import (
     ChoiceAnswer,
     Vote,
@@ -165,7 +165,7 @@ def _shuffles(texts: Sequence[str], count: int, session: Session) -> Iterator[tu
 
 
 def describe(
-    session: Session, prompt: str, language: str, people: Sequence[Person], scene: str, lines: Sequence[Line]
+    session: Session | Source, prompt: str, language: str, people: Sequence[Person], scene: str, lines: Sequence[Line]
 ) -> str:
     """Who is there, what the protagonist wants, and what has been said; the others' secrets stay secret."""
     me, seen = people[0], dict[str, Person]()

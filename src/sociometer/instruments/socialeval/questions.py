@@ -46,6 +46,15 @@ def read_question_file(path: Path) -> Iterator[RawQuestion]:
             yield _read(half, path, position, f"{name}{suffix}-{language}", cluster, language)
 
 
+def is_question_file(document: Any) -> bool:
+    """Whether a document holds ability questions in either layout."""
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return False
+    inner = document[0].get("en_data") or document[0].get("cn_data") or document[0]
+    inner = inner[0] if isinstance(inner, list) and inner else inner
+    return isinstance(inner, dict) and "question" in inner and ("choices" in inner or "choice" in inner)
+
+
 def _tree_of(halves: list[Any], position: int) -> str:
     """The tree of a question, recognised by its protagonist and their goal, because the file does not name it.
 

@@ -12,7 +12,7 @@ from sociometer.analysis.measures import Observations, grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
-from sociometer.elicit import ChoiceAnswer, Vote, vote_counts
+from sociometer.elicit import ChoiceAnswer, Vote, forecasts, vote_counts
 from sociometer.instruments.socialeval import findings
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
@@ -168,6 +168,7 @@ def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
         },
         unreadable=outcome.unreadable,
         replies=vote_counts(outcome.votes),
+        forecasts=forecasts(outcome.votes[0].chances, 0),
     )
 
 

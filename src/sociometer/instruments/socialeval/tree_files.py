@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import DataError
+from sociometer.instruments.socialeval.abilities import completes
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_OPEN,
     Choice,
@@ -29,9 +30,9 @@ NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narra
 MOST_NODES = 500
 """The most nodes a tree may have; the largest released one has 41."""
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
-_FORK = re.compile(r"^fork-join\s*[:：]\s*(\S+)$")
-_MARK = re.compile(r"^\s*#question#\s*")
-_SKILL_MARK = re.compile(r"^\s*#skill#\s*")
+_FORK = re.compile(r"^\s*fork[- ]?join\s*[:：]?\s*(\S+)\s*$", re.IGNORECASE)
+_QUESTION_MARK = re.compile(r"#*question#", re.IGNORECASE)
+_NOTE = re.compile(r"#+(?P<kind>skills?|state)\s*#(?P<text>[^#]*)", re.IGNORECASE)
 _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
 
 
@@ -123,7 +124,7 @@ def _node(raw: Any, source: str, position: int) -> Node:
     if kind not in ("beginning", "choice", "ending"):
         raise DataError(f"node {raw['cid']}: type {kind!r} is not one of beginning, choice, ending", source)
     entries = raw.get("dialog") or []
-    forks = [fork.group(1) for entry in entries if (fork := _FORK.match(str(entry.get("role", ""))))]
+    forks = [fork.group(1) for entry in entries if (fork := _fork(entry))]
     level = raw.get("goal achievement")
     if level is not None and level not in (0, 1, 2):
         raise DataError(f"node {raw['cid']}: goal achievement {level!r} is not one of 0, 1, 2", source)
@@ -142,10 +143,15 @@ def _kind(kind: str) -> Kind:
     return "beginning" if kind == "beginning" else "ending" if kind == "ending" else "choice"
 
 
+def _fork(entry: dict[str, Any]) -> re.Match[str] | None:
+    """The mark that the story should join another branch, in place of a speaker or of the words."""
+    return _FORK.match(str(entry.get("role", ""))) or _FORK.match(text_of(entry.get("content")))
+
+
 def _line(entry: dict[str, Any]) -> Line | None:
     text = text_of(entry.get("content"))
     speaker = str(entry.get("role", "")).strip()
-    if not text or _FORK.match(speaker):
+    if not text or _fork(entry):
         return None
     return Line(speaker="" if speaker.lower() in NARRATORS else speaker, text=text)
 
@@ -169,12 +175,24 @@ def _choice(raw: Any, source: str, node: int) -> Choice:
 
 
 def question(entry: dict[str, Any]) -> Question:
-    """An ability question; an ability misplaced among the question's strings is moved to the abilities."""
+    """An ability question; notes such as #skill# and #state# in its text are removed, and a noted ability is kept.
+
+    Some files have the end of an ability's name ("Skill") as a second string of the question: it is moved to the name.
+    """
     raw = entry.get("question", entry.get("text"))
     texts = [str(text) for text in (raw if isinstance(raw, list) else [raw]) if text]
-    marked = tuple(_SKILL_MARK.sub("", text).strip() for text in texts if _SKILL_MARK.match(text))
-    asked = [_MARK.sub("", text).strip() for text in texts if not _SKILL_MARK.match(text)]
-    return Question(text=" ".join(asked), abilities=names_of(entry.get("skill", entry.get("skills"))) or marked)
+    notes = [note for text in texts for note in _NOTE.finditer(text)]
+    marks = [" ".join(note[0].split()) for note in notes]
+    marked = tuple(note["text"].strip() for note in notes if note["kind"].lower() != "state" and note["text"].strip())
+    names = list(names_of(entry.get("skill", entry.get("skills"))) or marked)
+    asked: list[str] = []
+    for text in (_QUESTION_MARK.sub("", _NOTE.sub("", text)).strip() for text in texts):
+        if asked and names and completes(names[-1], text):
+            names[-1] = f"{names[-1].strip()} {text}"
+            marks.append(text)
+        elif text:
+            asked.append(text)
+    return Question(text=" ".join(asked), abilities=tuple(names), marks=tuple(marks))
 
 
 def person(raw: dict[str, Any]) -> Person:

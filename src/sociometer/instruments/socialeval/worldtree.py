@@ -66,6 +66,8 @@ class Question(msgspec.Struct, frozen=True):
 
     text: str
     abilities: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    """The author's notes that were removed from the text, such as an ability after #skill#."""
 
 
 class Choice(msgspec.Struct, frozen=True):

@@ -18,7 +18,7 @@
       return;
     }
     place.dataset.status = row.status;
-    write(place, "status", row.status).className = `status ${row.status}`;
+    write(place, "status", row.shown).className = `status ${row.status}`;
     write(place, "far", row.planned ? `${row.finished} / ${row.planned}` : String(row.finished));
     for (const name of ["failed", "requests", "tokens", "cost"]) write(place, name, String(row[name]));
     const bar = place.querySelector("progress");

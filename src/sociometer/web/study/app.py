@@ -13,14 +13,16 @@ from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
-from sociometer.web.guard import RateLimit
+from sociometer.web.enter import add_owner
+from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth
 from sociometer.web.serving import Place, Server, application
 from sociometer.web.study.book import StudyBook, book_path, study_lock
 from sociometer.web.study.ending import end_page, stored_page, withdraw
-from sociometer.web.study.pages import BOOK, CARD, CODES, SEATS, STUDY
+from sociometer.web.study.overview import overview_page
+from sociometer.web.study.pages import BOOK, CARD, CODES, SEATS, STORE, STUDY
 from sociometer.web.study.records import Study
 from sociometer.web.study.seats import Seats
-from sociometer.web.study.taking import answer, take_page
+from sociometer.web.study.taking import answer, answer_check, take_page
 from sociometer.web.study.welcome import come_back, join, welcome_page
 
 PORT = 8766
@@ -28,13 +30,21 @@ _ROUND_SECONDS = 60.0
 
 
 def study_application(
-    study: Study, store: Store, book: StudyBook, load: Callable[[str], Instrument]
+    study: Study,
+    store: Store,
+    book: StudyBook,
+    load: Callable[..., Instrument],
+    tokens: OneTimeTokens | None = None,
+    used: Callable[[], None] = lambda: None,
 ) -> web.Application:
-    """The pages of one study."""
-    app = application(book)
+    """The pages of one study; `used` is called each time the owner's token was exchanged for a session."""
+    owners = SessionsInMemory()
+    app = application(SessionsOfBoth(owners, book))
+    add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
     app[STUDY] = study
     app[CARD] = load(study.config.instrument).card
     app[BOOK] = book
+    app[STORE] = store
     app[SEATS] = Seats(store, load, book)
     app[CODES] = RateLimit(10, 60.0, 100)
     app.cleanup_ctx.append(_tidy)
@@ -43,9 +53,11 @@ def study_application(
     app.router.add_post("/join/{secret}/code", come_back)
     app.router.add_get("/take", take_page)
     app.router.add_post("/take", answer)
+    app.router.add_post("/check", answer_check)
     app.router.add_get("/end", end_page)
     app.router.add_get("/stored", stored_page)
     app.router.add_post("/withdraw", withdraw)
+    app.router.add_get("/owner", overview_page)
     return app
 
 
@@ -82,13 +94,13 @@ async def _tidy(app: web.Application) -> AsyncIterator[None]:
 def serve_study(
     store: Path,
     name: str,
-    load: Callable[[str], Instrument],
+    load: Callable[..., Instrument],
     place: Place,
-    tell: Callable[[str], None],
+    tell: Callable[[str, str], None],
     *,
     confirmed: Mapping[str, str],
 ) -> None:
-    """Serves a study until Ctrl-C; `tell` is given the link for participants.
+    """Serves a study until Ctrl-C; `tell` is given the link for participants, and one for the owner that works once.
 
     `confirmed` are the roles that the user named again: keys go to no address, and no function is called, that only a
     file names.
@@ -108,9 +120,15 @@ def serve_study(
     async def main() -> None:
         # One server a study: nobody else may delete or play what this one holds in memory.
         with RunLock(store, study_lock(name)), Store(store) as opened:
-            server = Server(study_application(study, opened, book, load), place)
+            tokens = OneTimeTokens()
+
+            def tell_links() -> None:
+                url = server.address.url
+                tell(f"{url}/join/{study.secret}", f"{url}/enter?token={tokens.make()}")
+
+            server = Server(study_application(study, opened, book, load, tokens, tell_links), place)
             await server.start()
-            tell(f"{server.address.url}/join/{study.secret}")
+            tell_links()
             await asyncio.to_thread(stopped.wait)
             await server.stop()
 

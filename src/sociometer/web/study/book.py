@@ -15,13 +15,11 @@ from msgspec import structs
 
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.store.database import storage_errors
-from sociometer.web.guard import cookie_hash
+from sociometer.web.guard import PARTICIPANT, cookie_hash
 from sociometer.web.study.records import Participant, Study, Timing
 
-PARTICIPANT = "participant"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _CODE_LETTERS, _ID_LETTERS = 12, 6
-_SCHEMA = 1
 _TABLES = """
 CREATE TABLE study (name TEXT PRIMARY KEY, body BLOB NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE participant (
@@ -37,6 +35,14 @@ CREATE TABLE timing (
   question INTEGER NOT NULL, seconds REAL NOT NULL, PRIMARY KEY (participant, question)
 ) WITHOUT ROWID;
 """
+_CHECKS = """
+ALTER TABLE timing ADD COLUMN pattern TEXT NOT NULL DEFAULT '';
+CREATE TABLE attention (
+  participant TEXT NOT NULL REFERENCES participant (id) ON DELETE CASCADE,
+  number INTEGER NOT NULL, passed INTEGER NOT NULL, PRIMARY KEY (participant, number)
+) WITHOUT ROWID;
+"""
+_STEPS = (_TABLES, _CHECKS)
 
 
 def book_path(store: Path) -> Path:
@@ -76,13 +82,14 @@ class StudyBook:
     def _prepare(self) -> None:
         self._file.execute("BEGIN IMMEDIATE")
         present = int(self._file.execute("PRAGMA user_version").fetchone()[0])
-        if present == 0:
-            for statement in _TABLES.split(";"):
+        for step in _STEPS[present:]:
+            for statement in step.split(";"):
                 if statement.strip():
                     self._file.execute(statement)
-            self._file.execute(f"PRAGMA user_version = {_SCHEMA}")
+        if present < len(_STEPS):
+            self._file.execute(f"PRAGMA user_version = {len(_STEPS)}")
         self._file.execute("COMMIT")
-        if present > _SCHEMA:
+        if present > len(_STEPS):
             raise StoreError(f"{self._path}: written by a newer Sociometer; upgrade to read it.")
 
     def close(self) -> None:
@@ -160,7 +167,7 @@ class StudyBook:
 
     def add_timing(self, timing: Timing) -> None:
         """Keeps how long a question took; the first answer to it counts."""
-        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?)", structs.astuple(timing))
+        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?)", structs.astuple(timing))
 
     def timings(self, study: str) -> Iterator[Timing]:
         """The response times of a study."""
@@ -171,6 +178,29 @@ class StudyBook:
                 (study,),
             )
             yield from (Timing(*row) for row in rows)
+
+    def add_check(self, participant: str, number: int, passed: bool) -> None:
+        """Keeps the answer to an attention check; the first one counts."""
+        row = (participant, number, int(passed))
+        self._quickly("INSERT OR IGNORE INTO attention VALUES (?, ?, ?)", row)
+
+    def checks(self, participant: str) -> dict[int, bool]:
+        """The attention checks that a participant has answered, and whether each was right."""
+        with storage_errors(self._path):
+            query = "SELECT number, passed FROM attention WHERE participant = ?"
+            return {number: bool(passed) for number, passed in self._file.execute(query, (participant,))}
+
+    def passed_checks(self, study: str) -> dict[str, dict[int, bool]]:
+        """The attention checks that the participants of a study have answered."""
+        found: dict[str, dict[int, bool]] = {}
+        with storage_errors(self._path):
+            query = (
+                "SELECT attention.* FROM attention JOIN participant ON participant.id = attention.participant"
+                " WHERE study = ?"
+            )
+            for participant, number, passed in self._file.execute(query, (study,)):
+                found.setdefault(participant, {})[number] = bool(passed)
+        return found
 
     def open_session(self, participant: Participant) -> str:
         """A new session; gives its cookie."""

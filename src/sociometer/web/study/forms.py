@@ -82,6 +82,20 @@ def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
             return _text(given, fields_of(wanted)[0])
 
 
+def pattern_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
+    """How a form was filled in: the place of the chosen letter, or the points in their order; empty for all else.
+
+    Options that mean something by themselves, such as the moves of a game, may rightly be the same every time.
+    """
+    match wanted:
+        case Choice(labels=labels, options=options) if labels != options:
+            return given.get("answer", "")
+        case Allocation():
+            return " ".join(f"{_number(given, field):g}" for field in fields_of(wanted))
+        case _:
+            return ""
+
+
 def _text(given: Mapping[str, str], field: Field) -> str:
     said = given.get(field.name, "").replace("\r\n", "\n").strip()
     if not said:

@@ -5,6 +5,7 @@ from typing import Any
 from aiohttp import web
 
 from sociometer.core.card import Card
+from sociometer.store.store import Store
 from sociometer.web.guard import RateLimit, visitor_of
 from sociometer.web.rendering import page
 from sociometer.web.study.book import StudyBook
@@ -15,6 +16,7 @@ from sociometer.web.study.words import words_of
 STUDY = web.AppKey("study", Study)
 CARD = web.AppKey("card", Card)
 BOOK = web.AppKey("book", StudyBook)
+STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
 CODES = web.AppKey("codes", RateLimit)
 KEEP_SECONDS = 90 * 86_400

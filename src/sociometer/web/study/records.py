@@ -7,6 +7,7 @@ from msgspec import Struct
 from sociometer.core.config import RunConfig
 
 Shows = Literal["nothing", "score", "place"]
+Order = Literal["fixed", "random"]
 SUBJECT = "human"
 """The subject of every run of a study; the participant is the revision."""
 
@@ -29,6 +30,14 @@ class Study(Struct, frozen=True):
     """The part of the link that lets people in."""
     withdrawn: int = 0
     """How many participants took their data back; nothing else is kept of them."""
+    order: Order = "fixed"
+    """Whether the items come as in the files, or in a random order of each participant's own."""
+    attention: int = 0
+    """How many attention checks a participant is asked."""
+    most_failed: int = 0
+    """How many of them may fail before the participant is excluded."""
+    fastest_seconds: float = 0.0
+    """Participants with a shorter median response time are excluded; 0 means nobody."""
 
 
 class Participant(Struct, frozen=True):
@@ -47,6 +56,8 @@ class Timing(Struct, frozen=True):
     participant: str
     question: int
     seconds: float
+    pattern: str = ""
+    """How the form was filled in, where the same answer everywhere would show that nobody read the questions."""
 
 
 def run_name(study: str, participant: str) -> str:

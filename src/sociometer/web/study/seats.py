@@ -3,15 +3,17 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from copy import copy
 from random import Random
+from typing import Any
 
 from msgspec import structs
 
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import SociometerError
 from sociometer.core.measure import Summary
-from sociometer.core.task import Instrument
+from sociometer.core.task import Instrument, Source, Task
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.run_search import RunSearch
@@ -41,7 +43,7 @@ class Seat:
 class Seats:
     """The seats of all participants; each is taken when they come and left when they stay away for long."""
 
-    def __init__(self, store: Store, load: Callable[[str], Instrument], book: StudyBook) -> None:
+    def __init__(self, store: Store, load: Callable[..., Instrument], book: StudyBook) -> None:
         self._store, self._load, self._book = store, load, book
         self._seats: dict[str, Seat] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -61,7 +63,9 @@ class Seats:
             return None
         return seat.player.question
 
-    async def give(self, participant: Participant, study: Study, number: int, said: str, seconds: float) -> bool:
+    async def give(
+        self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str = ""
+    ) -> bool:
         """Hands an answer over and waits until it is on disk; False where another question waits by now."""
         seat = await self._seat(participant, study)
         await _either(seat, seconds)
@@ -75,7 +79,7 @@ class Seats:
             await asyncio.sleep(_LOOK_SECONDS)
         if asked is not None:
             took = asyncio.get_running_loop().time() - asked.since
-            self._book.add_timing(Timing(participant.id, number, round(took, 3)))
+            self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern))
         return True
 
     def finished(self, participant: Participant) -> bool:
@@ -150,7 +154,7 @@ class Seats:
         answered = self._store.journal.count_replies(known.id, identity_of(current.id)) if known else 0
         player = FormPlayer(current.id, answered)
         # An engine of its own: engines share their caps over all the runs that they play.
-        engine = Engine(self._store, self._load)
+        engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
         config = self._config(current, study, engine)
         prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
         if known and prepared.record.id != known.id:
@@ -158,6 +162,25 @@ class Seats:
         if not known:
             self._book.set_run(current, prepared.record.id)
         return Seat(prepared.record.id, player, asyncio.create_task(engine.play(prepared)))
+
+    def _shuffling(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
+        """Loads instruments whose items come in an order of the participant's own, each time the same."""
+
+        def load(name: str, *rest: Any) -> Instrument:
+            known = self._load(name, *rest)
+            made = copy(known)
+            made.tasks = {task.name: structs.replace(task, items=mixed(task)) for task in known.tasks.values()}
+            return made
+
+        def mixed(task: Task[Any, Any]) -> Callable[[Source], Iterable[Any]]:
+            def items(source: Source) -> list[Any]:
+                found = list(task.items(source))
+                Random(f"{study.name}/{participant.id}/{task.name}/order").shuffle(found)
+                return found
+
+            return items
+
+        return load
 
     def _config(self, participant: Participant, study: Study, engine: Engine) -> RunConfig:
         """The configuration of a participant's run: the study's, with their own form of it."""

@@ -4,10 +4,11 @@ from aiohttp import web
 
 from sociometer.core.answer_format import Allocation
 from sociometer.core.errors import SociometerError
-from sociometer.web.guard import visitor_of
+from sociometer.web.guard import PARTICIPANT, only, visitor_of
 from sociometer.web.rendering import see_other
-from sociometer.web.study.forms import BadAnswer, fields_of, reply_of
-from sociometer.web.study.pages import SEATS, STUDY, form_of, participant_of, study_page
+from sociometer.web.study.attention import Check, check_due, checks_of
+from sociometer.web.study.forms import BadAnswer, fields_of, pattern_of, reply_of
+from sociometer.web.study.pages import BOOK, SEATS, STUDY, form_of, participant_of, study_page
 from sociometer.web.study.player import Question
 from sociometer.web.study.seats import Paused
 from sociometer.web.study.words import words_of
@@ -16,9 +17,12 @@ WAIT_SECONDS = 6.0
 """How long a request waits for the next question before it shows that somebody is still answering."""
 
 
+@only(PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
     """The question that waits, or the end."""
     question = await _question(request)
+    if (check := _check_due(request)) is not None:
+        return _check_page(request, check)
     if question is not None:
         return _question_page(request, question)
     if request.app[SEATS].finished(participant_of(request)):
@@ -26,6 +30,7 @@ async def take_page(request: web.Request) -> web.StreamResponse:
     return study_page(request, "study_wait.html", visitor=visitor_of(request))
 
 
+@only(PARTICIPANT)
 async def answer(request: web.Request) -> web.StreamResponse:
     """Takes an answer, waits until it is on disk, and goes to the next question."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
@@ -39,8 +44,44 @@ async def answer(request: web.Request) -> web.StreamResponse:
         said = reply_of(question.answer_format, given)
     except BadAnswer as error:
         return _question_page(request, question, error.problem, given)
-    await seats.give(participant, study, question.number, said, WAIT_SECONDS)
+    pattern = pattern_of(question.answer_format, given)
+    await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
     return see_other("/take")
+
+
+@only(PARTICIPANT)
+async def answer_check(request: web.Request) -> web.StreamResponse:
+    """Takes the answer to an attention check that is due."""
+    participant, given, check = participant_of(request), await form_of(request), _check_due(request)
+    if check is None or given.get("number") != str(check.number):
+        return see_other("/take")
+    said = given.get("answer", "")
+    if said not in check.options:
+        return _check_page(request, check, "choose one")
+    request.app[BOOK].add_check(participant.id, check.number, said == check.right)
+    return see_other("/take")
+
+
+def _check_due(request: web.Request) -> Check | None:
+    """The attention check that comes before the next question, where one is due."""
+    study, participant = request.app[STUDY], participant_of(request)
+    if not study.attention:
+        return None
+    done, planned = request.app[SEATS].progress(participant)
+    answered = request.app[BOOK].checks(participant.id)
+    return check_due(checks_of(study, participant.id, planned), answered, done)
+
+
+def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
+    known = words_of(request.app[STUDY].language)
+    return study_page(
+        request,
+        "study_check.html",
+        status=422 if problem else 200,
+        visitor=visitor_of(request),
+        check=check,
+        problem=known[problem] if problem else "",
+    )
 
 
 async def _question(request: web.Request) -> Question | None:

@@ -9,15 +9,15 @@ from aiohttp import web
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
-from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory
+from sociometer.web.enter import add_owner
+from sociometer.web.guard import OneTimeTokens, SessionsInMemory
 from sociometer.web.serving import Place, Server, application, until_stopped
 from sociometer.web.view.desk import DESK, Desk
-from sociometer.web.view.enter import ATTEMPTS, TOKENS, USED, enter, enter_page, front, leave
 from sociometer.web.view.item import item_page
 from sociometer.web.view.live import OPEN_STREAMS, end_streams, run_events
 from sociometer.web.view.pictures import PICTURES, Pictures, beside_picture, figure_picture
 from sociometer.web.view.run import run_page
-from sociometer.web.view.runs import runs_page
+from sociometer.web.view.runs import front, runs_page
 from sociometer.web.view.side_by_side import side_by_side_page, two_transcripts_page
 
 PORT = 8765
@@ -25,18 +25,14 @@ PORT = 8765
 
 def view_application(desk: Desk, tokens: OneTimeTokens, used: Callable[[], None] = lambda: None) -> web.Application:
     """The pages; `used` is called each time a token was exchanged for a session."""
-    app = application(SessionsInMemory())
+    sessions = SessionsInMemory()
+    app = application(sessions)
+    add_owner(app, sessions, tokens, used, "/")
     app[DESK] = desk
-    app[TOKENS] = tokens
-    app[USED] = used
-    app[ATTEMPTS] = RateLimit(10, 60.0, 100)
     app[PICTURES] = Pictures()
     app[OPEN_STREAMS] = set()
     app.on_shutdown.append(end_streams)
     app.router.add_get("/", front)
-    app.router.add_get("/enter", enter_page)
-    app.router.add_post("/enter", enter)
-    app.router.add_post("/leave", leave)
     app.router.add_get("/s/{store}/", runs_page)
     app.router.add_get("/s/{store}/events", run_events)
     app.router.add_get("/s/{store}/side-by-side", side_by_side_page)

@@ -10,7 +10,8 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure
 from sociometer.core.task import Episode
 from sociometer.reporting.evidence import TranscriptLine, transcript_lines
-from sociometer.web.guard import visitor_of
+from sociometer.web.guard import OWNER, only, visitor_of
+from sociometer.web.language import in_language
 from sociometer.web.rendering import streamed
 from sociometer.web.view.desk import DESK, Desk
 from sociometer.web.view.pictures import drawable
@@ -36,13 +37,21 @@ class ItemPlayed(Struct, frozen=True):
         return self.beside is not None and drawable(self.beside)
 
 
+@only(OWNER)
 async def item_page(request: web.Request) -> web.StreamResponse:
     """One item as it was played."""
     desk, store, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
     task, item, repeat = place_of(request)
     played = await asyncio.to_thread(read_item, desk, store, run, task, item, repeat)
     return await streamed(
-        request, "item.html", visitor=visitor_of(request), desk=desk, store=store, played=played, folded=is_folded
+        request,
+        "item.html",
+        **in_language(request),
+        visitor=visitor_of(request),
+        desk=desk,
+        store=store,
+        played=played,
+        folded=is_folded,
     )
 
 

@@ -11,6 +11,7 @@ from sociometer.analysis.charts.theme import Mode
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure
 from sociometer.reporting.plot import drawn
+from sociometer.web.guard import OWNER, only
 from sociometer.web.view.desk import DESK, Desk
 
 WIDTHS = (640, 340)
@@ -53,6 +54,7 @@ def drawable(figure: Figure) -> bool:
     return figure.chart is not None or bool(figure.svg)
 
 
+@only(OWNER)
 async def figure_picture(request: web.Request) -> web.StreamResponse:
     """A figure of a run."""
     desk, name, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
@@ -70,6 +72,7 @@ async def figure_picture(request: web.Request) -> web.StreamResponse:
     return _picture(await asyncio.to_thread(make))
 
 
+@only(OWNER)
 async def beside_picture(request: web.Request) -> web.StreamResponse:
     """What an instrument draws beside a transcript: a feeling curve, a tree with the path taken."""
     desk, query = request.app[DESK], request.query

@@ -17,7 +17,8 @@ from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.core.task import Score
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
-from sociometer.web.guard import visitor_of
+from sociometer.web.guard import OWNER, only, visitor_of
+from sociometer.web.language import in_language
 from sociometer.web.rendering import later, streamed
 from sociometer.web.view.desk import DESK, Desk
 from sociometer.web.view.runs import RunRow, page_number, run_row
@@ -83,6 +84,7 @@ class RunHead(Struct, frozen=True):
         return wanted or tasks[0]
 
 
+@only(OWNER)
 async def run_page(request: web.Request) -> web.StreamResponse:
     """One run; the numbers, the figures and the items follow as they are made."""
     desk, store, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
@@ -95,6 +97,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
     return await streamed(
         request,
         "run.html",
+        **in_language(request),
         visitor=visitor_of(request),
         desk=desk,
         store=store,

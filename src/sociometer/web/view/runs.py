@@ -11,8 +11,9 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.run_search import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import status_of
-from sociometer.web.guard import visitor_of
-from sociometer.web.rendering import page
+from sociometer.web.guard import OWNER, only, visitor_of
+from sociometer.web.language import owner_page
+from sociometer.web.rendering import see_other
 from sociometer.web.view.desk import DESK, Desk
 
 ROWS = 50
@@ -76,6 +77,13 @@ def _cost(cost: float, priced: int, unpriced: int) -> str:
     return known + (f" + {unpriced} unpriced" if unpriced else "")
 
 
+@only(OWNER)
+async def front(request: web.Request) -> web.StreamResponse:
+    """The first store."""
+    return see_other(f"/s/{next(iter(request.app[DESK].stores))}/")
+
+
+@only(OWNER)
 async def runs_page(request: web.Request) -> web.StreamResponse:
     """The list of runs, searched and filtered as the query says."""
     desk, store = request.app[DESK], request.match_info["store"]
@@ -88,7 +96,8 @@ async def runs_page(request: web.Request) -> web.StreamResponse:
         offset=ROWS * (number - 1),
     )
     rows, count = await asyncio.to_thread(_found, desk, store, search)
-    return page(
+    return owner_page(
+        request,
         "runs.html",
         visitor=visitor_of(request),
         desk=desk,

@@ -17,7 +17,9 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.reporting.comparison_table import comparison_table
 from sociometer.store.episodes import ScoredEpisode
-from sociometer.web.guard import visitor_of
+from sociometer.store.stored_run import StoredRun
+from sociometer.web.guard import OWNER, only, visitor_of
+from sociometer.web.language import in_language
 from sociometer.web.rendering import later, streamed
 from sociometer.web.view.desk import DESK, Desk
 from sociometer.web.view.item import ItemPlayed, is_folded, place_of, read_item
@@ -30,8 +32,11 @@ ORDERS = {
     "first": "first ahead of second (A right, B wrong)",
     "second": "second ahead of first (A wrong, B right)",
     "difference": "largest difference",
+    "judges": "largest disagreement of judges",
     "": "order of items",
 }
+_JUDGING = ("judge", "simulator")
+"""Roles that give the score; runs of one subject that differ in them are the same thing judged twice."""
 
 
 class Sides(Struct, frozen=True):
@@ -43,6 +48,13 @@ class Sides(Struct, frozen=True):
     task: str
     tasks: tuple[tuple[str, str], ...]
     measure: MeasureCard | None
+    judged: tuple[tuple[int, ...], ...] = ()
+    """The places of runs that have the same subject and different judges, in groups."""
+
+    @property
+    def orders(self) -> dict[str, str]:
+        """The orders that make sense for these runs."""
+        return {name: title for name, title in ORDERS.items() if name != "judges" or self.judged}
 
 
 class PairedRow(Struct, frozen=True):
@@ -51,6 +63,9 @@ class PairedRow(Struct, frozen=True):
     item: str
     values: tuple[float | None, ...]
     texts: tuple[str, ...]
+    apart: float | None = None
+    """How far the judges of one subject are apart; None where no two judged this item."""
+    apart_text: str = ""
 
 
 class PairedList(Struct, frozen=True):
@@ -70,16 +85,18 @@ class Verdict(Struct, frozen=True):
     table: Table
 
 
+@only(OWNER)
 async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     """The runs that the query names, item by item."""
     desk, store = request.app[DESK], request.match_info["store"]
     order, words, at = request.query.get("order", "first"), request.query.get("q", ""), page_number(request)
-    if order not in ORDERS:
-        raise unknown("order of items", order, ORDERS)
     sides = await asyncio.to_thread(_sides, desk, store, request.query.getall("run", []), request.query.get("task", ""))
+    if order not in sides.orders:
+        raise unknown("order of these items", order, sides.orders)
     return await streamed(
         request,
         "side_by_side.html",
+        **in_language(request),
         visitor=visitor_of(request),
         desk=desk,
         store=store,
@@ -87,12 +104,13 @@ async def side_by_side_page(request: web.Request) -> web.StreamResponse:
         verdicts=later(lambda: _verdicts(desk, store, sides)),
         items=later(lambda: _items(desk, store, sides, order, words, at)),
         order=order,
-        orders=ORDERS,
+        orders=sides.orders,
         words=words,
         number=at,
     )
 
 
+@only(OWNER)
 async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     """One item as each of the runs played it."""
     desk, store, query = request.app[DESK], request.match_info["store"], request.query
@@ -106,6 +124,7 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     return await streamed(
         request,
         "two_transcripts.html",
+        **in_language(request),
         visitor=visitor_of(request),
         desk=desk,
         store=store,
@@ -146,7 +165,20 @@ def _sides(desk: Desk, name: str, given: Sequence[str], task: str) -> Sides:
             task or shared[0],
             tuple((known, task_title(card, known)) for known in shared),
             primary(card, task or shared[0]),
+            judged_twice([(run.subject, _judges(run)) for run in runs]),
         )
+
+
+def _judges(run: StoredRun) -> tuple[str, ...]:
+    return tuple(who.label for role, who in sorted(run.manifest.roles.items()) if role in _JUDGING)
+
+
+def judged_twice(runs: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[tuple[int, ...], ...]:
+    """The places of runs, given as subject and judges, with the same subject and different judges."""
+    groups: dict[str, list[int]] = {}
+    for place, (subject, _) in enumerate(runs):
+        groups.setdefault(subject, []).append(place)
+    return tuple(tuple(group) for group in groups.values() if len({runs[place][1] for place in group}) > 1)
 
 
 def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
@@ -166,7 +198,7 @@ def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
 def _items(desk: Desk, name: str, sides: Sides, order: str, words: str, at: int) -> PairedList:
     with desk.opened(name) as store:
         tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
-    rows = paired_rows(tables, sides.measure)
+    rows = paired_rows(tables, sides.measure, sides.judged)
     rows = [row for row in rows if all(word.lower() in row.item.lower() for word in words.split())]
     signed = _lead(sides.measure)
     leads = [signed(row) for row in rows]
@@ -175,6 +207,7 @@ def _items(desk: Desk, name: str, sides: Sides, order: str, words: str, at: int)
         "first": lambda row: -signed(row),
         "second": signed,
         "difference": lambda row: -abs(signed(row)),
+        "judges": lambda row: 1.0 if row.apart is None else -row.apart,
     }
     if order:
         rows.sort(key=keys[order])
@@ -206,12 +239,25 @@ def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> V
     return {item: sum(values) / len(values) if values else None for item, values in found.items()}
 
 
-def paired_rows(tables: Sequence[Values], measure: MeasureCard | None) -> list[PairedRow]:
-    """The items that the first two runs share, with the values of all."""
+def paired_rows(
+    tables: Sequence[Values], measure: MeasureCard | None, judged: Sequence[Sequence[int]] = ()
+) -> list[PairedRow]:
+    """The items that the first two runs share, with the values of all, and how far apart judges of one subject are."""
     unit = measure.unit if measure else "number"
     rows = []
     for item in tables[0]:
         if item in tables[1]:
             values = tuple(table.get(item) for table in tables)
-            rows.append(PairedRow(item, values, tuple(number(value, unit) for value in values)))
+            apart = _apart(values, judged)
+            text = "" if apart is None else number(apart, unit)
+            rows.append(PairedRow(item, values, tuple(number(value, unit) for value in values), apart, text))
     return rows
+
+
+def _apart(values: Sequence[float | None], judged: Sequence[Sequence[int]]) -> float | None:
+    ranges = []
+    for group in judged:
+        known = [value for place in group if (value := values[place]) is not None]
+        if len(known) > 1:
+            ranges.append(max(known) - min(known))
+    return max(ranges, default=None)

@@ -55,33 +55,29 @@ def test_the_same_seed_gives_the_same_scenes_and_another_gives_others():
     }
 
 
-def test_story_types_are_balanced_and_beliefs_miss_reality_often_enough():
+def test_story_types_and_positions_are_balanced():
     scenes = list(generated_scenes(0, 40, Difficulty()))
     assert set(Counter(s.facets["story type"] for s in scenes).values()) == {60}
-    misses = Counter(s.facets["belief"] for s in scenes if "belief" in s.facets)
-    assert 0.35 < misses["misses reality"] / misses.total() < 0.65
-    positions = Counter(s.tellings[0].answer for s in scenes)
-    assert abs(positions[0] - positions[1]) < 50
+    assert Counter(s.tellings[0].answer for s in scenes) == {0: 120, 1: 120}
 
 
 @pytest.mark.parametrize("level", [Difficulty(), Difficulty(bystanders=2, extra_moves=1), Difficulty(other_things=1)])
-def test_at_every_order_about_half_of_the_beliefs_miss_reality(level):
+def test_at_every_order_half_of_the_beliefs_miss_reality(level):
     seen = Counter()
-    for scene in generated_scenes(3, 160, level):
+    for scene in generated_scenes(3, 48, level):
         if "belief" in scene.facets:
             seen[scene.facets["order"], scene.facets["belief"]] += 1
-    for order in "1234":
-        assert 0.38 < seen[order, "misses reality"] / 160 < 0.62
+    assert {order: seen[order, "misses reality"] for order in "1234"} == dict.fromkeys("1234", 24)
 
 
-def test_the_container_named_last_is_no_answer_to_first_order_questions_of_any_story_type():
-    right = Counter()
-    for scene in generated_scenes(4, 240, Difficulty()):
+def test_the_container_named_last_is_no_answer_to_first_order_questions():
+    right = []
+    for scene in generated_scenes(4, 96, Difficulty()):
         telling = scene.tellings[0]
         if scene.facets["order"] == "1":
             last = max(telling.options, key=telling.story.rfind)
-            right[scene.facets["story type"]] += telling.options[telling.answer] == last
-    assert all(0.3 < right[story_type] / 60 < 0.7 for story_type in STORY_TYPES)
+            right.append(telling.options[telling.answer] == last)
+    assert 0.35 < sum(right) / len(right) < 0.65
 
 
 def test_without_bystanders_a_story_is_still_found():

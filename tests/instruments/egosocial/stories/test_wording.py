@@ -1,26 +1,7 @@
 import pytest
 
-from sociometer.instruments.egosocial.stories.wording import (
-    OFFICIAL,
-    Wording,
-    parse_question,
-    parse_sentence,
-    question_text,
-    sentence,
-)
-from sociometer.instruments.egosocial.stories.world import (
-    Enter,
-    Move,
-    Place,
-    Question,
-    Remark,
-    Sight,
-    Tell,
-    Unwatch,
-    Watch,
-)
-
-OURS = Wording("came into", "left", "put", "into", stop_after_remarks=True, spaces=True)
+from sociometer.instruments.egosocial.stories.wording import parse_question, parse_sentence, question_text, sentence
+from sociometer.instruments.egosocial.stories.world import Enter, Move, Place, Question, Remark, Sight, Tell
 
 
 @pytest.mark.parametrize(
@@ -40,22 +21,20 @@ def test_official_sentences_in_both_persons(event, third, first):
 
 
 @pytest.mark.parametrize(
-    ("event", "first"),
+    ("event", "text"),
     [
-        (Tell("Uma", "Ravi", "gloves", "hat_box"), "You told Ravi in private that the gloves were in the hat box."),
-        (Tell("Ravi", "Uma", "key", "hat_box"), "Ravi told you in private that the key was in the hat box."),
-        (Move("Uma", "key", "hat_box"), "You put the key into the hat box."),
-        (Place("gloves", "hat_box"), "The gloves are in the hat box."),
-        (Watch("Uma", "loft"), "You began to watch the loft through a crack, unnoticed by anybody."),
-        (Unwatch("Uma", "loft"), "You stopped watching the loft."),
-        (Remark("Uma", "hates", "loft"), "You hate the loft."),
         (Sight((), ()), "Nobody else was there."),
-        (Sight(("Ravi",), (("gloves", "hat_box"),)), "Ravi was there. The gloves were in the hat box."),
+        (Sight(("Ravi",), (("key", "hat_box"),)), "Ravi was there. The key was in the hat_box."),
         (Sight(("Ravi", "Wei", "Noor"), ()), "Ravi, Wei and Noor were there."),
     ],
 )
-def test_our_own_sentences_agree_in_number_and_person(event, first):
-    assert sentence(event, "Uma", OURS) == first
+def test_what_somebody_found_is_told_in_tomis_words(event, text):
+    assert sentence(event, "Uma") == text
+
+
+def test_tomi_has_no_words_for_what_only_our_stories_tell():
+    with pytest.raises(ValueError, match="ToMi has no sentence"):
+        sentence(Tell("Uma", "Ravi", "key", "hat_box"))
 
 
 @pytest.mark.parametrize(
@@ -74,18 +53,7 @@ def test_our_own_sentences_agree_in_number_and_person(event, first):
     ],
 )
 def test_questions_nest_with_verbs_that_fit(chain, ego, text):
-    assert question_text(Question("belief", "key", chain), ego, OFFICIAL) == text
-
-
-def test_our_own_nested_questions_ask_where_one_will_look():
-    question = Question("belief", "spare_key", ("Uma", "Ravi"))
-    assert question_text(question, "Uma", OURS) == "Where do you think that Ravi will look for the spare key?"
-
-
-def test_plural_things_take_plural_verbs_only_in_our_own_wording():
-    assert question_text(Question("memory", "peas"), None, OFFICIAL) == "Where was the peas at the beginning?"
-    assert question_text(Question("memory", "gloves"), None, OURS) == "Where were the gloves at the beginning?"
-    assert question_text(Question("reality", "gloves"), None, OURS) == "Where are the gloves really?"
+    assert question_text(Question("belief", "key", chain), ego) == text
 
 
 def test_questions_are_read_back():

@@ -6,9 +6,8 @@ from itertools import pairwise, product
 
 import msgspec
 
-from sociometer.instruments.egosocial.stories import vocabulary
 from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.wording import Wording
+from sociometer.instruments.egosocial.stories.vocabulary import VOCABULARIES, Vocabulary
 from sociometer.instruments.egosocial.stories.world import (
     Enter,
     Event,
@@ -27,7 +26,7 @@ STORY_TYPES = ("true_belief", "false_belief", "second_order_false_belief", "thir
 
 
 ATTEMPTS = 1000
-STRICT_ATTEMPTS = 40
+STRICT_ATTEMPTS = 400
 """The number of times a story is drawn again for the wanted kind of questions; then any settled question is used."""
 
 
@@ -50,73 +49,83 @@ class Difficulty(msgspec.Struct, frozen=True):
 
 
 class Generated(msgspec.Struct, frozen=True):
-    """A generated story with its type, its wording and its questions."""
+    """A generated story with its type and its questions."""
 
     story: Story
     story_type: str
-    wording: Wording
     questions: tuple[Question, ...]
 
 
 class _Cast:
     """The people and things of one story."""
 
-    def __init__(self, rng: random.Random, level: Difficulty) -> None:
-        self.seeker, self.mover, *self.bystanders = rng.sample(vocabulary.PEOPLE, 2 + level.bystanders)
-        self.room, self.elsewhere = rng.sample(vocabulary.ROOMS, 2)
-        self.thing, *self.others = rng.sample(vocabulary.THINGS, 1 + level.other_things)
+    def __init__(self, rng: random.Random, level: Difficulty, words: Vocabulary) -> None:
+        self.seeker, self.mover, *self.bystanders = rng.sample(words.people, 2 + level.bystanders)
+        self.room, self.elsewhere = rng.sample(words.rooms, 2)
+        self.thing, *self.others = rng.sample(words.things, 1 + level.other_things)
         count = 2 + level.extra_moves + level.other_things
-        self.boxes = rng.sample(vocabulary.CONTAINERS, count)
+        self.boxes = rng.sample(words.containers, count)
+        self.likable = (*words.rooms, *words.things)
         self.rooms = dict.fromkeys(self.boxes, self.room)
 
 
-def generate(rng: random.Random, story_type: str, level: Difficulty) -> Generated:
-    """One story of the wanted type with at least one settled question of each order asked for."""
+def generate(
+    rng: random.Random, story_type: str, level: Difficulty, words: Vocabulary = VOCABULARIES["en"], turn: int = 0
+) -> Generated:
+    """One story of the wanted type with at least one settled question of each order asked for.
+
+    The `turn` of a story among those of its type decides at which orders the belief is to miss reality.
+    """
     if story_type not in STORY_TYPES:
         raise ValueError(f"unknown story type {story_type!r}; allowed are {', '.join(STORY_TYPES)}")
-    wanted = _draw_misses(rng, story_type, level)
+    misses = _MISSES[story_type][turn % len(_MISSES[story_type])][: level.highest_order]
+    leaver = level.bystanders > 0 and (story_type == "true_belief" or (story_type != "false_belief" and misses[0]))
     for attempt in range(ATTEMPTS):
-        cast = _Cast(rng, level)
+        cast = _Cast(rng, level, words)
         plot = rng.choice(_PLOTS[story_type])
         if plot in _HEARSAY and not (level.hearsay and cast.bystanders):
             continue
-        story = Story(tuple(_dress(rng, cast, plot(cast), level, leaver=wanted.leaver)), cast.rooms)
+        story = Story(tuple(_dress(rng, cast, plot(cast), level, leaver=leaver)), cast.rooms)
         oracle = Oracle(story)
         if classify(oracle, cast.seeker, cast.mover, cast.thing) != story_type:
             continue
-        questions = _questions(rng, oracle, cast, wanted, strict=attempt < STRICT_ATTEMPTS)
+        questions = _questions(rng, oracle, cast, misses, strict=attempt < STRICT_ATTEMPTS)
         if questions is not None:
-            return Generated(story, story_type, rng.choice(_WORDINGS), questions)
+            return Generated(story, story_type, questions)
     raise RuntimeError(f"no {story_type} story found in {ATTEMPTS} attempts at {level}; ask for a lower difficulty")
 
 
-class _Misses(msgspec.Struct, frozen=True):
-    """The orders at which the belief must differ from reality, and whether that requires somebody who left early."""
-
-    by_order: tuple[bool, ...]
-    leaver: bool
-
-
-# How often a belief of second or higher order is to miss reality, with and without somebody who left early. Where one
-# left early nearly all nested beliefs miss in stories of higher types; over all types it comes to one half.
-_MISSES_ABOVE = {
-    "true_belief": {True: 0.8, False: 0.0},
-    "false_belief": {True: 0.4, False: 0.4},
-    "second_order_false_belief": {True: 1.0, False: 0.2},
-    "third_order_false_belief": {True: 1.0, False: 0.2},
+_MISSES: dict[str, tuple[tuple[bool, bool, bool, bool], ...]] = {
+    "true_belief": (
+        (True, True, False, True),
+        (True, False, True, False),
+        (False, True, True, False),
+        (True, False, False, True),
+    ),
+    "false_belief": (
+        (True, True, False, False),
+        (True, False, True, True),
+        (False, True, False, True),
+        (True, False, True, False),
+    ),
+    "second_order_false_belief": (
+        (True, True, True, True),
+        (False, True, False, False),
+        (False, False, True, False),
+        (False, False, False, True),
+    ),
+    "third_order_false_belief": (
+        (False, True, True, False),
+        (True, False, True, True),
+        (False, True, False, False),
+        (False, False, False, True),
+    ),
 }
+"""At which orders the belief misses reality, for the stories of a type in turn.
 
-
-def _draw_misses(rng: random.Random, story_type: str, level: Difficulty) -> _Misses:
-    """Draw, before any attempt, what the questions are to miss, so that the attempts it costs tip no balance.
-
-    Only a seeker with a false belief, or a bystander who left early, can miss reality at the first order.
-    """
-    seeker_misses = story_type == "false_belief"
-    first = rng.random() < 0.5 and (seeker_misses or level.bystanders > 0)
-    leaver = first and not seeker_misses
-    above = [rng.random() < _MISSES_ABOVE[story_type][leaver] for _ in range(2, level.highest_order + 1)]
-    return _Misses((first, *above), leaver)
+Over four stories of each type it is one half at every order. Where somebody left early, nearly all beliefs of higher
+order miss reality in stories of the last two types, so that there the rows with a first True have others.
+"""
 
 
 def classify(oracle: Oracle, seeker: str, mover: str, thing: str) -> str | None:
@@ -196,15 +205,6 @@ _PLOTS: dict[str, tuple[_Plot, ...]] = {
 }
 _HEARSAY = (_told_by_mover, _told_by_bystander)
 
-_WORDINGS = tuple(
-    Wording(enters, exits, moves, into, stop_after_remarks=True, spaces=True)
-    for enters, exits, (moves, into) in product(
-        ("entered", "came into", "walked into"),
-        ("left", "went out of"),
-        (("moved", "to"), ("put", "into"), ("took", "over to")),
-    )
-)
-
 
 def _dress(rng: random.Random, cast: _Cast, plot: list[Event], level: Difficulty, *, leaver: bool) -> list[Event]:
     """The plot with an opening, bystanders who come and go, other things, more moves and idle remarks.
@@ -229,8 +229,8 @@ def _dress(rng: random.Random, cast: _Cast, plot: list[Event], level: Difficulty
         _insert(rng, events, visit, after=0)
     people = (cast.seeker, cast.mover, *cast.bystanders)
     for _ in range(level.remarks):
-        liked = rng.choice([*vocabulary.ROOMS, *vocabulary.THINGS])
-        _insert(rng, events, [Remark(rng.choice(people), rng.choice(vocabulary.REMARKS), liked)], after=0)
+        liked = rng.choice([word for word in cast.likable if word not in (cast.room, cast.thing, *cast.others)])
+        _insert(rng, events, [Remark(rng.choice(people), rng.choice(("likes", "dislikes")), liked)], after=0)
     return events if _possible(events, cast.rooms) else []
 
 
@@ -276,24 +276,24 @@ def _possible(events: Sequence[Event], rooms: dict[str, str]) -> bool:
 
 
 def _questions(
-    rng: random.Random, oracle: Oracle, cast: _Cast, wanted: _Misses, *, strict: bool
+    rng: random.Random, oracle: Oracle, cast: _Cast, misses: Sequence[bool], *, strict: bool
 ) -> tuple[Question, ...] | None:
     """Memory, reality and one settled question of each order, missing reality where that is wanted.
 
-    None where the story has no settled question of an order, or (if `strict`, and always at the first) none as wanted.
+    None where the story has no settled question of an order, or (if `strict`) none as wanted.
     """
     asked = [Question("memory", cast.thing), Question("reality", cast.thing)]
     people = (cast.seeker, cast.mover, *cast.bystanders[:1])
     real = oracle.belief((), cast.thing)
-    for order, misses in enumerate(wanted.by_order, 1):
+    for order, missed in enumerate(misses, 1):
         open_to_ask = [
             Question("belief", cast.thing, chain)
             for chain in product(people, repeat=order)
             if all(a != b for a, b in pairwise(chain))
         ]
         fit = [question for question in open_to_ask if oracle.settled(question)]
-        pool = [question for question in fit if (oracle.answer(question) != real) == misses]
-        if not fit or (not pool and (strict or order == 1)):
+        pool = [question for question in fit if (oracle.answer(question) != real) == missed]
+        if not fit or (not pool and strict):
             return None
         asked.append(rng.choice(pool or fit))
     return tuple(asked)

@@ -8,18 +8,29 @@ A person knows what happens in the room they are in, what they are told, and wha
 who comes back to find a thing moved does not know who saw it move. Two readings are offered: `presume=False` credits
 only what was witnessed; `presume=True` lets the person suppose that everyone they left in that room saw the move.
 Where the two differ, the story does not settle the question.
+
+People go by the last that they saw or heard, and nobody suspects a lie: whoever hears one (the listener, an
+eavesdropper) takes the teller to believe it. The teller of a lie keeps their own belief, and tells the same person
+the same lie again. Whoever sends a message takes it for granted that it arrives. Whoever forgets the last that they
+learnt of a thing believes what they believed before. A glimpse teaches nobody anything.
 """
 
 from collections.abc import Sequence
+
+from msgspec import structs
 
 from sociometer.instruments.egosocial.stories.world import (
     Enter,
     Event,
     Exit,
+    Forget,
+    Glimpse,
+    Hear,
     Move,
     Place,
     Question,
     Remark,
+    Send,
     Sight,
     Story,
     Tell,
@@ -42,7 +53,9 @@ class _State:
         self.things: dict[str, str] = {}
 
     def apply(self, event: Event) -> None:
-        if isinstance(event, Enter):
+        if isinstance(event, (Place, Move)):  # a tuple: a union would be built anew at each of very many calls
+            self.things[event.thing] = event.container
+        elif isinstance(event, Enter):
             self.people[event.person] = event.room
         elif isinstance(event, Exit):
             self.people[event.person] = None
@@ -50,12 +63,11 @@ class _State:
             self.watching[event.person] = event.room
         elif isinstance(event, Unwatch):
             self.watching.pop(event.person, None)
-        elif isinstance(event, Place | Move):
-            self.things[event.thing] = event.container
 
     def rooms_before(self, person: str) -> set[str]:
         """The rooms a person has before their eyes."""
-        return {room for room in (self.people.get(person), self.watching.get(person)) if room}
+        here, watched = self.people.get(person), self.watching.get(person)
+        return {room for room in (here, watched) if room} if here or watched else set()
 
     def present(self, room: str) -> list[str]:
         return [name for name, place in self.people.items() if place == room]
@@ -64,32 +76,103 @@ class _State:
         return [(thing, box) for thing, box in self.things.items() if self.rooms.get(box) == room]
 
 
+class _Mind:
+    """What one person knows of a timeline: the events as they know them, and the state of the world that follows."""
+
+    def __init__(self, rooms: dict[str, str]) -> None:
+        self.known: list[Event] = []
+        self.state = _State(rooms)
+        self._rooms = rooms
+
+    def learn(self, *events: Event) -> None:
+        for event in events:
+            self.state.apply(event)
+            self.known.append(event)
+
+    def forget(self, thing: str) -> None:
+        """Drop what was learnt of a thing since its place last changed, if there was a place before."""
+        state, changed = _State(self._rooms), -1
+        places: list[str] = []
+        for position, event in enumerate(self.known):
+            state.apply(event)
+            place = state.things.get(thing)
+            if place is not None and places[-1:] != [place]:
+                places.append(place)
+                changed = position
+        if len(places) < 2:
+            return
+        # What came with the news (who told it, who sent it) goes with it: it may come before or after the new place.
+        first = changed - 1 if changed and _news_of(self.known[changed - 1], thing, places[-1]) else changed
+        kept = [*self.known[:first], *(event for event in self.known[first:] if getattr(event, "thing", "") != thing)]
+        self.known, self.state = [], _State(self._rooms)
+        self.learn(*kept)
+
+
+def _news_of(event: Event, thing: str, place: str) -> bool:
+    return isinstance(event, Tell | Send | Hear) and (event.thing, event.container) == (thing, place)
+
+
 def seen_by(events: Sequence[Event], person: str, rooms: dict[str, str], presume: bool) -> list[Event]:
     """The timeline of the person within the world of the given timeline."""
-    world, mind = _State(rooms), _State(rooms)
-    known: list[Event] = []
+    return _mind_of(events, person, rooms, presume).known
 
-    def learn(event: Event) -> None:
-        mind.apply(event)
-        known.append(event)
 
+def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presume: bool) -> _Mind:
+    world, mind = _State(rooms), _Mind(rooms)
     for event in events:
         before = world.rooms_before(person)
         world.apply(event)
-        if isinstance(event, Enter | Watch) and event.person == person:
-            for found in _findings(world, mind, event, presume):
-                learn(found)
+        if isinstance(event, (Enter, Watch)) and event.person == person:
+            mind.learn(*_findings(world, mind.state, event, presume))
         elif isinstance(event, Tell):
-            if person in (event.teller, event.listener):
-                for told in _news(mind, event, presume):
-                    learn(told)
+            _hear_telling(mind, event, person, presume)
+        elif isinstance(event, Send):
+            _hear_sending(mind, event, person, presume)
+        elif isinstance(event, Hear):
+            _hear_moving(mind, event, person, presume)
+        elif isinstance(event, Forget):
+            if event.person == person:
+                mind.forget(event.thing)
         elif _witnesses(event, person, before, rooms):
-            learn(event)
+            mind.learn(event)
             if isinstance(event, Enter):
                 # The newcomer looks around in front of everybody, so all of them know that all of them know.
-                for thing, box in world.things_in(event.room):
-                    learn(Place(thing, box))
-    return known
+                mind.learn(*(Place(thing, box) for thing, box in world.things_in(event.room)))
+    return mind
+
+
+def _hear_telling(mind: _Mind, event: Tell, person: str, presume: bool) -> None:
+    """What a telling teaches the teller, the listener and each who overhears it: nobody notices the latter."""
+    if person == event.teller and not event.honest:
+        mind.learn(structs.replace(event, hearers=()))
+        return
+    if person not in (event.teller, event.listener, *event.hearers):
+        return
+    if event.source and person != event.teller:
+        mind.learn(Send(event.source, event.teller, event.listener, event.thing, event.container))
+    heard_by = (person,) if person in event.hearers else ()
+    mind.learn(*_news(mind.state, structs.replace(event, honest=True, hearers=heard_by, source=""), presume))
+
+
+def _hear_sending(mind: _Mind, event: Send, person: str, presume: bool) -> None:
+    """What a message teaches its sender and its messenger; the sender takes it for granted that it arrives."""
+    if person in (event.sender, event.messenger):
+        asked = Tell(event.sender, event.messenger, event.thing, event.container)
+        mind.learn(*_news(mind.state, asked, presume), event)
+    if person == event.sender:
+        mind.learn(Tell(event.messenger, event.listener, event.thing, event.container))
+
+
+def _hear_moving(mind: _Mind, event: Hear, person: str, presume: bool) -> None:
+    """What hearing a move teaches: the place, and that the mover knows it (and, if presumed, who was there too)."""
+    if person not in (event.person, event.mover) or mind.state.things.get(event.thing) == event.container:
+        if person == event.person:
+            mind.learn(event)
+        return
+    if presume and person == event.person:
+        mind.learn(Move(event.mover, event.thing, event.container), event)
+    else:
+        mind.learn(_Alone(event.thing, event.container), *([event] if person == event.person else []))
 
 
 def lived(story: Story, person: str) -> list[Event | Sight]:
@@ -99,8 +182,14 @@ def lived(story: Story, person: str) -> list[Event | Sight]:
     for event in story.events:
         before = world.rooms_before(person)
         world.apply(event)
-        told = isinstance(event, Tell) and person in (event.teller, event.listener)
-        if told or isinstance(event, Remark) or _witnesses(event, person, before, story.rooms):
+        if isinstance(event, Tell):
+            known += _as_heard(event, person)
+        elif (
+            (isinstance(event, Send) and person in (event.sender, event.messenger))
+            or (isinstance(event, Hear | Glimpse | Forget) and event.person == person)
+            or isinstance(event, Remark)
+            or _witnesses(event, person, before, story.rooms)
+        ):
             known.append(event)
         if isinstance(event, Enter | Watch) and event.person == person:
             others = tuple(name for name in world.present(event.room) if name != person)
@@ -108,12 +197,21 @@ def lived(story: Story, person: str) -> list[Event | Sight]:
     return known
 
 
+def _as_heard(event: Tell, person: str) -> list[Event | Sight]:
+    """A telling as somebody knows it who took part in it or overheard it."""
+    if person == event.teller:
+        return [structs.replace(event, hearers=())]
+    if person == event.listener:
+        return [structs.replace(event, honest=True, hearers=())]
+    return [structs.replace(event, honest=True, hearers=(person,))] if person in event.hearers else []
+
+
 def _witnesses(event: Event, person: str, before: set[str], rooms: dict[str, str]) -> bool:
-    if isinstance(event, Enter | Exit):
+    if isinstance(event, (Enter, Exit)):
         return event.person == person or event.room in before
-    if isinstance(event, Watch | Unwatch):
+    if isinstance(event, (Watch, Unwatch)):
         return event.person == person
-    if isinstance(event, Place | Move) and not isinstance(event, _Alone):
+    if isinstance(event, (Place, Move)) and not isinstance(event, _Alone):
         return rooms.get(event.container) in before
     return False
 
@@ -145,34 +243,52 @@ class Oracle:
 
     def __init__(self, story: Story) -> None:
         self._story = story
-        self._minds: dict[tuple[bool, tuple[str, ...]], Sequence[Event]] = {}
+        self._minds: dict[tuple[bool, tuple[str, ...]], _Mind] = {}
 
     def belief(self, chain: tuple[str, ...], thing: str, presume: bool = True) -> str | None:
         """Where the first of the chain thinks that the second thinks … the thing is; None if they cannot know.
 
         The empty chain gives where the thing really is.
         """
-        state = _State(self._story.rooms)
-        for event in self._mind(chain, presume):
-            state.apply(event)
-        return state.things.get(thing)
+        return self._mind(chain, presume).state.things.get(thing)
 
     def answer(self, question: Question, presume: bool = True) -> str | None:
         """The right answer to a question, or None where the person has never known of the thing."""
+        if question.kind == "say":
+            return self._said(question, presume)
         if question.kind == "memory":
             placed = (e for e in self._story.events if isinstance(e, Place) and e.thing == question.thing)
             return next((event.container for event in placed), None)
         return self.belief(question.chain, question.thing, presume)
+
+    def _said(self, question: Question, presume: bool) -> str | None:
+        """The lie that the speaker told this listener, as the chain knows it; otherwise what the speaker believes."""
+        speaker = question.chain[-1]
+        lies = [
+            event.container
+            for event in self._mind(question.chain, presume).known
+            if isinstance(event, Tell)
+            and not event.honest
+            and (event.teller, event.listener, event.thing) == (speaker, question.listener, question.thing)
+        ]
+        return lies[-1] if lies else self.belief(question.chain, question.thing, presume)
 
     def settled(self, question: Question) -> bool:
         """Whether the story settles the question: both readings of an unseen move agree on one place."""
         found = self.answer(question, presume=True)
         return found is not None and found == self.answer(question, presume=False)
 
-    def _mind(self, chain: tuple[str, ...], presume: bool) -> Sequence[Event]:
-        if not chain:
-            return self._story.events
+    def timeline(self, person: str, presume: bool = True) -> Sequence[Event]:
+        """The story as one person knows it."""
+        return self._mind((person,), presume).known
+
+    def _mind(self, chain: tuple[str, ...], presume: bool) -> _Mind:
         if (presume, chain) not in self._minds:
-            outer = self._mind(chain[:-1], presume)
-            self._minds[presume, chain] = seen_by(outer, chain[-1], self._story.rooms, presume)
+            if chain:
+                outer = self._mind(chain[:-1], presume).known
+                mind = _mind_of(outer, chain[-1], self._story.rooms, presume)
+            else:
+                mind = _Mind(self._story.rooms)
+                mind.learn(*self._story.events)
+            self._minds[presume, chain] = mind
         return self._minds[presume, chain]

@@ -2,15 +2,27 @@
 
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
-from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
+from msgspec import Struct, structs
+
+from sociometer.instruments.egosocial.scene import Scene, Telling, arranged, arranged_at
 from sociometer.instruments.egosocial.stories.agreement import check
 from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
 from sociometer.instruments.egosocial.stories.minds import Oracle, lived
+from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
+from sociometer.instruments.egosocial.stories.testimony import TIERS, Ledger, Testified, testify
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion
-from sociometer.instruments.egosocial.stories.wording import OFFICIAL, Wording, question_text, story_text
-from sociometer.instruments.egosocial.stories.world import Move, Question, Story
+from sociometer.instruments.egosocial.stories.vocabulary import VOCABULARIES
+from sociometer.instruments.egosocial.stories.wording import question_text, story_text
+from sociometer.instruments.egosocial.stories.world import Event, Move, Question, Sight, Story
+
+SEEN = "seen"
+TIER_NAMES = (SEEN, *TIERS)
+"""The tiers of fresh stories: people learn by their own eyes, by word of mouth, or by much of both."""
+CONTROLS = ("third", "first", "you_only", "i", "named")
+"""The matched controls: a name, "you", "you" without the system message, "I", and the system message alone."""
 
 
 def ego_of(story: Story, question: Question) -> str:
@@ -29,8 +41,19 @@ def measured_by(order: int) -> str:
 
 
 def names_left(text: str, name: str) -> bool:
-    """Whether a name still occurs in a text, as a word."""
-    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+    """Whether a name still occurs in a text, as a word (Chinese words have no borders)."""
+    return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}\b", text) is not None
+
+
+class Choices(Struct, frozen=True):
+    """How fresh stories are told: what a first-person account holds, the language, and whether with the controls."""
+
+    account: str = "whole"
+    language: str = "en"
+    controls: bool = False
+
+
+_USUAL_LEVEL, _USUAL_CHOICES = Difficulty(), Choices()
 
 
 def tomi_scenes(
@@ -42,43 +65,85 @@ def tomi_scenes(
             continue
         name = f"tomi-{split}-{asked.number:04d}"
         verdict = check(asked)
-        facets = {"type": asked.question_type, "cause": verdict.cause or "agrees"}
-        yield _scene(
-            name,
-            f"tomi-{split}-story-{asked.story_number:04d}",
-            asked.story,
-            asked.question,
-            OFFICIAL,
-            right=verdict.corrected,
-            official=asked.answer,
-            facets={"story type": asked.story_type, **facets},
-            account=account,
+        story, question = asked.story, asked.question
+        ego = ego_of(story, question)
+        options, position = arranged(story.containers_of(question.thing), verdict.corrected, name)
+        key = options.index(asked.answer)
+        own = lived(story, ego) if account == "lived" else story.events
+        tellings = (
+            Telling("third", story_text(story.events), question_text(question), options, position, key),
+            Telling("first", story_text(own, ego), question_text(question, ego), options, position, key),
+        )
+        facets = {"story type": asked.story_type, "type": asked.question_type, "cause": verdict.cause or "agrees"}
+        yield Scene(
+            id=name,
+            cluster=f"tomi-{split}-story-{asked.story_number:04d}",
+            tellings=tellings,
+            facets={**_facets(story, question, verdict.corrected), **facets},
+            ego=ego,
         )
 
 
-def generated_scenes(seed: int, stories: int, level: Difficulty, account: str = "whole") -> Iterator[Scene]:
-    """Generated stories from a seed, story types in turn; the same seed gives the same scenes, for any number."""
+def _facets(story: Story, question: Question, right: str) -> dict[str, str]:
+    """What every question about a story is grouped by."""
+    facets = {
+        "order": question.kind if question.order == 0 else str(question.order),
+        "measures": measured_by(question.order),
+    }
+    if question.order:
+        meets = right == Oracle(story).belief((), question.thing)
+        facets["belief"] = "meets reality" if meets else "misses reality"
+    return facets
+
+
+def generated_scenes(
+    seed: int,
+    stories: int,
+    level: Difficulty = _USUAL_LEVEL,
+    tiers: Sequence[str] = (SEEN,),
+    choices: Choices = _USUAL_CHOICES,
+) -> Iterator[Scene]:
+    """Generated stories of the tiers from a seed; the same seed gives the same scenes, for any number of stories."""
+    for tier in tiers:
+        yield from _seen(seed, stories, level, choices) if tier == SEEN else _told(seed, stories, tier, choices)
+
+
+def _seen(seed: int, stories: int, level: Difficulty, choices: Choices) -> Iterator[Scene]:
+    """Stories in which people learn by their own eyes and by true messages, story types in turn."""
+    words, tongue = VOCABULARIES[choices.language], "" if choices.language == "en" else f"-{choices.language}"
     for number in range(stories):
-        rng = random.Random(f"egosocial story {number} of seed {seed} at {level}")
-        made = generate(rng, STORY_TYPES[number % len(STORY_TYPES)], level)
-        oracle = Oracle(made.story)
-        story = f"generated-{seed}{_level(level)}-{number:04d}"
-        for question in made.questions:
-            right = oracle.answer(question)
-            if right is None:
-                raise ValueError(f"{story}: the story does not settle {question}")
+        rng = random.Random(f"egosocial story {number} of seed {seed} at {level}{tongue}")
+        types = len(STORY_TYPES)
+        made = generate(rng, STORY_TYPES[number % types], level, words, turn=number // types)
+        story = f"generated-{seed}{tongue}{_level(level)}-{number:04d}"
+        for place, question in enumerate(made.questions, number):
             kind = question.kind if question.order == 0 else f"order{question.order}"
-            yield _scene(
-                f"{story}-{kind}",
-                story,
-                made.story,
-                question,
-                made.wording,
-                right=right,
-                official=None,
-                facets={"story type": made.story_type},
-                account=account,
-            )
+            facets = {"tier": SEEN, "asked": "look" if question.order else "fact", "story type": made.story_type}
+            yield _fresh_scene(f"{story}-{kind}", story, made.story, question, facets, choices, place)
+
+
+def _told(seed: int, stories: int, tier: str, choices: Choices) -> Iterator[Scene]:
+    """Stories in which people learn by word of mouth, kinds of evidence in turn."""
+    tongue = "" if choices.language == "en" else f"-{choices.language}"
+    for number, made in enumerate(_testified(seed, stories, tier, choices.language)):
+        story = f"generated-{seed}{tongue}-{tier}-{number:04d}"
+        for place, asked in enumerate(made.asked, number):
+            question = asked.question
+            kind = "say" if question.kind == "say" else "look"
+            facets = {"tier": tier, "asked": kind, "evidence": asked.evidence or "none"}
+            name = f"{story}-{kind}{question.order}"
+            yield _fresh_scene(name, story, made.story, question, facets, choices, place)
+
+
+@lru_cache(maxsize=16)
+def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testified, ...]:
+    """The first stories of a tier; kept, since they take seconds and a run reads its items several times."""
+    ledger, words = Ledger(), VOCABULARIES[language]
+    made = []
+    for number in range(stories):
+        rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")
+        made.append(testify(rng, TIERS[tier], words, number, ledger))
+    return tuple(made)
 
 
 def _level(level: Difficulty) -> str:
@@ -89,45 +154,50 @@ def _level(level: Difficulty) -> str:
     return "-level" + "".join(str(count) for count in counts) + ("" if level.hearsay else "n")
 
 
-def _scene(
-    name: str,
-    cluster: str,
-    story: Story,
-    question: Question,
-    wording: Wording,
-    *,
-    right: str,
-    official: str | None,
-    facets: dict[str, str],
-    account: str,
+def _fresh_scene(
+    name: str, cluster: str, story: Story, question: Question, facets: dict[str, str], choices: Choices, place: int
 ) -> Scene:
+    """A question in all its tellings; `place` is that of the right option, which takes turns within a story."""
+    right = Oracle(story).answer(question)
+    if right is None:
+        raise ValueError(f"{name}: the story does not settle {question}")
     ego = ego_of(story, question)
-    shown, position = arranged(story.containers_of(question.thing), right, name)
-    options = tuple(option.replace("_", " ") for option in shown) if wording.spaces else shown
-    key = None if official is None else shown.index(official)
-    own = lived(story, ego) if account == "lived" else story.events
-    # What happened out of "your" sight needs a word in the prompt, unless it is left out of the account.
-    prompts = ("question", "question") if official is not None else ("world_third", f"world_{account}")
-    tellings = tuple(
-        Telling(
-            person,
-            story_text(told, you, wording),
-            question_text(question, you, wording),
+    places = story.containers_of(question.thing) if facets["tier"] == SEEN else tuple(story.rooms)
+    shown, position = arranged_at(places, right, place, name)
+    options = tuple(map(option_words, shown))
+    own = lived(story, ego) if choices.account == "lived" else story.events
+    rules = "rules_seen" if facets["tier"] == SEEN else "rules_told"
+
+    def told(telling: str, events: Sequence[Event | Sight], voice: Voice, hint: str, system: str = "") -> Telling:
+        return Telling(
+            telling,
+            story_prose(events, story, cluster, voice),
+            question_prose(question, voice),
             options,
             position,
-            key,
-            prompt=prompt,
+            prompt="world",
+            rules=rules,
+            hint=hint,
+            system=system,
         )
-        for person, told, you, prompt in (("third", story.events, None, prompts[0]), ("first", own, ego, prompts[1]))
-    )
-    order = question.kind if question.order == 0 else str(question.order)
-    if question.order:
-        meets = right == Oracle(story).belief((), question.thing)
-        facets = {**facets, "belief": "meets reality" if meets else "misses reality"}
+
+    by_name = Voice(language=choices.language)
+    you, first = structs.replace(by_name, ego=ego), structs.replace(by_name, ego=ego, word="I")
+    tellings = [
+        told("third", story.events, by_name, "hint_third"),
+        told("first", own, you, f"hint_{choices.account}"),
+    ]
+    if choices.controls:
+        tellings += [
+            told("you_only", own, you, f"hint_{choices.account}", "system_plain"),
+            told("i", own, first, "hint_i"),
+            told("named", story.events, by_name, "hint_third"),
+        ]
     return Scene(
         id=name,
         cluster=cluster,
-        tellings=tellings,
-        facets={"order": order, "measures": measured_by(question.order), **facets},
+        tellings=tuple(tellings),
+        facets={**_facets(story, question, right), **facets},
+        language=choices.language,
         ego=ego,
     )

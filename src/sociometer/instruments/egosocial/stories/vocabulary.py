@@ -1,8 +1,21 @@
-"""The names of people, rooms, containers and things from which fresh stories are made."""
+"""The names of people, rooms, containers and things from which fresh stories are made, in English and Chinese."""
+
+from msgspec import Struct
+
+
+class Vocabulary(Struct, frozen=True):
+    """The names of one language."""
+
+    people: tuple[str, ...]
+    rooms: tuple[str, ...]
+    containers: tuple[str, ...]
+    things: tuple[str, ...]
+
 
 PEOPLE = (
     "Adaeze", "Anouk", "Bashir", "Beatriz", "Bilal", "Birgit", "Carys", "Chidi", "Dalia", "Dmitri", "Efua", "Eleni",
-    "Farid", "Femi", "Gerd", "Gulnara", "Hamza", "Hiroko", "Ilse", "Imani", "Ines", "Jarek", "Jomo", "Kalani", "Katya",
+    "Farid", "Femi", "Gerd", "Gulnara", "Hamza", "Hiroko", "Ilse", "Imani", "Ines", "Jarek", "Jomo", "Kalani",
+    "Katya",
     "Kofi", "Lakshmi", "Leila", "Lerato", "Mateo", "Meilin", "Mirza", "Nadia", "Nikos", "Noor", "Odile", "Pavel",
     "Pilar", "Quang", "Ravi", "Rosalind", "Sanna", "Selma", "Tadashi", "Tamsin", "Tariq", "Thandi", "Tomasz", "Uma",
     "Viktor", "Wanjiru", "Wei", "Xiomara", "Yara", "Yusuf", "Zainab", "Zofia",
@@ -24,9 +37,38 @@ CONTAINERS = (
 
 THINGS = (
     "binoculars", "candle", "chess_clock", "compass", "dictionary", "doll", "fountain_pen", "gloves", "harmonica",
-    "jigsaw_piece", "kettle", "lantern", "letter", "magnifying_glass", "mango", "marbles", "notebook", "opera_tickets",
+    "jigsaw_piece", "kettle", "lantern", "letter", "magnifying_glass", "mango", "marbles", "notebook",
+    "opera_tickets",
     "passport", "pocket_watch", "recipe", "ribbon", "scissors", "seed_packet", "silver_spoon", "spare_key",
     "stamp_album", "tape_measure", "telescope", "thermometer", "umbrella", "whistle",
 )  # fmt: skip
 
-REMARKS = ("likes", "dislikes", "loves", "hates")
+_CHINESE_PEOPLE = (
+    "安然", "白露", "陈默", "程远", "丁宁", "杜鹃", "方圆", "冯唐", "高原", "葛青", "何欢", "胡杨", "江帆",
+    "康乐", "雷鸣", "黎明",
+    "林悦", "柳絮", "罗兰", "马骏", "孟夏", "倪虹", "欧阳", "潘岳", "秦岭", "邱实", "任飞", "沈星", "石磊",
+    "苏晴", "唐果", "陶然",
+    "田野", "万里", "魏来", "温馨", "夏禾", "谢雨", "徐行", "严冬", "叶舟", "尹航", "于洋", "余音", "袁梦",
+    "岳峰", "曾静", "郑重",
+)  # fmt: skip
+_CHINESE_ROOMS = (
+    "面包房", "船坞", "衣帽间", "花房", "暗房", "温室", "医务室", "洗衣房", "图书室", "阁楼", "收发室", "琴房",
+    "育儿室", "阅览室",
+    "缝纫间", "马厩", "储藏室", "茶室", "售票处", "候车室", "织布间", "柴房", "工作间", "画室",
+)  # fmt: skip
+_CHINESE_CONTAINERS = (
+    "蓝铁罐", "铜盆", "帆布袋", "纸板箱", "陶罐", "铜锅", "壁橱", "书桌抽屉", "搪瓷桶", "鱼篓", "玻璃柜",
+    "帽盒", "铁箱", "漆盒", "皮挎包",
+    "亚麻筐", "金属柜", "橡木桶", "野餐篮", "瓷瓶", "红板条箱", "针线盒", "鞋盒", "玩具箱", "木箱", "藤篮",
+)  # fmt: skip
+_CHINESE_THINGS = (
+    "望远镜", "蜡烛", "棋钟", "指南针", "词典", "布娃娃", "钢笔", "手套", "口琴", "拼图块", "水壶", "灯笼",
+    "信", "放大镜", "芒果", "弹珠",
+    "笔记本", "戏票", "护照", "怀表", "菜谱", "丝带", "剪刀", "种子包", "银勺", "备用钥匙", "集邮册", "卷尺",
+    "温度计", "雨伞", "哨子",
+)  # fmt: skip
+
+VOCABULARIES = {
+    "en": Vocabulary(PEOPLE, ROOMS, CONTAINERS, THINGS),
+    "zh": Vocabulary(_CHINESE_PEOPLE, _CHINESE_ROOMS, _CHINESE_CONTAINERS, _CHINESE_THINGS),
+}

@@ -35,12 +35,61 @@ class Move(msgspec.Struct, frozen=True, tag=True):
 
 
 class Tell(msgspec.Struct, frozen=True, tag=True):
-    """One person tells another, in private, where a thing is."""
+    """One person tells another, in private, where a thing is.
+
+    A teller who is not `honest` believes something else. `hearers` overhear it unnoticed. `source` is who sent it, if
+    the teller passes a message on. `corrects` is for the wording: it puts right what somebody else said.
+    """
 
     teller: str
     listener: str
     thing: str
     container: str
+    honest: bool = True
+    hearers: tuple[str, ...] = ()
+    source: str = ""
+    corrects: bool = False
+
+
+class Send(msgspec.Struct, frozen=True, tag=True):
+    """One person asks another to tell a third where a thing is, and takes it for granted that this is done."""
+
+    sender: str
+    messenger: str
+    listener: str
+    thing: str
+    container: str
+
+
+class Lose(msgspec.Struct, frozen=True, tag=True):
+    """A message that somebody was asked to pass on never arrives; nobody notices."""
+
+    messenger: str
+    listener: str
+
+
+class Hear(msgspec.Struct, frozen=True, tag=True):
+    """Somebody outside hears, without seeing anything and unnoticed, where the mover has just put a thing."""
+
+    person: str
+    mover: str
+    thing: str
+    container: str
+
+
+class Glimpse(msgspec.Struct, frozen=True, tag=True):
+    """Somebody outside notices that the mover put something into a container, but not what: nobody learns anything."""
+
+    person: str
+    mover: str
+    container: str
+
+
+class Forget(msgspec.Struct, frozen=True, tag=True):
+    """A person forgets the last that they learnt about a thing; nobody else knows."""
+
+    person: str
+    thing: str
 
 
 class Watch(msgspec.Struct, frozen=True, tag=True):
@@ -72,7 +121,7 @@ class Sight(msgspec.Struct, frozen=True, tag=True):
     things: tuple[tuple[str, str], ...]
 
 
-Event = Enter | Exit | Place | Move | Tell | Watch | Unwatch | Remark
+Event = Enter | Exit | Place | Move | Tell | Send | Lose | Hear | Glimpse | Forget | Watch | Unwatch | Remark
 
 
 class Story(msgspec.Struct, frozen=True):
@@ -98,11 +147,16 @@ class Story(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True):
-    """A question about a thing's place: `memory`, `reality`, or the nested belief of a chain of people."""
+    """A question about a thing's place.
+
+    `memory`, `reality`, the nested `belief` of a chain of people, or what the last of the chain would `say` to a
+    listener who asks, as the others of the chain believe.
+    """
 
     kind: str
     thing: str
     chain: tuple[str, ...] = ()
+    listener: str = ""
 
     @property
     def order(self) -> int:
@@ -113,7 +167,13 @@ class Question(msgspec.Struct, frozen=True):
 def people_in(event: Event) -> tuple[str, ...]:
     """The people an event names."""
     if isinstance(event, Tell):
-        return (event.teller, event.listener)
+        return (event.teller, event.listener, *event.hearers)
+    if isinstance(event, Send):
+        return (event.sender, event.messenger, event.listener)
+    if isinstance(event, Lose):
+        return (event.messenger, event.listener)
+    if isinstance(event, Hear | Glimpse):
+        return (event.person, event.mover)
     if isinstance(event, Place) or event.person is None:
         return ()
     return (event.person,)

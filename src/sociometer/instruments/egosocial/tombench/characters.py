@@ -11,7 +11,7 @@ from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, 
 
 _ENGLISH_NAME = re.compile(r"\b(?:(?:Mr|Mrs|Ms|Dr)\. )?[A-Z][a-z]+(?: [A-Z][a-z]+)*")
 _DATA = Path(__file__).parents[1] / "data"
-_SURNAMES = (
+SURNAMES = (
     "李王张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢姜崔钟谭陆汪范金石"
     "廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严覃武戴莫孔向汤小阿老"
 )
@@ -70,7 +70,7 @@ def _english_names(text: str) -> tuple[str, ...]:
 def _chinese_names(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     times = cache(text.count)
-    for match in re.finditer(rf"[{_SURNAMES}](?=([\u4e00-\u9fff]{{1,2}}))", text):
+    for match in re.finditer(rf"[{SURNAMES}](?=([\u4e00-\u9fff]{{1,2}}))", text):
         short, long = match[0] + match[1][0], match[0] + match[1]
         # A third character belongs to the name only if the first two never stand without it.
         whole = len(long) == 3 and long[2] not in _NO_NAME_ENDS and times(long) == times(short) > 1

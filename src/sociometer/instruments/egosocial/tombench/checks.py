@@ -6,10 +6,10 @@ from difflib import SequenceMatcher
 
 from sociometer.instruments.egosocial.tombench.characters import naming
 from sociometer.instruments.egosocial.tombench.grammar import pronouns_left, verbs_left
+from sociometer.instruments.egosocial.tombench.meaning import changes
 from sociometer.instruments.egosocial.tombench.orders import Order
 from sociometer.instruments.egosocial.tombench.release import Wording
 
-_PRONOUNS = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|himself|herself)\b|[他她]", re.IGNORECASE)
 _YOU = {"en": re.compile(r"\byou(?:r|rs|rself|rselves)?\b", re.IGNORECASE), "zh": re.compile("你")}
 _I = {"en": re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE), "zh": re.compile("我")}
 
@@ -27,21 +27,17 @@ def failures(item: Order, first: Wording) -> Iterator[str]:
         yield "name still there"
     if not _YOU[item.language].search(first.story + first.question):
         yield "nobody is you"
-    if any(_count(_whole(first), name, item.language) != count for name, count in _others(item).items()):
-        yield "somebody else changed"
     if len(set(first.options)) != len(first.options):
         yield "options alike"
     if not _same_order(third.options, first.options):
         yield "options moved"
-    changed = [old for old, new in zip(third.options, first.options, strict=True) if _bare(old) != _bare(new)]
-    if any(_untouched(old, item) for old in changed):
-        yield "option changed without need"
     if not all(_says_i(old, new, item) for old, new in zip(third.options, first.options, strict=True)):
         yield "option does not say I"
     if item.language == "en" and verbs_left(_whole(third), _whole(first), naming(item.ego, "en")):
         yield "verb left in the third person"
     if pronouns_left(item, first):
         yield "pronoun left in the third person"
+    yield from changes(item, first)
     if sorted(re.findall(r"\d+", _whole(first))) != sorted(re.findall(r"\d+", _whole(third))):
         yield "numbers changed"
     if not 0.6 <= len(first.story) / len(third.story) <= 1.5:
@@ -59,17 +55,6 @@ def _whole(words: Wording) -> str:
 
 def _count(text: str, name: str, language: str) -> int:
     return len(naming(name, language).findall(text))
-
-
-def _others(item: Order) -> dict[str, int]:
-    """How often everybody else is named; a name that is part of the one who becomes "you" cannot be counted."""
-    text = naming(item.ego, item.language).sub(" ", _whole(item.third))
-    return {name: _count(text, name, item.language) for name in item.others if name not in item.ego}
-
-
-def _untouched(option: str, item: Order) -> bool:
-    """Whether an option speaks of nobody who becomes "I", so that it must stay as it is."""
-    return not _count(option, item.ego, item.language) and not _PRONOUNS.search(option)
 
 
 def _says_i(old: str, new: str, item: Order) -> bool:

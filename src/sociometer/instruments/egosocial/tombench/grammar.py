@@ -1,9 +1,9 @@
 """Grammar that a change of person must change too: verbs and pronouns that still stand in the third."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-from sociometer.instruments.egosocial.tombench.characters import naming
+from sociometer.instruments.egosocial.tombench.characters import SURNAMES, naming
 from sociometer.instruments.egosocial.tombench.orders import Order
 from sociometer.instruments.egosocial.tombench.release import Wording
 
@@ -37,11 +37,23 @@ def _third_person(word: str) -> bool:
 
 
 _PRONOUN = {
-    "en": re.compile(r"\b(?:he|she|him|her|his|hers|himself|herself)\b", re.IGNORECASE),
+    "en": re.compile(r"\b(?:he|she|her|his|hers|himself|herself)\b", re.IGNORECASE),
     "zh": re.compile("[他她](?!们)"),
 }
+_GENDERS = {
+    "en": tuple(re.compile(rf"\b(?:{forms})\b", re.IGNORECASE) for forms in ("he|his|himself", "she|hers?|herself")),
+    "zh": (re.compile("他(?!们)"), re.compile("她(?!们)")),
+}
+_YOU_OR_I = {"en": re.compile(r"\b(?:you|I)\b", re.IGNORECASE), "zh": re.compile("[你我]")}
 _PLURAL = {"en": re.compile(r"\b(?:they|them|their)\b", re.IGNORECASE), "zh": re.compile("[他她]们")}
 _JOINED = {"en": r"(?:,? and |, )", "zh": "[和与跟、]"}
+_PERHAPS = {
+    "en": re.compile(r"(?<!^)(?<![.!?\"“] )\b[A-Z][a-z]+"),
+    "zh": re.compile(
+        rf"[A-Z][a-z]+|[{SURNAMES}][\u4e00-\u9fff]|[员师长生工者]|[\u4e00-\u9fff]{{1,3}}(?=[在看说把向对给])"
+    ),
+}
+"""What may be the name of somebody whom no rule knows."""
 _SENTENCE_END = {"en": re.compile(r"(?<=[.!?])\s+"), "zh": re.compile(r"(?<=[。！？])")}
 _SPOKEN = re.compile(r"[\"“][^\"”]*[\"”]")
 _SOMEBODY = {
@@ -62,23 +74,56 @@ _SOMEBODY = {
 def pronouns_left(item: Order, first: Wording) -> bool:
     """Whether a pronoun that can hardly mean anybody but "you" was left as it was.
 
-    Judged is what a sentence says of the person before it mentions somebody else (and a sentence that goes on from one
-    about the person alone), and "they" where the person is joined with another by name.
+    Judged is what a sentence says after the name of the person and before it mentions somebody else, and "they" where
+    the person is joined with another by name. If some of "he" and "she" became "you", only these are judged.
     """
     pairs = [(item.third.story, first.story), (item.third.question, first.question)]
     pairs += zip(item.third.options, first.options, strict=True)
-    return any(_kept(old, new, item) for old, new in pairs) or _they_kept(item.third.story, first.story, item)
+    pronoun = _judged(pairs, item.language)
+    return (
+        any(_kept(old, new, item, pronoun) for old, new in pairs)
+        or _they_kept(item.third.story, first.story, item)
+        or _means_nobody(first.story, item)
+    )
 
 
-def _kept(old: str, new: str, item: Order) -> bool:
+def _means_nobody(story: str, item: Order) -> bool:
+    """Whether "you" come first, and a pronoun follows before anybody else whom it could mean."""
+    spoken_out = _SPOKEN.sub(lambda said: " " * len(said[0]), story)
+    known = [naming(name, item.language) for name in item.others]
+    mentions = [_SOMEBODY[item.language], _PERHAPS[item.language], *known]
+    found = [match.start() for mention in mentions if (match := mention.search(spoken_out))]
+    lead = spoken_out[: min(found, default=len(story))]
+    you = _YOU_OR_I[item.language].search(lead)
+    return you is not None and _PRONOUN[item.language].search(lead, you.end()) is not None
+
+
+def _judged(pairs: Sequence[tuple[str, str]], language: str) -> re.Pattern[str]:
+    """The pronouns of the genders that became "you" somewhere; all of them if none did."""
+    fewer = [
+        form
+        for form in _GENDERS[language]
+        if sum(len(form.findall(new)) for _, new in pairs) < sum(len(form.findall(old)) for old, _ in pairs)
+    ]
+    return fewer[0] if len(fewer) == 1 else _PRONOUN[language]
+
+
+def _kept(old: str, new: str, item: Order, pronoun: re.Pattern[str]) -> bool:
     before, after = _sentences(old, item.language), _sentences(new, item.language)
-    pronoun = _PRONOUN[item.language]
-    judged = {
-        place: found for place in _own(before, item) if (found := len(pronoun.findall(_lead(before[place], item))))
-    }
     if len(before) != len(after):
-        return bool(judged) and len(pronoun.findall(" ".join(after))) >= len(pronoun.findall(" ".join(before)))
-    return any(len(pronoun.findall(_lead(after[place], item))) >= found for place, found in judged.items())
+        return False
+    return any(
+        found and len(pronoun.findall(_own_part(two, item, _YOU_OR_I[item.language]))) >= found
+        for one, two in zip(before, after, strict=True)
+        if (found := len(pronoun.findall(_own_part(one, item, naming(item.ego, item.language)))))
+    )
+
+
+def _own_part(sentence: str, item: Order, person: re.Pattern[str]) -> str:
+    """What a sentence says after the person and before anybody else; nothing if somebody else comes first."""
+    lead = _lead(sentence, item)
+    named = person.search(lead)
+    return lead[named.end() :] if named else ""
 
 
 def _they_kept(old: str, new: str, item: Order) -> bool:
@@ -102,18 +147,6 @@ def _lead(sentence: str, item: Order) -> str:
     nameless = naming(item.ego, item.language).sub(lambda name: "_" * len(name[0]), sentence)
     starts = [found.start() for mention in mentions if (found := mention.search(nameless))]
     return sentence[: min(starts, default=len(sentence))]
-
-
-def _own(sentences: list[str], item: Order) -> Iterator[int]:
-    """Which sentences begin with the person, or go on from one that speaks of nobody else."""
-    ego = naming(item.ego, item.language)
-    alone = False
-    for place, sentence in enumerate(sentences):
-        lead = _lead(sentence, item)
-        own = ego.search(lead) is not None or (alone and not ego.search(sentence))
-        if own:
-            yield place
-        alone = own and lead == sentence
 
 
 def _joined(sentences: list[str], item: Order) -> set[int]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.elicit import read_lines
+from sociometer.instruments.egosocial.released import EXPECTED, ReleasedLine, answer_position
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.stories.vocabulary import PEOPLE
 
@@ -87,35 +88,10 @@ def _twins(name: str, domain: Domain, question: Inverted, case: dict[str, str], 
     return Scene(id=name, cluster=f"rule-{domain.name}", tellings=tuple(tellings), facets=facets)
 
 
-class _OfficialLine(Struct, frozen=True):
-    """One line of the authors' file."""
-
-    Story: str
-    Question: str
-    Option: tuple[str, ...]
-    Answer: str | int
-
-
 def official_scenes(path: Path) -> Iterator[Scene]:
     """The authors' counterfactual file: no factual versions, two options."""
-    for number, row in read_lines(path, _OfficialLine, "Story, Question, Option and Answer"):
-        telling = Telling("counterfactual", row.Story, row.Question, row.Option, _position(row, path, number))
+    for number, row in read_lines(path, ReleasedLine, EXPECTED):
+        telling = Telling("counterfactual", row.Story, row.Question, row.Option, answer_position(row, path, number))
         name = f"counterfact-{number:03d}"
         facets = {"domain": "official", "kind": "official"}
         yield Scene(id=name, cluster=f"story-{row.Story.strip()[:80]}", tellings=(telling,), facets=facets)
-
-
-def _position(row: _OfficialLine, path: Path, number: int) -> int:
-    """The answer's position, given as a letter, a number from 0, or the option itself."""
-    if isinstance(row.Answer, int):
-        position = row.Answer
-    else:
-        text = row.Answer.strip()
-        letters = re.fullmatch(r"\(?([A-Za-z])[).:]?", text)
-        same = [place for place, option in enumerate(row.Option) if option.strip() == text]
-        opened = re.match(r"\(?([A-Z])[).:]", text)
-        found = letters or (None if same else opened)
-        position = same[0] if same else ord(found[1].upper()) - ord("A") if found else -1
-    if len(row.Option) < 2 or not 0 <= position < len(row.Option):
-        raise DataError(f"answer {row.Answer!r} is not among the options {row.Option}", path, number)
-    return position

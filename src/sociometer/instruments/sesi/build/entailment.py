@@ -17,11 +17,8 @@ class LocalModel:
             raise UsageError(f"--nli {folder} is not a folder; give a folder that contains a transformers NLI model.")
         try:
             import torch
-            from transformers import (  # type: ignore[import-not-found]
-                AutoModelForSequenceClassification,
-                AutoTokenizer,
-            )
-            from transformers.utils.logging import disable_progress_bar  # type: ignore[import-not-found]
+            from transformers import AutoModelForSequenceClassification, AutoTokenizer
+            from transformers.utils.logging import disable_progress_bar
         except ImportError:
             raise UsageError(
                 "--nli needs: pip install 'sociometer[nli]' (or leave out --nli to ask the builder)."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,6 +39,11 @@ MOST_RANDOM = 0.30
 EPISODES = (5, 8)
 CHOICES = (2, 3)
 DISTRACTORS = 3
+PEOPLE = "people"
+"""The part of the translation that comes first: the people and the scene, whose names all others use."""
+LENGTHS = {"en": ("words", 8), "zh": ("characters", 14)}
+"""How the length of a choice is counted, and by how much the longest may always exceed the shortest."""
+_LONGER = 2.0
 _MOST_NODES = 100
 _CHINESE = re.compile(r"[一-鿿]")
 
@@ -231,7 +236,7 @@ def parts_of(stage: StageName, draft: Draft) -> tuple[str, ...]:
         case "distractors":
             return tuple(f"{node.id}.{i + 1}" for node in draft.nodes for i in range(len(node.choices)))
         case "translation":
-            return ("people", *(str(node.id) for node in draft.nodes))
+            return (PEOPLE, *(str(node.id) for node in draft.nodes))
         case _:
             return ("all",)
 
@@ -248,13 +253,16 @@ def problems(stage: StageName, key: str, part: Part, draft: Draft) -> list[str]:
         case Dialogue():
             return list(_dialogue(part, draft))
         case Utterances():
-            return list(_texts(part.texts, len(node_of(draft, key).choices), "utterances"))
+            found = list(_texts(part.texts, len(node_of(draft, key).choices), "utterances"))
+            return [*found, *_lengths(part.texts, draft.brief.language)]
         case Exchange():
             own = utterance(draft, key)
             found = list(_texts((own, *part.distractors), DISTRACTORS + 1, "utterances with the right one"))
+            found += _lengths((own, *part.distractors), draft.brief.language)
             return found if part.question.strip() else ["the question is empty", *found]
         case Translated():
-            return list(_translated(part, texts_of(draft, key), draft.brief))
+            names = glossary(draft) if key != PEOPLE else {}
+            return list(_translated(part, texts_of(draft, key), draft.brief, names))
 
 
 def node_of(draft: Draft, key: str) -> DraftNode:
@@ -288,6 +296,24 @@ def _texts(texts: tuple[str, ...], count: int, what: str) -> Iterator[str]:
         yield "two texts are the same"
 
 
+def _lengths(texts: tuple[str, ...], language: Language) -> Iterator[str]:
+    """A reader must not find the right choice by its length: none may be far longer than another."""
+    unit, slack = LENGTHS[language]
+    counts = [len(re.findall(r"[一-鿿]|[A-Za-z0-9]+", text) if language == "zh" else text.split()) for text in texts]
+    if counts and max(counts) > max(_LONGER * min(counts), min(counts) + slack):
+        yield (
+            f"the utterances have {min(counts)} to {max(counts)} {unit}; the longest may have at most twice as many as "
+            f"the shortest, or {slack} more"
+        )
+
+
+def glossary(draft: Draft) -> dict[str, str]:
+    """The people's names and their translations, once the people are translated."""
+    done = draft.translation.get(PEOPLE)
+    texts = done.texts if done else ()
+    return {person.name: texts[4 * i] for i, person in enumerate(draft.people) if 4 * i < len(texts)}
+
+
 def _dialogue(part: Dialogue, draft: Draft) -> Iterator[str]:
     names = {person.name for person in draft.people} | {""}
     strangers = sorted({line.speaker for line in part.lines} - names)
@@ -298,7 +324,7 @@ def _dialogue(part: Dialogue, draft: Draft) -> Iterator[str]:
         yield "nothing is said or narrated"
 
 
-def _translated(part: Translated, originals: tuple[str, ...], brief: Brief) -> Iterator[str]:
+def _translated(part: Translated, originals: tuple[str, ...], brief: Brief, names: Mapping[str, str]) -> Iterator[str]:
     if len(part.texts) != len(originals):
         yield f"there are {len(part.texts)} texts; exactly {len(originals)} are needed, in the same order"
     wanted = "en" if brief.language == "zh" else "zh"
@@ -307,6 +333,9 @@ def _translated(part: Translated, originals: tuple[str, ...], brief: Brief) -> I
         if not text.strip() or chinese != (wanted == "zh"):
             yield f"not {'Chinese' if wanted == 'zh' else 'English'}: {text[:40]!r}"
             return
+    for own, other in names.items():
+        if any(own in text for text in originals) and not any(other in text for text in part.texts):
+            yield f"{own!r} is called {other!r} in this translation; use that name"
 
 
 def _skeleton(part: Skeleton, brief: Brief) -> Iterator[str]:

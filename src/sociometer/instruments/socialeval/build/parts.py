@@ -14,8 +14,10 @@ from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.build.drafts import (
     DISTRACTORS,
     PART_TYPES,
+    PEOPLE,
     Draft,
     StageName,
+    glossary,
     node_of,
     orientation_named,
     problems,
@@ -25,14 +27,16 @@ from sociometer.instruments.socialeval.build.drafts import (
 )
 
 WRITING = Sampling(temperature=0.8, max_tokens=4000)
+MOST_ROADS = 24
+"""The most paths to a node that a prompt tells."""
 _SHOWN: dict[StageName, tuple[str, ...]] = {
     "characters": ("orientation", "self_interest", "altruism", "setting", "goal"),
     "scene": ("people", "setting", "goal"),
     "skeleton": ("people", "scene", "goal", "abilities", "inventory"),
     "dialogue": ("people", "scene", "before", "summary"),
     "choices": ("people", "before", "dialogue", "choices"),
-    "distractors": ("dialogue", "utterance", "ability"),
-    "translation": ("texts",),
+    "distractors": ("people", "scene", "dialogue", "utterance", "ability", "siblings"),
+    "translation": ("glossary", "texts"),
 }
 """The part of the draft that the prompt of each stage shows."""
 
@@ -101,14 +105,18 @@ def inputs_of(stage: StageName, key: str, draft: Draft) -> dict[str, object]:
     if stage in ("dialogue", "choices", "distractors"):
         node = node_of(draft, key)
         values["summary"] = node.summary
-        values["before"] = _road_to(draft, node.id)
+        values["before"] = _roads_to(draft, node.id)
         values["dialogue"] = _dialogue_text(draft, str(node.id))
         values["choices"] = _bullets([f"{choice.ability}: {choice.gist}" for choice in node.choices])
     if stage == "distractors":
         number = int(key.partition(".")[2])
         values["ability"] = node_of(draft, key).choices[number - 1].ability
         values["utterance"] = utterance(draft, key)
+        texts = draft.choices[str(node.id)].texts
+        values["siblings"] = _bullets([text for i, text in enumerate(texts, start=1) if i != number]) or "-"
     if stage == "translation":
+        pairs = glossary(draft) if key != PEOPLE else {}
+        values["glossary"] = _bullets([f"{own} → {other}" for own, other in pairs.items()]) or "-"
         values["texts"] = "\n".join(f"{i + 1}. {text}" for i, text in enumerate(texts_of(draft, key)))
     return {name: values[name] for name in _SHOWN[stage]}
 
@@ -129,18 +137,23 @@ def _frame(draft: Draft) -> dict[str, object]:
     }
 
 
-def _road_to(draft: Draft, target: int) -> str:
-    """The summaries on the path from the beginning to a node."""
-    roads: dict[int, list[str]] = {0: []}
-    waiting = [0]
+def _roads_to(draft: Draft, target: int) -> str:
+    """Every path from the beginning to a node, one a line: a node where paths join is written for all of them."""
     nodes = {node.id: node for node in draft.nodes}
-    while waiting:
-        node = nodes[waiting.pop(0)]
-        for choice in node.choices:
-            if choice.to not in roads:
-                roads[choice.to] = [*roads[node.id], node.summary, f"→ {choice.gist}"]
-                waiting.append(choice.to)
-    return _bullets(roads.get(target, [])) or "-"
+    roads: list[str] = []
+    waiting: list[tuple[int, tuple[int, ...], str]] = [(0, (), "")]
+    while waiting and 0 in nodes:
+        id_, passed, told = waiting.pop(0)
+        if id_ == target:
+            roads.append(told.removesuffix(" → "))
+            continue
+        for choice in nodes[id_].choices:
+            if choice.to in nodes and choice.to not in (*passed, id_):
+                step = f"{told}{nodes[id_].summary} → ({choice.gist}) → "
+                waiting.append((choice.to, (*passed, id_), step))
+    shown = [road for road in dict.fromkeys(roads) if road]
+    more = [f"({len(shown) - MOST_ROADS} more)"] if len(shown) > MOST_ROADS else []
+    return _bullets([*shown[:MOST_ROADS], *more]) or "-"
 
 
 def _dialogue_text(draft: Draft, key: str) -> str:

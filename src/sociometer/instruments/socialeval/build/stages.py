@@ -11,6 +11,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.task import RunView
 from sociometer.instruments.socialeval.build.drafts import (
     PART_TYPES,
+    PEOPLE,
     STAGES,
     Brief,
     Draft,
@@ -71,8 +72,11 @@ def stage_text(parts: dict[str, Any]) -> str:
 
 
 def missing_parts(stage: StageName, draft: Draft) -> list[BuildPart]:
-    """The parts of a stage that are not written yet."""
+    """The parts of a stage to be written next; the translation begins with the names, which its other parts use."""
     there = stage_parts(stage, draft)
+    wanted = [key for key in parts_of(stage, draft) if key not in there]
+    if stage == "translation" and PEOPLE in wanted:
+        wanted = [PEOPLE]
     return [
         BuildPart(
             id=f"{draft.brief.name}/{stage}/{key}",
@@ -81,14 +85,18 @@ def missing_parts(stage: StageName, draft: Draft) -> list[BuildPart]:
             key=key,
             draft=_until(draft, stage),
         )
-        for key in parts_of(stage, draft)
-        if key not in there
+        for key in wanted
     ]
 
 
 def _until(draft: Draft, stage: StageName) -> Draft:
-    """The draft without this stage and later ones, so that a part's request stays the same while others arrive."""
+    """The draft without this stage and later ones, so that a part's request stays the same while others arrive.
+
+    The names stay: every other part of the translation uses them.
+    """
     keep = {name: getattr(draft, name) for name in STAGES[: STAGES.index(stage)]}
+    if stage == "translation" and PEOPLE in draft.translation:
+        keep["translation"] = {PEOPLE: draft.translation[PEOPLE]}
     return Draft(brief=draft.brief, **keep)
 
 

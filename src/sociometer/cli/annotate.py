@@ -1,0 +1,395 @@
+"""`sociometer annotate`: several raters label the same units in the browser or in files."""
+
+import asyncio
+import secrets
+import sys
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import structs
+
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.project import with_project
+from sociometer.cli.view import place_options
+from sociometer.core.errors import DataError, ExitCode, UsageError
+from sociometer.core.measure import Table
+from sociometer.instruments import cards, load
+
+if TYPE_CHECKING:
+    from sociometer.label_book import Asked, LabelBook, Measured, Queue, Unit
+
+SETTLED = "settled"
+
+
+def _create(
+    name: str,
+    sheet: Path | None,
+    kind: str,
+    run: str,
+    task: str,
+    measure: str,
+    sample: int,
+    strata: int,
+    question: str,
+    gold: Path | None,
+    raters: int,
+    per_item: int,
+    language: str,
+    seed: int,
+    store: Path | None,
+    as_json: bool,
+) -> None:
+    from sociometer.label_book import LabelBook, Queue, book_path
+    from sociometer.web.annotate.making import asked_of, assigned, gold_units, kind_of, numbered, sheet_units
+
+    if (sheet is None) == (not run):
+        raise UsageError("annotate create needs either --sheet FILE, or --run RUN and --measure NAME.")
+    if question and sheet is not None:
+        raise UsageError("--question is for --run; the questions of a sheet are those of its instrument.")
+    if gold is not None and sheet is None:
+        raise UsageError("--gold needs --sheet: gold items are rows of the same sheet with the right answers.")
+    lots, path = Random(seed), store_path(store).absolute()
+    queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
+    if sheet is not None:
+        known, card = kind_of(sheet, cards(), kind)
+        columns, units = sheet_units(sheet, card)
+        units += gold_units(gold, card) if gold else []
+        queue = structs.replace(queue, title=card.title, asked=asked_of(card, language), kind=known, columns=columns)
+    else:
+        measured, title, asked, units = _measured(path, run, task, measure, sample, strata, language, seed, question)
+        queue = structs.replace(queue, title=title, asked=(asked,), kind="run", measured=measured)
+    units = numbered(units, Random(secrets.token_bytes(16)))
+    names = [f"rater-{number}" for number in range(1, raters + 1)]
+    tasks = assigned(units, names, per_item, lots)
+    book = LabelBook(book_path(path))
+    try:
+        codes = book.create(queue, units, names, tasks)
+    finally:
+        book.close()
+    shown = {rater: "-".join(code[at : at + 4] for at in range(0, len(code), 4)) for rater, code in codes.items()}
+    if as_json:
+        print_json({"queue": name, "units": len(units), "label_set": queue.label_set, "codes": shown})
+        return
+    rows = tuple((rater, code, sum(one == rater for one, _, _ in tasks)) for rater, code in shown.items())
+    note = "The codes are shown only now: give each rater theirs."
+    print_table(Table("raters", f"Queue {name}: {len(units)} units", ("rater", "code", "units"), rows, note))
+    print_line(f"Open it with: sociometer annotate open {name}")
+
+
+def _measured(
+    path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
+) -> "tuple[Measured, str, Asked, list[Unit]]":
+    """The measure to label, its title and question, and a random sample of the run's episodes."""
+    from sociometer.corrected_scores import measure_of, next_episodes
+    from sociometer.label_book import Measured, Queue
+    from sociometer.web.annotate.making import episode_units, measure_asked
+
+    with open_engine(path) as engine:
+        stored = engine.stored(run)
+        chosen = task or stored.tasks[0]
+        primary = [one.name for one in stored.definition.card.measures_of(chosen) if one.value and one.primary]
+        known = measure_of(stored, chosen, measure or next(iter(primary), ""))
+        measured = Measured(stored.id, chosen, known.name, known.value, strata)
+        draft = Queue("", "", (), measured=measured, seed=seed)
+        names = next_episodes(stored, draft, (), sample)
+        if not names:
+            raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
+        asked = measure_asked(known, language, question)
+        return measured, known.title, asked, episode_units(stored, chosen, names)
+
+
+def _open(name: str, port: int, host: str, public_url: str, store: Path | None, as_json: bool) -> int:
+    from sociometer.web.annotate.app import serve_queue
+    from sociometer.web.serving import Place
+
+    told: list[str] = []
+
+    def tell(link: str, owner: str) -> None:
+        if as_json:
+            click.echo(f'{{"link": "{link}", "owner": "{owner}"}}')
+        elif told:
+            click.echo(f"The owner's link was used. For another browser: {owner}")
+        else:
+            click.echo(f"Link for raters: {link}")
+            click.echo(f"Link for you (works once): {owner}")
+            click.echo("Press Ctrl-C to stop the server. Labels are stored, and you can open it again.", err=True)
+        told.append(owner)
+        sys.stdout.flush()
+
+    asyncio.run(serve_queue(store_path(store).absolute(), name, load, Place(host, port, public_url), tell))
+    return int(ExitCode.OK)
+
+
+def _list(store: Path | None, as_json: bool) -> None:
+    from sociometer.label_book import LabelBook, book_path
+
+    path, rows = book_path(store_path(store)), []
+    if path.exists():
+        book = LabelBook(path)
+        for queue in book.queues():
+            units, labels = book.units(queue.name), book.labels(queue.name)
+            rows.append((queue.name, queue.kind, queue.title, len(units), len(book.raters(queue.name)), len(labels)))
+        book.close()
+    columns = ("queue", "kind", "title", "units", "raters", "labels")
+    if as_json:
+        print_json([dict(zip(columns, row, strict=True)) for row in rows])
+    else:
+        note = "" if rows else "There are no queues yet. Create one with: sociometer annotate create NAME --sheet FILE"
+        print_table(Table("queues", "Queues", columns, tuple(rows), note))
+
+
+def _show(name: str, width: float, store: Path | None, as_json: bool) -> None:
+    from sociometer.analysis.prediction_powered import labels_needed
+    from sociometer.web.annotate.app import compared
+    from sociometer.web.annotate.board import board_of, judge_rows
+
+    path = store_path(store)
+    book = _book(path)
+    try:
+        board, found = board_of(book, name), compared(path, load, book, book.queue(name))
+    finally:
+        book.close()
+    needed = labels_needed(found.corrected, width) if width and found is not None and found.corrected else None
+    if as_json:
+        print_json({"board": board, "judge": found, "needed": needed})
+        return
+    print_table(board.raters)
+    print_table(board.agreement)
+    if board.disagreements.rows:
+        print_table(board.disagreements)
+    if found is not None:
+        facts, apart = judge_rows(found)
+        print_table(Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts))
+        print_table(apart)
+    if needed is not None:
+        told = (
+            f"{needed.more} more labels, {needed.labels} in all"
+            if needed.labels is not None
+            else "more episodes than the run has; labels alone cannot do it"
+        )
+        print_line(f"An interval of ± {width:g} needs {told}.")
+
+
+def _more(name: str, count: int, store: Path | None, as_json: bool) -> None:
+    from sociometer.corrected_scores import next_episodes
+    from sociometer.web.annotate.making import assigned, episode_units, numbered
+
+    path = store_path(store).absolute()
+    book = _book(path)
+    try:
+        queue = book.queue(name)
+        if queue.measured is None:
+            raise UsageError(f"queue {name} was made from a sheet; only a queue of a run can be given more episodes.")
+        labelled = [unit.key["episode"] for unit in book.units(name).values()]
+        with open_engine(path) as engine:
+            stored = engine.stored(queue.measured.run)
+            names = next_episodes(stored, queue, labelled, count)
+            units = numbered(episode_units(stored, queue.measured.task, names), Random(secrets.token_bytes(16)))
+        start = float(len(labelled))
+        tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
+        book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])
+    finally:
+        book.close()
+    if as_json:
+        print_json({"queue": name, "added": names})
+    else:
+        print_line(f"{len(names)} more episodes, a random sample of those that wait, are in queue {name}.")
+
+
+def _export(name: str, rater: str, to: Path, store: Path | None, as_json: bool) -> None:
+    from sociometer.corrected_scores import settled_answers
+    from sociometer.sheets import write_sheet
+
+    book = _book(store_path(store))
+    try:
+        queue, units, labels = book.queue(name), book.units(name), book.labels(name)
+        if rater != SETTLED and rater not in book.raters(name):
+            raise UsageError(f"queue {name} has no rater '{rater}'; it has {', '.join(book.raters(name))}.")
+    finally:
+        book.close()
+    answers: dict[str, dict[str, str]] = {}
+    for asked in queue.asked:
+        if rater == SETTLED:
+            found = settled_answers(asked, labels)
+        else:
+            found = {one.unit: one.answers[asked.column] for one in labels if one.rater == rater and one.answers}
+        for unit, answer in found.items():
+            answers.setdefault(unit, {})[asked.column] = answer
+    columns = queue.columns or ("episode", "value")
+    rows = [
+        [{**unit.row, **unit.key, **answers.get(unit.id, {})}.get(column, "") for column in columns]
+        for unit in sorted(units.values(), key=lambda one: tuple(one.key.values()))
+        if not unit.gold
+    ]
+    if to.exists():
+        raise UsageError(f"{to} already exists; give another --to.")
+    to.write_text(write_sheet(columns, rows, guard_formulas=True), encoding="utf-8")
+    if as_json:
+        print_json({"wrote": str(to), "labelled": len(answers)})
+    else:
+        print_line(f"wrote {to}: {len(answers)} of {len(rows)} rows have labels.")
+
+
+def _import(name: str, file: Path, rater: str, store: Path | None, as_json: bool) -> None:
+    book = _book(store_path(store))
+    try:
+        queue = book.queue(name)
+        counts = _import_file(book, queue, file, rater)
+    finally:
+        book.close()
+    if as_json:
+        print_json({"queue": name, "rater": rater, **counts})
+    else:
+        print_line(
+            f"{counts['new']} labels of {rater} are new, {counts['same']} were there already, "
+            f"{counts['changed']} replaced another label of the same rater."
+        )
+
+
+def _import_file(book: "LabelBook", queue: "Queue", file: Path, rater: str) -> dict[str, int]:
+    """Keeps the labels of a filled-in sheet; the same rater in two files counts once."""
+    from sociometer.label_book import Label
+    from sociometer.sheets import read_rows
+
+    units = {tuple(unit.key.values()): unit for unit in book.units(queue.name).values()}
+    keys = tuple(next(iter(units.values())).key)
+    counts = {"new": 0, "same": 0, "changed": 0}
+    read: list[Label] = []
+    for line, row in read_rows(file, (*keys, *(asked.column for asked in queue.asked)), guarded=True):
+        answers = {asked.column: said for asked in queue.asked if (said := row[asked.column].strip())}
+        if not answers:
+            continue
+        unit = units.get(tuple(row[key] for key in keys))
+        if unit is None:
+            raise DataError(f"row {', '.join(row[key] for key in keys)} is not in queue {queue.name}", file, line)
+        for asked in queue.asked:
+            answer = answers.get(asked.column)
+            if answer is not None and asked.values and answer not in asked.values:
+                raise DataError(f"{asked.column} '{answer}'; allowed: {', '.join(asked.values)}", file, line)
+            if answer is not None and not asked.values:
+                _check_number(asked, answer, file, line)
+        read.append(Label(unit.id, rater, answers, imported=True))
+    book.add_rater(queue.name, rater)
+    for label in read:
+        before = book.label(queue.name, label.unit, rater)
+        kind = (
+            "new" if before is None or not before.answers else "same" if before.answers == label.answers else "changed"
+        )
+        counts[kind] += 1
+        if kind != "same":
+            book.put(queue.name, label)
+    return counts
+
+
+def _check_number(asked: "Asked", said: str, file: Path, line: int) -> None:
+    try:
+        value = float(said)
+    except ValueError:
+        raise DataError(f"{asked.column} '{said}' is not a number", file, line) from None
+    if (asked.low is not None and not value >= asked.low) or (asked.high is not None and not value <= asked.high):
+        raise DataError(f"{asked.column} {said}; allowed: {asked.low} to {asked.high}", file, line)
+
+
+def _book(store: Path) -> "LabelBook":
+    from sociometer.label_book import LabelBook, book_path
+
+    path = book_path(store)
+    if not path.exists():
+        raise UsageError("there are no queues yet. Create one with: sociometer annotate create NAME --sheet FILE")
+    return LabelBook(path)
+
+
+_NAME = click.Argument(["name"])
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+
+_COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
+    (
+        "create",
+        _create,
+        [
+            _NAME,
+            click.Option(["--sheet"], type=_FILE, help="Sheet of an instrument whose rows are to be labelled (CSV)."),
+            click.Option(["--kind"], default="", help="Kind of the sheet, INSTRUMENT/SHEET [default: by its columns]."),
+            click.Option(["--run"], default="", help="Run whose episodes are to be labelled, in place of a sheet."),
+            click.Option(["--task"], default="", help="Task of the run [default: its first]."),
+            click.Option(["--measure"], default="", help="Measure that people judge [default: the primary one]."),
+            click.Option(
+                ["--sample"], type=click.IntRange(1), default=40, show_default=True, help="Number of random episodes."
+            ),
+            click.Option(
+                ["--strata"],
+                type=click.IntRange(1, 10),
+                default=1,
+                show_default=True,
+                help="Number of groups by judge score to sample from evenly.",
+            ),
+            click.Option(
+                ["--question"], default="", help="Question to ask about an episode [default: the measure's own]."
+            ),
+            click.Option(["--gold"], type=_FILE, help="Filled-in sheet whose rows check the raters."),
+            click.Option(
+                ["--raters"], type=click.IntRange(1, 50), default=2, show_default=True, help="Number of raters."
+            ),
+            click.Option(
+                ["--per-item"], type=click.IntRange(1, 50), default=2, show_default=True, help="Raters for each unit."
+            ),
+            click.Option(
+                ["--language"], type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language."
+            ),
+            click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of sample and order."),
+        ],
+        "Create a queue of units for raters, and print a code for each.",
+    ),
+    ("open", _open, [_NAME, *place_options(8767)], "Serve a queue until Ctrl-C, and print the link for raters."),
+    ("list", _list, [], "List the queues."),
+    (
+        "show",
+        _show,
+        [
+            _NAME,
+            click.Option(["--width"], type=float, default=0.0, help="Half-width of the interval to plan labels for."),
+        ],
+        "Show progress, agreement, disagreements, and the judge beside people.",
+    ),
+    (
+        "more",
+        _more,
+        [_NAME, click.Argument(["count"], type=click.IntRange(1))],
+        "Add COUNT random episodes of the run to a queue.",
+    ),
+    (
+        "export",
+        _export,
+        [
+            _NAME,
+            click.Option(
+                ["--rater"], default=SETTLED, show_default=True, help="Rater to export, or 'settled' for all together."
+            ),
+            click.Option(["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="File (CSV)."),
+        ],
+        "Write the sheet with the labels filled in.",
+    ),
+    (
+        "import",
+        _import,
+        [
+            _NAME,
+            click.Argument(["file"], type=_FILE),
+            click.Option(["--rater"], required=True, help="Name of the person who filled in the file."),
+        ],
+        "Read the labels of a filled-in sheet. The same rater in two files counts once.",
+    ),
+]
+
+command = click.Group(
+    "annotate",
+    commands=[
+        with_project(click.Command(name, callback=call, params=[*params, store_option(), json_option()], help=text))
+        for name, call, params, text in _COMMANDS
+    ],
+    help="Let several raters label the same units.",
+)

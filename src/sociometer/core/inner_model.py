@@ -1,0 +1,101 @@
+"""What can be asked of open weights from the inside: states, neurons, and answers with neurons switched off."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec import Struct
+
+from sociometer.core.conversation import Player
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Pooling = Literal["last", "mean"]
+"""The state of an utterance's last token, or the mean over its tokens."""
+AnswerMode = Literal["letters", "texts"]
+"""Options by the probability of their letter, or of their text."""
+
+
+class Passage(Struct, frozen=True):
+    """An utterance and the story before it; only the tokens of the utterance are looked at."""
+
+    before: str
+    said: str
+
+
+class OptionQuestion(Struct, frozen=True):
+    """A question whose options are compared by their log-probability.
+
+    `prompt` ends where the answer begins. `continuations` are what may follow: letters, or texts.
+    """
+
+    prompt: str
+    continuations: tuple[str, ...]
+    chat: bool = True
+    """Whether the prompt is a user's message, to be put into the chat template of the model."""
+
+
+class Traces(Protocol):
+    """What a model did on some passages; read from files one layer at a time."""
+
+    layers: int
+    """The number of layers; states also have a layer 0, the embedding."""
+    width: int
+    """The number of neurons in the feed-forward block of a layer."""
+    computed: int
+    """How many passages were computed now; the others were in the files."""
+    tokens: "NDArray[np.float64]"
+
+    def states(self, layer: int, pooling: Pooling) -> "NDArray[np.float32]":
+        """One row for each passage."""
+        ...
+
+    def squares(self, layer: int) -> "NDArray[np.float32]":
+        """The sum of squares of each neuron over the tokens of each utterance, passages × neurons."""
+        ...
+
+    def weights(self, layer: int) -> "NDArray[np.float32]":
+        """The mean absolute weight that each neuron feeds."""
+        ...
+
+
+class InnerModel(Protocol):
+    """Open weights on this machine."""
+
+    name: str
+    revision: str
+    device: str
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters."""
+        ...
+
+    @property
+    def layers(self) -> int:
+        """The number of layers."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """The number of neurons in the feed-forward block of a layer."""
+        ...
+
+    def traces(self, passages: Sequence[Passage], label: str) -> Traces:
+        """The states and neurons on each passage; computes only what is in no file yet."""
+        ...
+
+    def option_scores(
+        self, questions: Sequence[OptionQuestion], off: Sequence[int], label: str
+    ) -> "NDArray[np.float64]":
+        """The log-probability of each option, per token, with these neurons switched off: questions × options."""
+        ...
+
+    def memory(self) -> dict[str, float]:
+        """The peak memory so far in bytes, by place: `process`, and `device` on a GPU."""
+        ...
+
+    def player_without(self, off: Sequence[int], name: str) -> Player:
+        """A player that answers in words with these neurons switched off."""
+        ...

@@ -1,0 +1,176 @@
+"""Judged measures of a run, corrected by what people said of a random part of its episodes."""
+
+import statistics
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from sociometer.analysis.formatting import number
+from sociometer.analysis.prediction_powered import (
+    Corrected,
+    Judged,
+    corrected_mean,
+    labels_needed,
+    next_of_strata,
+    strata_of,
+)
+from sociometer.analysis.raters import settled
+from sociometer.core.card import MeasureCard
+from sociometer.core.errors import unknown
+from sociometer.label_book import Asked, Label, LabelBook, Queue, Unit, book_path
+from sociometer.store.stored_run import StoredRun
+
+_NUMBERS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
+
+
+class Disagreement(Struct, frozen=True):
+    """An episode that the judge and people see differently."""
+
+    episode: str
+    judge: float
+    people: float
+
+
+class JudgeAndPeople(Struct, frozen=True):
+    """A measure of a run with its correction, and the episodes on which judge and people are furthest apart."""
+
+    queue: str
+    task: str
+    measure: MeasureCard
+    labels: int
+    corrected: Corrected | None
+    apart: tuple[Disagreement, ...]
+
+
+def episode_name(item: str, repeat: int) -> str:
+    """The name of an episode among labels."""
+    return f"{item}#{repeat}"
+
+
+def settled_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, str]:
+    """What people say of each unit: the median of numbers, else what more than half of the raters say."""
+    said: dict[str, list[str]] = {}
+    for label in labels:
+        if asked.column in label.answers:
+            said.setdefault(label.unit, []).append(label.answers[asked.column])
+    if asked.values:
+        return {unit: found for unit, answers in said.items() if (found := settled(answers)) is not None}
+    return {unit: f"{statistics.median(map(float, answers)):g}" for unit, answers in said.items()}
+
+
+def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
+    """Whether the labels of one unit must be settled by another rater."""
+    known = [label for label in labels if label.answers]
+    if len(known) < queue.per_item or len(known) < 2:
+        return False
+    return any(
+        asked.values
+        and settled([label.answers[asked.column] for label in known if asked.column in label.answers]) is None
+        for asked in queue.asked
+    )
+
+
+def judge_and_people(
+    run: StoredRun, queue: Queue, units: Mapping[str, Unit], labels: Iterable[Label]
+) -> JudgeAndPeople:
+    """The measure that a queue labels, corrected."""
+    measured = queue.measured
+    assert measured is not None
+    card = measure_of(run, measured.task, measured.measure)
+    answers = settled_answers(queue.asked[0], labels)
+    people = {unit.key["episode"]: _number(answers[name]) for name, unit in units.items() if name in answers}
+    episodes = judged_episodes(run, queue, people)
+    apart = [Disagreement(one.id, one.judge, one.label) for one in episodes if one.label is not None]
+    apart.sort(key=lambda one: -abs(one.judge - one.people))
+    return JudgeAndPeople(
+        queue.name,
+        measured.task,
+        card,
+        len(apart),
+        corrected_mean(episodes),
+        tuple(one for one in apart if one.judge != one.people),
+    )
+
+
+def measure_of(run: StoredRun, task: str, name: str) -> MeasureCard:
+    """The measure of that name; the name of a score value, such as a cause of errors, is a measure of its own."""
+    cards = {one.name: one for one in run.definition.card.measures_of(task) if one.value}
+    if name in cards:
+        return cards[name]
+    values = [one.score.values[name] for one in run.episodes(task) if one.score and name in one.score.values]
+    if not values:
+        known = {value: None for one in run.episodes(task) if one.score for value in one.score.values}
+        raise unknown("measure of this run", name, {**cards, **known})
+    if set(values) <= {0.0, 1.0}:
+        return MeasureCard(task=task, name=name, title=name, value=name)
+    return MeasureCard(task=task, name=name, title=name, unit="number", value=name, low=min(values), high=max(values))
+
+
+def judged_episodes(run: StoredRun, queue: Queue, people: Mapping[str, float]) -> list[Judged]:
+    """Every scored episode of the run, with people's label where there is one."""
+    measured = queue.measured
+    assert measured is not None
+    scores: dict[str, float] = {}
+    clusters: dict[str, str] = {}
+    for episode in run.episodes(measured.task):
+        if episode.score is not None and measured.value in episode.score.values:
+            name = episode_name(episode.item.id, episode.repeat)
+            scores[name] = episode.score.values[measured.value]
+            clusters[name] = episode.item.cluster or episode.item.id
+    strata = strata_of(scores, measured.strata)
+    return [Judged(name, score, people.get(name), clusters[name], strata[name]) for name, score in scores.items()]
+
+
+def next_episodes(run: StoredRun, queue: Queue, labelled: Iterable[str], count: int) -> list[str]:
+    """The episodes to label next: a random sample of those that wait, evenly over the strata."""
+    strata = {one.id: one.stratum for one in judged_episodes(run, queue, {})}
+    return next_of_strata(strata, [name for name in labelled if name in strata], count, queue.seed)
+
+
+def corrections(run: StoredRun) -> list[JudgeAndPeople]:
+    """The corrected measures of a run: one for each measure that people labelled, from the queue with most labels."""
+    # Labels lie beside a store that is a file.
+    if not isinstance(run.store_path, Path) or not book_path(run.store_path).exists():
+        return []
+    book = LabelBook(book_path(run.store_path))
+    try:
+        found: dict[tuple[str, str], JudgeAndPeople] = {}
+        for queue in book.queues():
+            if queue.measured is None or queue.measured.run != run.id:
+                continue
+            one = judge_and_people(run, queue, book.units(queue.name), book.labels(queue.name))
+            place = (one.task, one.measure.name)
+            if one.corrected is not None and (place not in found or one.labels > found[place].labels):
+                found[place] = one
+    finally:
+        book.close()
+    return list(found.values())
+
+
+def corrected_measures(run: StoredRun, task: str) -> dict[str, Corrected]:
+    """The corrected measures of a task, by name."""
+    return {one.measure.name: one.corrected for one in corrections(run) if one.task == task and one.corrected}
+
+
+def correction_note(found: JudgeAndPeople) -> str:
+    """The corrected value in a sentence, and how many labels would halve its interval."""
+    corrected, unit = found.corrected, found.measure.unit
+    assert corrected is not None
+    said = (
+        f"{found.measure.title}, corrected by people's labels of {corrected.labels} of {corrected.episodes} episodes: "
+        f"{number(corrected.value, unit)} [{number(corrected.interval.low, unit)}, "
+        f"{number(corrected.interval.high, unit)}]; the judge alone: {number(corrected.judge, unit)}."
+    )
+    half = ((corrected.interval.high or 0.0) - (corrected.interval.low or 0.0)) / 4
+    needed = labels_needed(corrected, half)
+    if needed.more is None:
+        return f"{said} More labels alone cannot halve the interval: it needs more episodes."
+    return (
+        f"{said} {needed.more} more labels would halve the interval; 'sociometer annotate more {found.queue} "
+        f"{needed.more}' draws them at random."
+    )
+
+
+def _number(answer: str) -> float:
+    return _NUMBERS[answer] if answer in _NUMBERS else float(answer)

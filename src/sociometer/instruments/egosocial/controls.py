@@ -1,0 +1,95 @@
+"""The matched controls of the first person: the same questions of a name, "you" and "I", compared in pairs."""
+
+from collections.abc import Sequence
+
+from sociometer.analysis.multiplicity import holm
+from sociometer.analysis.paired import PairedDifference, paired_difference
+from sociometer.core.measure import Cell, Table
+from sociometer.core.task import RunView
+from sociometer.instruments.egosocial.play import Picks
+from sociometer.instruments.egosocial.scene import Scene
+from sociometer.instruments.egosocial.stories.pairs import CONTROLS
+
+TITLES = {
+    "third": "a name",
+    "first": "you, with the system message",
+    "you_only": "you",
+    "i": "I, with the system message",
+    "named": "a name, with the system message",
+}
+CONTRASTS = (
+    ("third", "first", "the first person in all"),
+    ("third", "named", "the system message alone"),
+    ("third", "you_only", "the word “you” alone"),
+    ("named", "first", "“you” once the system message is there"),
+    ("you_only", "first", "the system message once it says “you”"),
+    ("first", "i", "“I” instead of “you”"),
+)
+"""Pairs of tellings, the second minus the first, and what the difference is due to."""
+_COLUMNS = ("subject", "tier", "due to", "first", "second", "difference", "from", "to", "p", "p (Holm)", "items")
+_UNITS = {"first": "share", "second": "share", "difference": "share-points", "from": "share-points",
+          "to": "share-points", "p": "p", "p (Holm)": "p"}  # fmt: skip
+Run = RunView[Scene, Picks]
+
+
+def accuracy_table(runs: Sequence[tuple[str, Run]]) -> Table:
+    """Each telling's accuracy by tier."""
+    rows: list[tuple[Cell, ...]] = []
+    for subject, run in runs:
+        for tier in ("all", *_tiers(run)):
+            values = [_values(run, name, tier) for name in CONTROLS]
+            rows.append((subject, tier, *(sum(found) / len(found) if found else None for found in values)))
+    columns = ("subject", "tier", *(TITLES[name] for name in CONTROLS))
+    return Table("accuracy", "Accuracy by telling", columns, tuple(rows), units=dict.fromkeys(columns[2:], "share"))
+
+
+def contrast_table(runs: Sequence[tuple[str, Run]]) -> Table:
+    """The paired contrasts over all tiers and in each, clustered by story; Holm's correction within each tier."""
+    rows: list[tuple[Cell, ...]] = []
+    for subject, run in runs:
+        for tier in ("all", *_tiers(run)):
+            found = [(what, _paired(run, one, two, tier)) for one, two, what in CONTRASTS]
+            corrected = holm([pair.p_value for _, pair in found]).tolist()
+            for (what, pair), p_holm in zip(found, corrected, strict=True):
+                bounds = (pair.interval.low, pair.interval.high)
+                ends = (pair.first, pair.second, pair.difference, *bounds)
+                rows.append((subject, tier, what, *ends, pair.p_value, p_holm, pair.items))
+    note = "Differences in points, the second minus the first; intervals and tests are clustered by story."
+    details = ("p", "items", *(("subject",) if len(runs) < 2 else ()))
+    return Table("contrasts", "Paired contrasts", _COLUMNS, tuple(rows), note, _UNITS, details)
+
+
+def finding(table: Table) -> str:
+    """Which contrasts over all tiers are significant after correction."""
+    said = [
+        f"{row[0]}: {row[2]} changes accuracy by {float(str(row[5])) * 100:+.1f} points (p = {float(str(row[9])):.3f})."
+        for row in table.rows
+        if row[1] == "all" and float(str(row[9])) < 0.05
+    ]
+    return "\n".join(said) or f"None of {len(CONTRASTS)} contrasts changes the accuracy significantly."
+
+
+def _tiers(run: Run) -> list[str]:
+    return list(dict.fromkeys(item.facets["tier"] for item, _, _ in run.scored()))
+
+
+def _values(run: Run, name: str, tier: str) -> list[float]:
+    return [
+        score.values[name]
+        for item, _, score in run.scored()
+        if name in score.values and tier in ("all", item.facets["tier"])
+    ]
+
+
+def _paired(run: Run, first: str, second: str, tier: str) -> PairedDifference:
+    both = [
+        (item, score)
+        for item, _, score in run.scored()
+        if {first, second} <= set(score.values) and tier in ("all", item.facets["tier"])
+    ]
+    return paired_difference(
+        [score.values[first] for _, score in both],
+        [score.values[second] for _, score in both],
+        [item.cluster for item, _ in both],
+        items=[item.id for item, _ in both],
+    )

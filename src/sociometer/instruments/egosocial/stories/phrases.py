@@ -1,0 +1,229 @@
+"""The sentences in which fresh stories are told, for each language; several for each kind of event.
+
+Slots: `{A}` is a person (`{A:o}` as object, `{A:s}` as owner, `{A:was}`, `{A:think}` and `{A:does}` with their verb);
+`{thing}`, `{box}`, `{room}` and so on are nouns (`{thing:was}` with its verb, `{thing:was_it}` with the verb first);
+`{it}` stands for the thing.
+"""
+
+from collections.abc import Sequence
+
+ENGLISH_WORDS = {"you": ("you", "you", "your", "were"), "I": ("I", "me", "my", "was")}
+CHINESE_WORDS = {"you": "你", "I": "我"}
+
+
+def plural(thing: str) -> bool:
+    """Whether the name of a thing takes "are"."""
+    return thing.endswith("s") and not thing.endswith("ss")
+
+
+def english_noun(noun: str, slot: str, form: str) -> str:
+    """A noun with its article, with the verb that follows it (`was`, `is`), or as a pronoun (`it`)."""
+    if slot == "it":
+        shown = "them" if plural(noun) and form != "was" else "they" if plural(noun) else "it"
+    else:
+        shown = f"the {noun.replace('_', ' ')}"
+    verb_form, _, asked = form.partition("_")
+    if not verb_form:
+        return shown
+    word = {"was": "were", "is": "are"}[verb_form] if plural(noun) else verb_form
+    return f"{word} {shown}" if asked else f"{shown} {word}"
+
+
+def joined(names: Sequence[str], language: str) -> str:
+    """Names in a row."""
+    *most, last = names
+    if not most:
+        return last
+    return f"{'、'.join(most)}和{last}" if language == "zh" else f"{', '.join(most)} and {last}"
+
+
+_ENGLISH_OVERHEARD = " {O:was} behind the door and heard every word of it, and nobody noticed."
+_ENGLISH: dict[str, tuple[str, ...]] = {
+    "Open": (
+        "{A} came into {room} early that day.",
+        "The door of {room} opened and {A} came in.",
+        "{A} stepped into {room} to get out of the rain.",
+        "It was still early when {A} arrived in {room}.",
+        "{A} had some mending to do and sat down in {room}.",
+    ),
+    "Enter": (
+        "{A} came into {room} to look for a pencil.",
+        "A little later {A} walked into {room}.",
+        "The door opened, and {A} came into {room} with a cup of tea.",
+        "Since it had grown cold outside, {A} went into {room}.",
+        "{A} stopped by in {room} to say hello.",
+        "Looking for company, {A} came into {room}.",
+        "{A} had left a scarf in {room} and came in to get it.",
+    ),
+    "Exit": (
+        "{A} left {room} to answer the telephone.",
+        "Somebody was calling from the yard, so {A} went out of {room}.",
+        "{A} remembered the bread in the oven and hurried out of {room}.",
+        "{A} left {room} to fetch some water.",
+        "When the bell rang, {A} left {room}.",
+        "{A} went out of {room} to see who was knocking at the gate.",
+        "It was time to feed the hens, and {A} left {room}.",
+        "Feeling tired, {A} went out of {room} for a breath of air.",
+    ),
+    "Place": (
+        "{thing:was} in {box}.",
+        "In {box}, in plain view, {thing:was} waiting to be used.",
+        "{thing} had been put in {box}.",
+    ),
+    "Move": (
+        "{A} took {thing} out of {old} and put {it} into {box}, where there was more room.",
+        "To make space, {A} moved {thing} to {box}.",
+        "{A} thought that {thing:was} safer elsewhere and put {it} into {box}.",
+        "Because {old} had to be cleaned, {A} put {thing} into {box}.",
+        "{A} wanted {thing} closer at hand and laid {it} in {box}.",
+    ),
+    "Tell": (
+        "In private {A} told {B:o} that {thing:was} in {box}.",
+        "{A} met {B:o} on the stairs and mentioned that {thing:was} in {box}.",
+        "{A} took {B:o} aside and said that {thing:was} now in {box}.",
+    ),
+    "Correct": (
+        "“That is not so,” {A} said to {B:o} when the two were alone. “{thing:is} in {box}.”",
+        "{A} put {B:o} right in private: {thing:was} in {box}.",
+    ),
+    "Lie": (
+        "{A} did not want {B:o} to find {thing}, and lied: {it:was} in {box}, {A} said to {B:o} in private.",
+        "As a joke {A} told {B:o} in private, against better knowledge, that {thing:was} in {box}.",
+        "{A} hoped to keep {thing} from {B:o} and told {B:o} the untruth that {it:was} in {box}.",
+    ),
+    "Relay": (
+        "{A} found {B:o} and passed on what {S} had said: {thing:was} in {box}.",
+        "{A} went straight to {B:o} with {S:s} message that {thing:was} in {box}.",
+    ),
+    "Send": (
+        "{A} asked {M:o} to let {B:o} know that {thing:was} in {box}.",
+        "{A} had no time to look for {B:o} and gave {M:o} a message for {B:o}: {thing:was} in {box}.",
+    ),
+    "Lose": (
+        "{M} ran into an old friend on the way, and the message never reached {B:o}.",
+        "But {M:was} held up and never got round to telling {B:o}.",
+    ),
+    "Hear": (
+        "{O:was} in the passage outside and saw nothing, but heard {A:o} say aloud that {thing} could go into {box}."
+        " Nobody noticed.",
+        "Through the thin wall {O} could not see anything, yet heard {A:o} mutter, “{thing}: into {box}.”"
+        " Nobody noticed.",
+    ),
+    "Glimpse": (
+        "Through the keyhole {O} saw {A:o} put something into {box}, but could not make out what it was.",
+        "From outside {O} heard {A:o} busy with {box}, but had no idea what was being put there.",
+    ),
+    "Forget": (
+        "By the evening the latest news of {thing} had slipped {A:s} mind.",
+        "After a long day {A} had clean forgotten the latest news of {thing}.",
+    ),
+    "Watch": (
+        "{A} stopped outside {room} and began to watch through a crack in the door, unnoticed by anybody.",
+        "Unnoticed by anybody, {A} began to watch {room} through the window.",
+    ),
+    "Unwatch": ("{A} turned away from {room} again.", "After a while {A} stopped watching {room}."),
+    "Remark likes": ("{A} had always liked {liked}.", "{A} once wrote a poem about {liked}."),
+    "Remark dislikes": ("{A} had never cared for {liked}.", "{A} thought little of {liked}."),
+    "Others": ("{names} was there.", "{names} were there."),
+    "Nobody": ("Nobody else was there.",),
+}
+_CHINESE_OVERHEARD = "{O}就在门后，每个字都听见了，谁也没有发觉。"
+_CHINESE: dict[str, tuple[str, ...]] = {
+    "Open": (
+        "那天一早，{A}就来到了{room}。",
+        "门一开，{A}走进了{room}。",
+        "{A}进{room}来躲雨。",
+        "{A}有些针线活要做，便在{room}里坐了下来。",
+    ),
+    "Enter": (
+        "{A}走进{room}，想找一支铅笔。",
+        "过了一会儿，{A}来到{room}。",
+        "门开了，{A}端着一杯茶走进{room}。",
+        "外面冷了起来，{A}便进了{room}。",
+        "{A}顺路到{room}里打个招呼。",
+        "{A}想找人说说话，也进了{room}。",
+        "{A}把围巾落在{room}里，回来取。",
+    ),
+    "Exit": (
+        "{A}离开{room}去接电话。",
+        "院子里有人喊，{A}便从{room}出去了。",
+        "{A}想起炉子上还炖着汤，匆匆出了{room}。",
+        "{A}离开{room}去打水。",
+        "铃声一响，{A}就离开了{room}。",
+        "有人敲大门，{A}出了{room}去看是谁。",
+        "该喂鸡了，{A}离开了{room}。",
+        "{A}有些乏了，走出{room}透透气。",
+    ),
+    "Place": ("{thing}在{box}里。", "{box}里放着{thing}，一眼就看得见。", "{thing}收在{box}里。"),
+    "Move": (
+        "{A}把{thing}从{old}里拿出来，放进了更宽敞的{box}。",
+        "为了腾出地方，{A}把{thing}挪到了{box}里。",
+        "{A}觉得{thing}换个地方更稳妥，就放进了{box}。",
+        "{old}要擦洗，{A}便把{thing}放进了{box}。",
+        "{A}想让{thing}用起来顺手些，把它放到了{box}里。",
+    ),
+    "Tell": (
+        "{A}私下告诉{B}，{thing}在{box}里。",
+        "{A}在楼梯上碰见{B}，顺口说起{thing}在{box}里。",
+        "{A}把{B}拉到一边，说{thing}在{box}里。",
+    ),
+    "Correct": ("没有旁人的时候，{A}对{B}说：“不是那样，{thing}在{box}里。”", "{A}私下纠正了{B}：{thing}在{box}里。"),
+    "Lie": (
+        "{A}不想让{B}找到{thing}，便私下撒谎，对{B}说它在{box}里。",
+        "{A}明知不是这样，还是跟{B}开玩笑，私下说{thing}在{box}里。",
+        "{A}想瞒住{B}，就骗{B}说{thing}在{box}里。",
+    ),
+    "Relay": (
+        "{A}找到{B}，把{S}的话带到了：{thing}在{box}里。",
+        "{A}径直去见{B}，转告了{S}的口信，说{thing}在{box}里。",
+    ),
+    "Send": ("{A}托{M}转告{B}，{thing}在{box}里。", "{A}没空去找{B}，就让{M}给{B}捎个口信，说{thing}在{box}里。"),
+    "Lose": ("{M}半路遇见一位老朋友，这个口信始终没有带给{B}。", "可是{M}被别的事耽搁了，一直没有告诉{B}。"),
+    "Hear": (
+        "{O}正在外面的走廊里，什么也看不见，却听见{A}出声说，{thing}就放{box}里吧。谁也没有发觉{O}。",
+        "隔着薄薄的墙，{O}什么也看不见，只听见{A}自言自语：“{thing}，放{box}里。”谁也没有发觉{O}。",
+    ),
+    "Glimpse": (
+        "{O}从钥匙孔里看见{A}往{box}里放了一件东西，但没看清是什么。",
+        "{O}在外面听见{A}在{box}那边忙活，却不知道放进去的是什么。",
+    ),
+    "Forget": (
+        "到了傍晚，{A}已经想不起关于{thing}的最新消息了。",
+        "忙了一整天，{A}把关于{thing}的最新消息忘得一干二净。",
+    ),
+    "Watch": ("{A}停在{room}外面，透过门缝往里看，谁也没有发觉。", "{A}在窗外悄悄望着{room}里面，谁也没有发觉。"),
+    "Unwatch": ("{A}从{room}外面走开，不再往里看了。", "过了一阵，{A}不再看{room}里面了。"),
+    "Remark likes": ("{A}一向喜欢{liked}。", "{A}还为{liked}写过一首诗。"),
+    "Remark dislikes": ("{A}从来不喜欢{liked}。", "{A}对{liked}没什么好感。"),
+    "Others": ("{names}在那里。", "{names}在那里。"),
+    "Nobody": ("那里没有别人。",),
+}
+for _kind in ("Tell", "Lie", "Correct", "Relay"):
+    _ENGLISH[f"{_kind}Overheard"] = tuple(form + _ENGLISH_OVERHEARD for form in _ENGLISH[_kind])
+    _CHINESE[f"{_kind}Overheard"] = tuple(form + _CHINESE_OVERHEARD for form in _CHINESE[_kind])
+
+SENTENCES = {"en": _ENGLISH, "zh": _CHINESE}
+QUESTIONS: dict[str, dict[str, str]] = {
+    "en": {
+        "memory": "Where {thing:was_it} at the beginning?",
+        "reality": "Where {thing:is_it} really?",
+        "belief": "Where will {A} look for {thing}?",
+        "belief nested": "Where {thoughts} that {A} will look for {thing}?",
+        "say": "Suppose {B} asked {A:o} where {thing:is}. Which place would {A} name?",
+        "say nested": "Suppose {B} asked {A:o} where {thing:is}. Which place {thoughts} that {A} would name?",
+        "first thought": "{A:does} think",
+        "thought": "that {A:think}",
+        "between": " ",
+    },
+    "zh": {
+        "memory": "一开始，{thing}在哪里？",
+        "reality": "{thing}实际上在哪里？",
+        "belief": "{A}会去哪里找{thing}？",
+        "belief nested": "{thoughts}{A}会去哪里找{thing}？",
+        "say": "假如{B}问{A}{thing}在哪里，{A}会说在哪里？",
+        "say nested": "假如{B}问{A}{thing}在哪里，{thoughts}{A}会说在哪里？",
+        "first thought": "{A}认为",
+        "thought": "{A}认为",
+        "between": "",
+    },
+}

@@ -1,0 +1,348 @@
+"""Views -> sentences and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sociometer.analysis.formatting import estimate, number, p_phrase, plain_number
+from sociometer.core.measure import Cell, Interval, Table
+from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Representation
+
+LEVEL = 0.05
+LANGUAGES = {"en": "English", "zh": "Chinese", "both": "both languages"}
+_POOLINGS = {"mean": "mean over the utterance", "last": "last token"}
+
+
+def short(view: InsideView) -> str:
+    """The model's name without its folders."""
+    return view.model.rstrip("/").rsplit("/", 1)[-1]
+
+
+def parameters_text(count: int) -> str:
+    """A number of parameters as papers write it: 135 M, 8.03 B."""
+    return (
+        f"{count / 1e9:.2f} B" if count >= 1e9 else f"{count / 1e6:.3g} M" if count >= 1e6 else f"{count / 1e3:.3g} k"
+    )
+
+
+def in_words(condition_title: str) -> str:
+    """`en` as English, `en → zh` as from English to Chinese."""
+    first, _, second = condition_title.partition(" → ")
+    if second:
+        return f"from {LANGUAGES.get(first, first)} to {LANGUAGES.get(second, second)}"
+    return f"in {LANGUAGES.get(first, first)}"
+
+
+def finding_of(view: InsideView) -> str:
+    """What was found in one model, in a few sentences; what was not found is said too."""
+    parts = [f"{short(view)} ({parameters_text(view.parameters)} parameters): {_told_apart(view)}"]
+    neurons = _joint(view.neurons)
+    if neurons is not None:
+        parts.append(_neurons_in_words(neurons))
+    if view.causation is not None:
+        parts.append(_causation_in_words(view.causation))
+    return " ".join(parts)
+
+
+def _main(view: InsideView, *, across: bool = False) -> list[Representation]:
+    return [
+        each
+        for each in view.representations
+        if each.condition.level == "dimension"
+        and each.condition.pooling == view.spot_pooling
+        and each.condition.across == across
+    ]
+
+
+def _told_apart(view: InsideView) -> str:
+    said = []
+    for each in [*_main(view), *_main(view, across=True)]:
+        best = each.best
+        told = f"{estimate(best.accuracy, 'share', best.interval)} {in_words(each.condition.title)}"
+        words = number(each.layers[0].accuracy, "share", 0)
+        said.append(f"{told} (layer {best.layer}, {p_phrase(best.p_accuracy)}; layer 0: {words})")
+    if not said:
+        return "too few questions for a probe."
+    clusters = " ".join(map(_clusters_in_words, _main(view)))
+    chance = number(1 / max(each.labels for each in _main(view)), "share", 0)
+    return (
+        f"a linear probe tells the dimension of an utterance from an unseen tree in {', '.join(said)}; chance is"
+        f" {chance}, and layer 0 knows only words. {clusters}"
+    )
+
+
+def _clusters_in_words(each: Representation) -> str:
+    """Whether the dimensions form clusters: nearer than shuffled labels, and nearer than to the next dimension."""
+    layer, where = each.clearest, in_words(each.condition.title)
+    facts = f"(silhouette {plain_number(layer.silhouette or 0.0, 3)}, {p_phrase(layer.p_silhouette or 1.0)})"
+    if (layer.p_silhouette or 1.0) > LEVEL:
+        return f"The dimensions are no nearer to each other {where} than shuffled labels {facts}."
+    if (layer.silhouette or 0.0) <= 0:
+        return f"Utterances of one dimension are nearer {where} than shuffled labels, but form no clusters {facts}."
+    return f"The dimensions form clusters {where} {facts}."
+
+
+def _joint(neurons: Sequence[NeuronResult]) -> NeuronResult | None:
+    """The result of both languages, or of the only one."""
+    return neurons[-1] if neurons else None
+
+
+def _neurons_in_words(found: NeuronResult) -> str:
+    within, between = number(found.within, "share"), number(found.between, "share")
+    if found.p_separation <= LEVEL and found.separation > 0:
+        return (
+            f"The {found.top} neurons of two abilities overlap by {within} within a dimension and by {between} between"
+            f" dimensions, more apart than with shuffled labels ({p_phrase(found.p_separation)})."
+        )
+    return (
+        f"The {found.top} neurons of two abilities overlap by {within} within a dimension and by {between} between"
+        f" dimensions, which shuffled labels also give ({p_phrase(found.p_separation)})."
+    )
+
+
+def _causation_in_words(found: CausationResult) -> str:
+    what = "dimensions" if found.level == "dimension" else "abilities"
+    if found.specific:
+        return (
+            f"Switching off the neurons of {', '.join(found.specific)} costs more on their own questions than on the"
+            f" others ({len(found.specific)} of {len(found.rows)} {what})."
+        )
+    return (
+        f"Nothing is specific: switching off the neurons of one of the {len(found.rows)} {what} costs its own questions"
+        " no more than the others."
+    )
+
+
+def inside_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
+    """The tables that a person needs."""
+    found = [_representations(views), *_neurons(views), *_specificity(views)]
+    return tuple(found if len(views) < 2 else [*found, side_by_side(views)])
+
+
+def more_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
+    """Every layer, every cell of the matrix, time and memory."""
+    return (_layers(views), *_neuron_layers(views), *_drops(views), _cost(views))
+
+
+def _bounds(interval: Interval) -> tuple[Cell, Cell]:
+    return ("too few", "too few") if interval.too_few else (interval.low, interval.high)
+
+
+def _representations(views: Sequence[InsideView]) -> Table:
+    rows = []
+    for view in views:
+        for each in view.representations:
+            if each.condition.pooling != view.spot_pooling:
+                continue
+            best, clearest = each.best, each.clearest
+            apart = (
+                (None, None, None)
+                if each.condition.across
+                else (clearest.silhouette, clearest.layer, clearest.p_silhouette)
+            )
+            rows.append(
+                (
+                    short(view), each.condition.level, each.condition.title, each.items, each.trees, best.layer,
+                    best.accuracy, *_bounds(best.interval), best.accuracy_null, best.p_accuracy,
+                    each.layers[0].accuracy, *apart,
+                )
+            )  # fmt: skip
+    columns = (
+        "model", "told apart", "language", "utterances", "trees", "best layer", "balanced accuracy", "from", "to",
+        "shuffled", "p", "layer 0", "silhouette", "silhouette layer", "silhouette p",
+    )  # fmt: skip
+    units = {
+        "balanced accuracy": "share", "from": "share", "to": "share", "shuffled": "share", "p": "p", "layer 0": "share",
+        "silhouette": "number", "silhouette p": "p",
+    }  # fmt: skip
+    note = (
+        f"States: {_POOLINGS[views[0].spot_pooling]}. The probe is tested on trees that it was not fitted on. p-values"
+        " are corrected for the number of layers; labels were shuffled within trees. Layer 0, the embedding,"
+        " shows what the words alone tell."
+    )
+    details = ("utterances", "trees", "silhouette layer", *(("model",) if len(views) == 1 else ()))
+    return Table(
+        "representations", "Dimensions and abilities in the states", columns, tuple(rows), note, units, details
+    )
+
+
+def _layers(views: Sequence[InsideView]) -> Table:
+    rows = tuple(
+        (
+            short(view), each.condition.level, each.condition.title, each.condition.pooling, layer.layer,
+            layer.accuracy, *_bounds(layer.interval), layer.accuracy_null, layer.p_accuracy, layer.silhouette,
+            layer.silhouette_null, layer.p_silhouette,
+        )
+        for view in views
+        for each in view.representations
+        for layer in each.layers
+    )  # fmt: skip
+    columns = (
+        "model", "told apart", "language", "state", "layer", "balanced accuracy", "from", "to", "shuffled", "p",
+        "silhouette", "silhouette shuffled", "silhouette p",
+    )  # fmt: skip
+    units = {
+        "balanced accuracy": "share", "from": "share", "to": "share", "shuffled": "share", "p": "p",
+        "silhouette": "number", "silhouette shuffled": "number", "silhouette p": "p",
+    }  # fmt: skip
+    return Table("layers", "Every layer", columns, rows, "Layer 0 is the embedding.", units)
+
+
+def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
+    rows = tuple(
+        (
+            short(view), found.language, len(found.abilities), found.top, found.within, found.within_null,
+            found.between, found.between_null, found.separation, found.p_separation, found.p_dimensions, found.density,
+            found.density_null, found.p_density,
+        )
+        for view in views
+        for found in view.neurons
+    )  # fmt: skip
+    columns = (
+        "model", "language", "abilities", "neurons each", "overlap within", "within, shuffled", "overlap between",
+        "between, shuffled", "separation", "p", "p (dimensions)", "density", "density, shuffled", "density p",
+    )  # fmt: skip
+    share = ("overlap within", "within, shuffled", "overlap between", "between, shuffled")
+    units = {
+        **dict.fromkeys(share, "share"), "separation": "share-points", "p": "p", "p (dimensions)": "p",
+        "density": "number", "density, shuffled": "number", "density p": "p",
+    }  # fmt: skip
+    note = (
+        "Overlap: common neurons over all neurons of two sets. Separation: overlap within minus between dimensions."
+        " Density: 0 if a set is spread evenly over layers, 1 if it is in one layer. p: utterances' labels shuffled"
+        " within trees; p (dimensions): the abilities dealt out anew to dimensions. These definitions are ours."
+    )
+    details = (
+        "abilities", "within, shuffled", "between, shuffled", "density, shuffled", "p (dimensions)", "density p",
+        *(("model",) if len(views) == 1 else ()),
+    )  # fmt: skip
+    if rows:
+        yield Table("neurons", "Neurons of the abilities", columns, rows, note, units, details)
+
+
+def _neuron_layers(views: Sequence[InsideView]) -> Iterator[Table]:
+    rows = tuple(
+        (
+            short(view),
+            found.language,
+            layer + 1,
+            found.layer_density[layer],
+            found.layer_separation[layer],
+            found.p_layers[layer],
+        )
+        for view in views
+        for found in view.neurons
+        for layer in range(len(found.layer_density))
+    )
+    if rows:
+        columns = ("model", "language", "layer", "density", "separation", "p")
+        units = {"density": "share", "separation": "share-points", "p": "p"}
+        note = "Density of a layer: the share of its neurons in the set of an ability, mean over abilities."
+        yield Table("neuron-layers", "Neurons of the abilities, by layer", columns, rows, note, units)
+
+
+def _specificity(views: Sequence[InsideView]) -> Iterator[Table]:
+    rows = tuple(
+        (short(view), row.label, row.own, row.others, row.difference, row.p_value, row.p_adjusted)
+        for view in views
+        if view.causation is not None
+        for row in view.causation.rows
+    )
+    if not rows:
+        return
+    found = next(view.causation for view in views if view.causation is not None)
+    columns = ("model", "neurons switched off", "own questions", "other questions", "difference", "p", "p (Holm)")
+    units = {**dict.fromkeys(columns[2:5], "share-points"), "p": "p", "p (Holm)": "p"}
+    note = (
+        f"Drop of {_measured(found)}, beyond that of {found.controls} random sets of as many neurons in the same"
+        f" layers; {found.items} questions of {found.trees} trees. Neurons were chosen on the other half of the trees."
+    )
+    details = ("p", *(("model",) if len(views) == 1 else ()))
+    yield Table("switched-off", "What is lost without the neurons", columns, rows, note, units, details)
+
+
+def _measured(found: CausationResult) -> str:
+    return {
+        "letters": "the right letter's share of the probability of all letters",
+        "texts": "the right option's share, by the mean log-probability of its tokens",
+        "replies": "the share of right replies",
+    }[found.answers]
+
+
+def _drops(views: Sequence[InsideView]) -> Iterator[Table]:
+    rows = tuple(
+        (
+            short(view),
+            drop.switched_off,
+            drop.measured_on,
+            drop.items,
+            drop.drop,
+            *_bounds(drop.interval),
+            drop.against_none,
+        )
+        for view in views
+        if view.causation is not None
+        for drop in view.causation.matrix
+    )
+    if rows:
+        columns = ("model", "switched off", "measured on", "questions", "drop", "from", "to", "drop from all neurons")
+        units = dict.fromkeys(("drop", "from", "to", "drop from all neurons"), "share-points")
+        yield Table("drops", "Matrix of drops", columns, rows, "Intervals are over trees and need ten.", units)
+
+
+def side_by_side(views: Sequence[InsideView]) -> Table:
+    """One row per model, by size."""
+    rows = []
+    for view in sorted(views, key=lambda view: view.parameters):
+        own, neurons = _main(view), _joint(view.neurons)
+        best = [each.best.accuracy for each in own]
+        clear = [each.clearest.silhouette or 0.0 for each in own]
+        rows.append(
+            (
+                short(view), parameters_text(view.parameters), view.layers, sum(best) / len(best) if best else None,
+                sum(clear) / len(clear) if clear else None, neurons.separation if neurons else None,
+                neurons.density if neurons else None, len(view.causation.specific) if view.causation else None,
+            )
+        )  # fmt: skip
+    columns = (
+        "model", "parameters", "layers", "balanced accuracy", "silhouette", "separation", "density", "specific",
+    )  # fmt: skip
+    units = {"balanced accuracy": "share", "silhouette": "number", "separation": "share-points", "density": "number"}
+    return Table("models", "Models side by side", columns, tuple(rows), SCALE_CAVEAT, units)
+
+
+SCALE_CAVEAT = (
+    "Models of different size differ in data, training, tokenizer, depth and width as well; a few of them cannot show"
+    " that size causes a difference. The best of more layers is higher by chance; a silhouette in more dimensions has"
+    " another range. Compare models of one family, and each with its own shuffled labels."
+)
+
+
+def _cost(views: Sequence[InsideView]) -> Table:
+    rows = tuple(
+        (
+            short(view), view.device, view.questions, view.left_out, view.computed, sum(view.seconds.values()),
+            ", ".join(f"{name} {seconds:.0f} s" for name, seconds in view.seconds.items()),
+            view.memory.get("process", 0) / 1e6, view.memory["device"] / 1e6 if "device" in view.memory else None,
+        )
+        for view in views
+    )  # fmt: skip
+    columns = (
+        "model", "device", "questions", "left out", "passages computed", "seconds", "parts", "memory in MB",
+        "device memory in MB",
+    )  # fmt: skip
+    units = {"seconds": "points", "memory in MB": "points", "device memory in MB": "points"}
+    note = "Left out: questions without a certain ability, or with abilities of several dimensions."
+    return Table("cost", "Time and memory", columns, rows, note, units)
+
+
+def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:
+    """What must be said beside the numbers."""
+    said = []
+    trees = min((each.trees for view in views for each in view.representations), default=0)
+    if 0 < trees < 10:
+        said.append(f"Only {trees} trees: no interval is given, and a probe has little to learn from (ten are needed).")
+    said.append("A probe finds what is there, not what the model uses; only switching neurons off tests that.")
+    if len(views) > 1:
+        said.append(SCALE_CAVEAT)
+    return tuple(said)

@@ -1,0 +1,205 @@
+"""Plain texts in the OpenAI wire format (`/v1/completions`), and the likelihoods that servers give.
+
+Two ways to score continuations: from the likeliest first tokens that a server lists, or from the log-probabilities of
+a prompt that it repeats (`echo`), one request for each continuation.
+"""
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw, Struct
+
+from sociometer.core.conversation import Likelihood, Reply, Request, TokenLogprob, Usage
+from sociometer.core.errors import MachineryError
+from sociometer.models.finish import finish_of
+
+NO_PROBABILITIES = "no probabilities"
+_NULL = Raw(b"null")
+
+
+class TextBody(Struct, omit_defaults=True):
+    """The request body; missing options mean the server's default."""
+
+    model: str
+    prompt: str | list[str]
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] | None = None
+    logprobs: int | None = None
+    echo: bool | None = None
+
+
+class _Lists(Struct):
+    """Log-probabilities as OpenAI, vLLM and SGLang send them: lists beside each other."""
+
+    tokens: list[str]
+    token_logprobs: list[float | None]
+    top_logprobs: list[dict[str, float] | None] | None = None
+
+
+class _Rival(Struct):
+    token: str
+    logprob: float
+
+
+class _Token(_Rival):
+    top_logprobs: list[_Rival] = []
+
+
+class _Records(Struct):
+    """Log-probabilities as llama.cpp sends them: as in a chat completion."""
+
+    content: list[_Token]
+
+
+class _Option(Struct):
+    text: str
+    index: int = 0
+    finish_reason: str | None = None
+    logprobs: Raw = _NULL
+
+
+class _Counted(Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Completion(Struct):
+    choices: list[_Option]
+    usage: _Counted | None = None
+    model: str | None = None
+
+
+_completion = msgspec.json.Decoder(_Completion).decode
+_lists = msgspec.json.Decoder(_Lists).decode
+_records = msgspec.json.Decoder(_Records).decode
+
+
+def text_body(name: str, request: Request) -> TextBody:
+    """A request to continue a text."""
+    sampling = request.sampling
+    return TextBody(
+        name,
+        request.plain_text or "",
+        sampling.temperature,
+        sampling.top_p,
+        sampling.max_tokens,
+        sampling.seed,
+        sampling.stop or None,
+        sampling.logprobs,
+    )
+
+
+def echo_body(name: str, request: Request) -> TextBody:
+    """A request that repeats a text with each of its continuations, with the log-probability of every token."""
+    before = request.plain_text or ""
+    prompts = [before + continuation for continuation in request.continuations]
+    return TextBody(name, prompts, request.sampling.temperature, max_tokens=1, logprobs=1, echo=True)
+
+
+def read_text(received: bytes) -> Reply:
+    """The reply in a text completion; raise a DecodeError if there is none."""
+    completion = _completion(received)
+    if not completion.choices:
+        raise MachineryError("the server sent a completion without choices.", "empty reply", retryable=True)
+    option = completion.choices[0]
+    tokens = _tokens(option.logprobs)
+    return Reply(
+        option.text, "", _usage(completion), finish_of(option.finish_reason), completion.model or "", tuple(tokens)
+    )
+
+
+def read_echo(received: bytes, request: Request) -> Reply:
+    """The likelihoods from repeated prompts; raise an error if the server did not repeat them."""
+    completion = _completion(received)
+    options = sorted(completion.choices, key=lambda option: option.index)
+    if len(options) != len(request.continuations):
+        raise _not_repeated()
+    before = request.plain_text or ""
+    likelihoods = tuple(
+        _repeated(option, before, text) for option, text in zip(options, request.continuations, strict=True)
+    )
+    return Reply("", usage=_usage(completion), served_model=completion.model or "", likelihoods=likelihoods)
+
+
+def _repeated(option: _Option, before: str, continuation: str) -> Likelihood:
+    try:
+        lists = _lists(option.logprobs)
+    except msgspec.DecodeError:
+        raise _not_repeated() from None
+    whole = before + continuation
+    if not "".join(lists.tokens).startswith(whole):
+        raise _not_repeated()
+    end, values = 0, list[float | None]()
+    for token, value in zip(lists.tokens, lists.token_logprobs, strict=False):
+        if end >= len(whole):
+            break
+        end += len(token)
+        # A token that begins in the prompt and ends in the continuation belongs to the continuation.
+        if end > len(before):
+            values.append(value)
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        raise _not_repeated()
+    return Likelihood(continuation, sum(known), len(known))
+
+
+def _not_repeated() -> MachineryError:
+    return MachineryError(
+        "the server did not repeat the prompt with its log-probabilities ('echo' with 'logprobs'), so it cannot score"
+        " whole texts; vLLM and SGLang can.",
+        NO_PROBABILITIES,
+        fatal=True,
+    )
+
+
+def first_token_likelihoods(tokens: Sequence[TokenLogprob], continuations: Sequence[str]) -> tuple[Likelihood, ...]:
+    """The likelihood of each continuation of one token, from the likeliest first tokens; raise an error without any.
+
+    Tokens that differ only in white space (`A` and ` A`) count together.
+    """
+    if not tokens or not tokens[0].top:
+        raise MachineryError(
+            "the server sent no log-probabilities; reasoning models and some servers give none.",
+            NO_PROBABILITIES,
+            fatal=True,
+        )
+    top = tokens[0].top
+    least = min(value for _, value in top)
+    found = []
+    for text in continuations:
+        chance = sum(math.exp(value) for token, value in top if token.strip() == text.strip())
+        found.append(Likelihood(text, math.log(chance) if chance else least, listed=chance > 0))
+    return tuple(found)
+
+
+def _tokens(raw: Raw) -> list[TokenLogprob]:
+    try:
+        return [
+            TokenLogprob(one.token, one.logprob, tuple((rival.token, rival.logprob) for rival in one.top_logprobs))
+            for one in _records(raw).content
+        ]
+    except (msgspec.DecodeError, ValueError):
+        pass
+    try:
+        lists = _lists(raw)
+    except (msgspec.DecodeError, ValueError):
+        return []
+    tops = lists.top_logprobs or [None] * len(lists.tokens)
+    return [
+        TokenLogprob(token, value, tuple((top or {}).items()))
+        for token, value, top in zip(lists.tokens, lists.token_logprobs, tops, strict=False)
+        if value is not None
+    ]
+
+
+def _usage(completion: _Completion) -> Usage:
+    counted = completion.usage or _Counted()
+    read, written = (
+        count if count is not None and count >= 0 else None
+        for count in (counted.prompt_tokens, counted.completion_tokens)
+    )
+    return Usage(read, written)

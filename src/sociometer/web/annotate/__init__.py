@@ -1,0 +1,1 @@
+"""Raters label units in the browser; the owner sees progress and agreement."""

@@ -1,0 +1,79 @@
+"""The application of `sociometer annotate open`: which page answers to which path."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from aiohttp import web
+
+from sociometer.core.errors import SociometerError
+from sociometer.core.task import Instrument
+from sociometer.corrected_scores import JudgeAndPeople, judge_and_people
+from sociometer.engine.engine import Engine
+from sociometer.label_book import LabelBook, Queue, book_path
+from sociometer.store.store import Store
+from sociometer.web.annotate.board import FIND_RUN, board_page
+from sociometer.web.annotate.desk import BOOK, CODES, QUEUE, RaterSessions
+from sociometer.web.annotate.rating import rate, rate_page, sign_in, skipped_page, welcome_page
+from sociometer.web.enter import add_owner
+from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth
+from sociometer.web.serving import Place, Server, application, until_stopped
+
+PORT = 8767
+
+
+def annotate_application(
+    queue: Queue,
+    book: LabelBook,
+    find: Callable[[Queue], JudgeAndPeople | None] = lambda queue: None,
+    tokens: OneTimeTokens | None = None,
+    used: Callable[[], None] = lambda: None,
+) -> web.Application:
+    """The pages of one queue; `find` compares the judge with people, `used` is called when the owner came in."""
+    owners = SessionsInMemory()
+    app = application(SessionsOfBoth(owners, RaterSessions(book, queue.name)))
+    add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
+    app[QUEUE], app[BOOK], app[FIND_RUN] = queue, book, find
+    app[CODES] = RateLimit(10, 60.0, 100)
+    app.router.add_get("/join/{secret}", welcome_page)
+    app.router.add_post("/join/{secret}", sign_in)
+    app.router.add_get("/rate", rate_page)
+    app.router.add_post("/rate", rate)
+    app.router.add_get("/skipped", skipped_page)
+    app.router.add_get("/owner", board_page)
+    return app
+
+
+def compared(store: Path, load: Callable[..., Instrument], book: LabelBook, queue: Queue) -> JudgeAndPeople | None:
+    """The judge beside people on the measure that a queue labels; None where the run is not there any more."""
+    if queue.measured is None:
+        return None
+    try:
+        with Store(store) as opened:
+            run = Engine(opened, load).stored(queue.measured.run)
+            return judge_and_people(run, queue, book.units(queue.name), book.labels(queue.name))
+    except SociometerError:
+        return None
+
+
+async def serve_queue(
+    store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None]
+) -> None:
+    """Serves a queue until Ctrl-C; `tell` is given the raters' link, and one for the owner that works once."""
+    book = LabelBook(book_path(store))
+    try:
+        queue, tokens = book.queue(name), OneTimeTokens()
+
+        def tell_links() -> None:
+            url = server.address.url
+            tell(f"{url}/join/{queue.secret}", f"{url}/enter?token={tokens.make()}")
+
+        app = annotate_application(queue, book, lambda one: compared(store, load, book, one), tokens, tell_links)
+        server = Server(app, place)
+        await server.start()
+        try:
+            tell_links()
+            await until_stopped()
+        finally:
+            await server.stop()
+    finally:
+        book.close()

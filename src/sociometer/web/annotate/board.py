@@ -1,0 +1,199 @@
+"""The owner's page of a queue: progress, agreement as labels arrive, what is open, and the judge beside people."""
+
+import asyncio
+from collections.abc import Callable
+
+from aiohttp import web
+from msgspec import Struct
+
+from sociometer.analysis.agreement import Agreement
+from sociometer.analysis.formatting import number
+from sociometer.analysis.raters import Ratings, alpha_of, each_against_the_others, pairwise_kappa, settled
+from sociometer.core.measure import Cell, Table
+from sociometer.corrected_scores import JudgeAndPeople
+from sociometer.label_book import Asked, Label, LabelBook, Queue, Unit
+from sociometer.store.stored_run import StoredRun
+from sociometer.web.annotate.desk import BOOK, QUEUE
+from sociometer.web.guard import OWNER, only, visitor_of
+from sociometer.web.language import owner_page
+
+RunOf = Callable[[str], StoredRun]
+FIND_RUN: web.AppKey[Callable[[Queue], JudgeAndPeople | None]] = web.AppKey("find_run", object)  # type: ignore[arg-type]
+MOST_SHOWN = 50
+
+
+class Board(Struct, frozen=True):
+    """Everything that the owner is shown."""
+
+    queue: Queue
+    units: int
+    labelled: int
+    open: int
+    raters: Table
+    agreement: Table
+    disagreements: Table
+
+
+def ratings_of(asked: Asked, units: dict[str, Unit], labels: list[Label], raters: list[str]) -> Ratings:
+    """The labels of one question by rater and unit, without gold items."""
+    found: dict[str, dict[str, str]] = {rater: {} for rater in raters}
+    for label in labels:
+        if asked.column in label.answers and label.unit in units and not units[label.unit].gold:
+            found.setdefault(label.rater, {})[label.unit] = label.answers[asked.column]
+    return found
+
+
+def board_of(book: LabelBook, name: str) -> Board:
+    """The state of a queue now."""
+    queue, units, labels, raters = book.queue(name), book.units(name), book.labels(name), book.raters(name)
+    ratings = {asked.column: ratings_of(asked, units, labels, raters) for asked in queue.asked}
+    apart = _apart(queue, units, labels)
+    real = {unit for unit, one in units.items() if not one.gold}
+    return Board(
+        queue,
+        len(real),
+        len({label.unit for label in labels if label.answers} & real),
+        len(apart),
+        _raters_table(book, queue, units, labels, raters, ratings),
+        _agreement_table(queue, ratings),
+        Table(
+            "disagreements", "Not settled", ("unit", "question", "labels"), tuple(apart[:MOST_SHOWN]),
+            f"{len(apart) - MOST_SHOWN} more are not shown." if len(apart) > MOST_SHOWN else "",
+        ),
+    )  # fmt: skip
+
+
+def _apart(queue: Queue, units: dict[str, Unit], labels: list[Label]) -> list[tuple[Cell, ...]]:
+    """The units that raters disagree on, and what each said."""
+    rows: list[tuple[Cell, ...]] = []
+    for asked in queue.asked:
+        said: dict[str, list[Label]] = {}
+        for label in labels:
+            if asked.values and asked.column in label.answers and not units[label.unit].gold:
+                said.setdefault(label.unit, []).append(label)
+        for unit, given in said.items():
+            if len(given) > 1 and settled([label.answers[asked.column] for label in given]) is None:
+                told = ", ".join(f"{label.rater}: {label.answers[asked.column]}" for label in given)
+                rows.append((unit, asked.column, told))
+    return rows
+
+
+def _raters_table(
+    book: LabelBook,
+    queue: Queue,
+    units: dict[str, Unit],
+    labels: list[Label],
+    raters: list[str],
+    ratings: dict[str, Ratings],
+) -> Table:
+    against = {
+        asked.column: {row.rater: row for row in each_against_the_others(ratings[asked.column])}
+        for asked in queue.asked
+        if asked.values
+    }
+    rows: list[tuple[Cell, ...]] = []
+    for rater in raters:
+        mine = [label for label in labels if label.rater == rater]
+        planned = len(book.tasks(queue.name, rater))
+        gold = [
+            label.answers.get(column) == answer
+            for label in mine
+            if label.answers and label.unit in units
+            for column, answer in units[label.unit].gold.items()
+        ]
+        shares = [row.agreement for each in against.values() if (row := each[rater]).agreement is not None]
+        distances = [
+            found
+            for asked in queue.asked
+            if not asked.values and (found := _distance(ratings[asked.column], rater)) is not None
+        ]
+        seconds = [label.seconds for label in mine if label.answers and not label.imported]
+        rows.append(
+            (
+                rater,
+                sum(bool(label.answers) for label in mine),
+                planned,
+                sum(bool(label.skipped) for label in mine),
+                round(sum(shares) / len(shares), 3) if shares else None,
+                round(sum(distances) / len(distances), 2) if distances else None,
+                f"{sum(gold)} / {len(gold)}" if gold else "",
+                round(sum(seconds) / len(seconds), 1) if seconds else None,
+            )
+        )
+    columns = (
+        "rater", "labelled", "given", "skipped", "agrees with the others", "apart from the others", "gold right",
+        "seconds a unit",
+    )  # fmt: skip
+    return Table("raters", "Raters", columns, tuple(rows))
+
+
+def _distance(ratings: Ratings, rater: str) -> float | None:
+    """How far a rater's numbers are from those of the others on the same units, on average."""
+    apart = [
+        abs(float(said) - float(theirs[unit]))
+        for other, theirs in ratings.items()
+        if other != rater
+        for unit, said in ratings[rater].items()
+        if unit in theirs
+    ]
+    return sum(apart) / len(apart) if apart else None
+
+
+def _agreement_table(queue: Queue, ratings: dict[str, Ratings]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for asked in queue.asked:
+        each = {rater: labels for rater, labels in ratings[asked.column].items() if labels}
+        try:
+            alpha = alpha_of(each, asked.values, "nominal" if asked.values else "interval")
+        except ValueError:
+            continue
+        rows.append((asked.column, "all", alpha.coefficient, *_agreement_cells(alpha)))
+        if asked.values:
+            rows += [
+                (asked.column, f"{one} and {two}", kappa.coefficient, *_agreement_cells(kappa))
+                for one, two, kappa in pairwise_kappa(each)
+            ]
+    return Table(
+        "agreement", "Agreement", ("question", "raters", "coefficient", "value", "95 % interval", "units"), tuple(rows)
+    )
+
+
+def _agreement_cells(found: Agreement) -> tuple[Cell, ...]:
+    interval = found.interval
+    bounds = "" if interval is None or interval.low is None else f"{interval.low:.2f} to {interval.high:.2f}"
+    # All labels the same: there is no expected disagreement, and no coefficient.
+    value = None if found.value != found.value else round(found.value, 3)
+    return value, bounds, found.units
+
+
+def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Table]:
+    """What the judge and people say of a measure, and where they are furthest apart."""
+    unit, corrected = found.measure.unit, found.corrected
+    facts: list[tuple[str, str]] = [("labels", str(found.labels))]
+    if corrected is not None:
+        facts += [
+            ("judge", number(corrected.judge, unit)),
+            ("corrected by people", _between(corrected.value, corrected.interval.low, corrected.interval.high, unit)),
+            (
+                "bias of the judge",
+                _between(corrected.bias, corrected.bias_interval.low, corrected.bias_interval.high, unit),
+            ),
+        ]
+    rows = tuple((one.episode, number(one.judge, unit), number(one.people, unit)) for one in found.apart[:MOST_SHOWN])
+    return tuple(facts), Table("apart", "Judge and people apart", ("episode", "judge", "people"), rows)
+
+
+def _between(value: float, low: float | None, high: float | None, unit: str) -> str:
+    return f"{number(value, unit)} [{number(low, unit)}, {number(high, unit)}]"
+
+
+@only(OWNER)
+async def board_page(request: web.Request) -> web.StreamResponse:
+    """The state of the queue."""
+    book, queue = request.app[BOOK], request.app[QUEUE]
+    board = await asyncio.to_thread(board_of, book, queue.name)
+    found = await asyncio.to_thread(request.app[FIND_RUN], queue) if queue.measured else None
+    facts, apart = judge_rows(found) if found is not None else ((), None)
+    return owner_page(
+        request, "rate_board.html", visitor=visitor_of(request), board=board, queue=queue, facts=facts, apart=apart
+    )

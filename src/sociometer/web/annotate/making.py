@@ -1,0 +1,148 @@
+"""Makes the units of a queue: from a sheet that an instrument wrote, or from the episodes of a run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+
+from msgspec import structs
+
+from sociometer.core.card import Card, MeasureCard, SheetCard
+from sociometer.core.errors import DataError, UsageError
+from sociometer.corrected_scores import episode_name
+from sociometer.label_book import Asked, Unit
+from sociometer.reporting.evidence import transcript_lines
+from sociometer.sheets import read_sheet
+from sociometer.store.stored_run import StoredRun
+
+_SHARE = "share"
+_SAID = {"user": "A", "reply": "B"}
+"""Whose words these are, without a name: the other side, and whoever is measured."""
+
+
+def kind_of(path: Path, cards: Mapping[str, Card], wanted: str = "") -> tuple[str, SheetCard]:
+    """The kind of a sheet, by its name (INSTRUMENT/SHEET) or by its columns."""
+    kinds = {f"{name}/{sheet.name}": sheet for name, card in cards.items() for sheet in card.sheet}
+    if wanted:
+        if wanted not in kinds:
+            raise UsageError(f"unknown kind of sheet '{wanted}'; known: {', '.join(kinds)}.")
+        return wanted, kinds[wanted]
+    columns = set(read_sheet(path, guarded=True).columns)
+    for name, sheet in kinds.items():
+        if columns.issuperset((*sheet.key, *sheet.shown, *(one.column for one in sheet.label))):
+            return name, sheet
+    raise UsageError(f"{path}: no known sheet has these columns; name its kind with --kind, one of {', '.join(kinds)}.")
+
+
+def asked_of(sheet: SheetCard, language: str) -> tuple[Asked, ...]:
+    """The questions of a sheet in a language."""
+    return tuple(
+        Asked(
+            one.column,
+            one.question_zh if language == "zh" and one.question_zh else one.question,
+            one.values,
+            one.low,
+            one.high,
+        )
+        for one in sheet.label
+    )
+
+
+def sheet_units(path: Path, sheet: SheetCard) -> tuple[tuple[str, ...], list[Unit]]:
+    """The columns of a sheet, and its rows as units; labels that are filled in already are left alone."""
+    read = read_sheet(path, (*sheet.key, *sheet.shown), guarded=True)
+    units = []
+    seen: set[tuple[str, ...]] = set()
+    for line, row in read.rows:
+        key = {name: row[name] for name in sheet.key}
+        if tuple(key.values()) in seen:
+            raise DataError(f"the row {', '.join(key.values())} is there twice", path, line)
+        seen.add(tuple(key.values()))
+        units.append(Unit("", key, {name: row[name] for name in sheet.shown}, row))
+    if not units:
+        raise DataError("the sheet has no rows", path)
+    return tuple(read.columns), units
+
+
+def gold_units(path: Path, sheet: SheetCard) -> list[Unit]:
+    """The rows of a filled-in sheet as gold items: their answers are known."""
+    allowed = {one.column: one.values for one in sheet.label}
+    found = []
+    for line, row in read_sheet(path, (*sheet.key, *sheet.shown, *allowed), guarded=True).rows:
+        gold = {name: row[name].strip() for name in allowed if row[name].strip()}
+        for name, answer in gold.items():
+            if allowed[name] and answer not in allowed[name]:
+                raise DataError(f"{name} '{answer}'; allowed: {', '.join(allowed[name])}", path, line)
+        if gold:
+            key = {name: row[name] for name in sheet.key}
+            found.append(Unit("", key, {name: row[name] for name in sheet.shown}, row, gold))
+    return found
+
+
+def measure_asked(measure: MeasureCard, language: str, wording: str = "") -> Asked:
+    """The question about a measure: yes or no for a share, a number on its scale otherwise.
+
+    The wording is the one given, else the card's, else one made of the measure's title.
+    """
+    own = wording or (measure.question_zh if language == "zh" else "") or measure.question
+    if measure.unit == _SHARE:
+        question = "Does this hold for B: {title}?" if language != "zh" else "对 B 来说，下面这一点成立吗：{title}？"
+        return Asked("value", own or question.format(title=measure.title), ("yes", "no"))
+    if measure.low is None or measure.high is None:
+        raise UsageError(f"measure '{measure.name}' has no fixed scale, so people cannot be asked for it.")
+    question = (
+        "How high is this for B, from {low:g} to {high:g}: {title}?"
+        if language != "zh"
+        else "请为 B 打分（{low:g} 到 {high:g}）：{title}"
+    )
+    text = own or question.format(low=measure.low, high=measure.high, title=measure.title)
+    return Asked("value", text, (), measure.low, measure.high)
+
+
+def episode_units(run: StoredRun, task: str, names: Iterable[str]) -> list[Unit]:
+    """Episodes as units: what a judge judged, or what was said to the subject and what it replied; without names."""
+    wanted = set(names)
+    units = []
+    for episode in run.episodes(task):
+        name = episode_name(episode.item.id, episode.repeat)
+        if name not in wanted:
+            continue
+        lines = transcript_lines(run.transcript(episode.item.id, task, episode.repeat))
+        said = [line for line in lines if line.role == "subject" and line.speaker in _SAID]
+        shown = episode.item.for_raters()
+        if not shown and said:
+            shown = {"talk": "\n\n".join(f"{_SAID[line.speaker]}: {line.text}" for line in said)}
+        # Imported scores may come without words; then raters look the item up by its name.
+        cluster = episode.item.cluster or episode.item.id
+        units.append(Unit("", {"episode": name}, shown or {"item": episode.item.id}, {}, {}, cluster))
+    return units
+
+
+def numbered(units: Sequence[Unit], lots: Random) -> list[Unit]:
+    """The units with names that say nothing about them."""
+    letters = "23456789abcdefghjkmnpqrstvwxyz"
+    names: dict[str, None] = {}
+    while len(names) < len(units):
+        names["u-" + "".join(lots.choice(letters) for _ in range(6))] = None
+    return [structs.replace(unit, id=name) for unit, name in zip(units, names, strict=True)]
+
+
+def assigned(units: Sequence[Unit], raters: Sequence[str], per_item: int, lots: Random) -> list[tuple[str, str, float]]:
+    """Who labels what, and in which order: each unit goes to `per_item` raters, a gold item to all of them."""
+    if not 1 <= per_item <= len(raters):
+        raise UsageError(f"--per-item must be between 1 and the number of raters ({len(raters)}), not {per_item}.")
+    given: dict[str, list[str]] = {rater: [] for rater in raters}
+    mixed = list(units)
+    lots.shuffle(mixed)
+    for unit in mixed:
+        if unit.gold:
+            chosen = list(raters)
+        else:
+            # Those with the fewest units so far, at random among equals.
+            chosen = sorted(raters, key=lambda rater: (len(given[rater]), lots.random()))[:per_item]
+        for rater in chosen:
+            given[rater].append(unit.id)
+    tasks = []
+    for rater, names in given.items():
+        lots.shuffle(names)
+        tasks += [(rater, name, float(place)) for place, name in enumerate(names)]
+    return tasks

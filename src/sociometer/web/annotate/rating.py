@@ -1,0 +1,161 @@
+"""The raters' pages: the way in with a code, one unit a page, skipping with a reason, and coming back."""
+
+import math
+import time
+from collections.abc import Mapping
+from hmac import compare_digest
+
+from aiohttp import web
+
+from sociometer.corrected_scores import unsettled
+from sociometer.label_book import Asked, Label, Unit
+from sociometer.web.annotate.desk import BOOK, CODES, QUEUE, own_labels, rater_of, rater_page
+from sociometer.web.annotate.words import words_of
+from sociometer.web.guard import RATER, landing, only, set_cookie, visitor_of
+from sociometer.web.rendering import see_other
+
+KEEP_SECONDS = 90 * 86_400
+LONGEST_REASON = 500
+
+
+class BadLabel(Exception):
+    """A form that makes no label; the text is a key of the words."""
+
+
+@landing
+async def welcome_page(request: web.Request) -> web.StreamResponse:
+    """Asks for the code."""
+    _check_link(request)
+    return rater_page(request, "rate_welcome.html", problem="")
+
+
+@landing
+async def sign_in(request: web.Request) -> web.StreamResponse:
+    """Exchanges a code for a session; guessing is slowed down."""
+    _check_link(request)
+    who, queue, book = request.remote or "", request.app[QUEUE], request.app[BOOK]
+    request.app[CODES].check(who)
+    given = (await request.post()).get("code", "")
+    rater = book.with_code(queue.name, given) if isinstance(given, str) else None
+    if rater is None:
+        problem = words_of(queue.language)["wrong code"]
+        return rater_page(request, "rate_welcome.html", status=403, problem=problem)
+    request.app[CODES].forgive(who)
+    response = see_other("/rate")
+    set_cookie(request, response, book.open_session(queue.name, rater), KEEP_SECONDS)
+    return response
+
+
+def _check_link(request: web.Request) -> None:
+    if not compare_digest(request.match_info["secret"].encode(), request.app[QUEUE].secret.encode()):
+        raise web.HTTPNotFound
+
+
+@only(RATER)
+async def rate_page(request: web.Request) -> web.StreamResponse:
+    """The unit that the query names, or the next one without a label."""
+    wanted = request.query.get("unit", "")
+    if wanted:
+        _own_unit(request, wanted)
+        return _unit_page(request, wanted)
+    labels = own_labels(request)
+    tasks = request.app[BOOK].tasks(request.app[QUEUE].name, rater_of(request))
+    waiting = next((given.unit for given in tasks if given.unit not in labels), None)
+    if waiting is not None:
+        return _unit_page(request, waiting)
+    skipped = any(label.skipped for label in labels.values())
+    if skipped:
+        return see_other("/skipped")
+    return rater_page(request, "rate_done.html", visitor=visitor_of(request))
+
+
+@only(RATER)
+async def rate(request: web.Request) -> web.StreamResponse:
+    """Keeps a label, or that the unit was skipped and why."""
+    queue, book, rater = request.app[QUEUE], request.app[BOOK], rater_of(request)
+    given = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+    unit = _own_unit(request, given.get("unit", ""))
+    began = given.get("began", "")
+    seconds = max(0.0, time.time() - float(began)) if began.replace(".", "", 1).isdecimal() and len(began) < 20 else 0.0
+    try:
+        if given.get("action") == "skip":
+            reason = given.get("reason", "").strip()[:LONGEST_REASON]
+            if not reason:
+                raise BadLabel("need reason")
+            book.put(queue.name, Label(unit.id, rater, skipped=reason, seconds=round(seconds, 1)))
+        else:
+            answers = {asked.column: _answer(asked, given) for asked in queue.asked}
+            book.put(queue.name, Label(unit.id, rater, answers, seconds=round(seconds, 1)))
+            settle(request, unit)
+    except BadLabel as error:
+        return _unit_page(request, unit.id, str(error), given)
+    return see_other("/rate")
+
+
+@only(RATER)
+async def skipped_page(request: web.Request) -> web.StreamResponse:
+    """What the rater has skipped, each with a link back."""
+    skipped = [label for label in own_labels(request).values() if label.skipped]
+    return rater_page(request, "rate_skipped.html", visitor=visitor_of(request), skipped=skipped)
+
+
+def settle(request: web.Request, unit: Unit) -> None:
+    """Gives a unit to one more rater where those who have labelled it do not agree."""
+    queue, book = request.app[QUEUE], request.app[BOOK]
+    if unit.gold or not unsettled(queue, [one for one in book.labels(queue.name) if one.unit == unit.id]):
+        return
+    tasks = {rater: book.tasks(queue.name, rater) for rater in book.present_raters(queue.name)}
+    free = [rater for rater, given in tasks.items() if unit.id not in [one.unit for one in given]]
+    if free:
+        book.give(queue.name, min(free, key=lambda rater: len(tasks[rater])), unit.id)
+
+
+def _own_unit(request: web.Request, name: str) -> Unit:
+    """A unit of the rater's own; 403 for those of others."""
+    book, queue = request.app[BOOK], request.app[QUEUE]
+    own = [given.unit for given in book.tasks(queue.name, rater_of(request))]
+    unit = book.unit(queue.name, name) if name in own else None
+    if unit is None:
+        raise web.HTTPForbidden(text="This unit is not yours to label.")
+    return unit
+
+
+def _answer(asked: Asked, given: Mapping[str, str]) -> str:
+    said = given.get(f"answer-{asked.column}", "").strip()
+    if asked.values:
+        if said not in asked.values:
+            raise BadLabel("choose one")
+        return said
+    try:
+        value = float(said)
+    except ValueError:
+        raise BadLabel("a number") from None
+    low, high = asked.low, asked.high
+    if not math.isfinite(value) or (low is not None and value < low) or (high is not None and value > high):
+        raise BadLabel("a number")
+    return f"{value:g}"
+
+
+def _unit_page(
+    request: web.Request, name: str, problem: str = "", given: Mapping[str, str] | None = None
+) -> web.Response:
+    queue, book = request.app[QUEUE], request.app[BOOK]
+    tasks, labels = book.tasks(queue.name, rater_of(request)), own_labels(request)
+    before = labels.get(name)
+    filled = dict(given or {}) or {
+        f"answer-{column}": said for column, said in (before.answers if before else {}).items()
+    }
+    return rater_page(
+        request,
+        "rate_unit.html",
+        status=422 if problem else 200,
+        visitor=visitor_of(request),
+        unit=_own_unit(request, name),
+        settles=any(one.unit == name and one.settles for one in tasks),
+        done=sum(bool(label.answers) for label in labels.values()),
+        planned=len(tasks),
+        skipped=sum(bool(label.skipped) for label in labels.values()),
+        problem=words_of(queue.language)[problem] if problem else "",
+        given=filled,
+        began=f"{time.time():.1f}",
+    )

@@ -1,0 +1,67 @@
+"""The owner's way in: the one-time token of the printed link becomes a session, and a session can be ended."""
+
+from collections.abc import Callable
+
+from aiohttp import web
+
+from sociometer.web.guard import (
+    ADDRESS,
+    OWNER,
+    OneTimeTokens,
+    RateLimit,
+    SessionsInMemory,
+    landing,
+    only,
+    set_cookie,
+)
+from sociometer.web.language import owner_page, set_language
+from sociometer.web.rendering import see_other
+
+TOKENS = web.AppKey("tokens", OneTimeTokens)
+ATTEMPTS = web.AppKey("attempts", RateLimit)
+OWNERS = web.AppKey("owners", SessionsInMemory)
+USED: web.AppKey[Callable[[], None]] = web.AppKey("used", Callable)  # type: ignore[arg-type]
+HOME = web.AppKey("home", str)
+
+
+def add_owner(
+    app: web.Application, sessions: SessionsInMemory, tokens: OneTimeTokens, used: Callable[[], None], home: str
+) -> None:
+    """Lets the owner in with a token; `used` is called each time one was used, `home` is the owner's first page."""
+    app[TOKENS], app[OWNERS], app[USED], app[HOME] = tokens, sessions, used, home
+    app[ATTEMPTS] = RateLimit(10, 60.0, 100)
+    app.router.add_get("/enter", enter_page)
+    app.router.add_post("/enter", enter)
+    app.router.add_post("/leave", leave)
+    app.router.add_post("/language", set_language)
+
+
+@landing
+async def enter_page(request: web.Request) -> web.StreamResponse:
+    """A form with the token: it is not used up by a program that only looks at the link."""
+    return owner_page(request, "enter.html", token=request.query.get("token", ""))
+
+
+@landing
+async def enter(request: web.Request) -> web.StreamResponse:
+    """Exchanges the token for a session."""
+    who = request.remote or ""
+    request.app[ATTEMPTS].check(who)
+    given = (await request.post()).get("token", "")
+    if not isinstance(given, str) or not request.app[TOKENS].use(given):
+        raise web.HTTPForbidden(text="This link was used before or is of another server. The terminal shows a new one.")
+    request.app[ATTEMPTS].forgive(who)
+    response = see_other(request.app[HOME])
+    set_cookie(request, response, request.app[OWNERS].open(OWNER))
+    request.app[USED]()
+    return response
+
+
+@only(OWNER)
+async def leave(request: web.Request) -> web.StreamResponse:
+    """Ends the session."""
+    cookie = request.app[ADDRESS].cookie
+    request.app[OWNERS].close(request.cookies.get(cookie, ""))
+    response = owner_page(request, "left.html")
+    response.del_cookie(cookie, path="/")
+    return response

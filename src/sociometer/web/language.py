@@ -1,0 +1,67 @@
+"""The language of the owner's pages: English, or Chinese where the owner chose it or the browser asks for it."""
+
+from typing import Any
+
+from aiohttp import web
+
+from sociometer.web.chinese import CHINESE
+from sociometer.web.guard import ADDRESS, OWNER, only
+from sociometer.web.rendering import page, see_other
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+COOKIE = "sociometer-language"
+_KEEP_SECONDS = 365 * 86_400
+
+
+class Words:
+    """Texts of the interface in one language; the English text is the key."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language if language in LANGUAGES else "en"
+
+    def __call__(self, text: str, **values: object) -> str:
+        """The text in this language, with values for its placeholders."""
+        known = CHINESE.get(text, text) if self.language == "zh" else text
+        return known.format(**values) if values else known
+
+    def counted(self, count: int, one: str, many: str) -> str:
+        """A number of things: the English text for one, or for any other number."""
+        return self(one if count == 1 else many, count=count)
+
+
+def words_for(request: web.Request) -> Words:
+    """The words for whoever sent the request: the chosen language, else the one that the browser asks for."""
+    chosen = request.cookies.get(COOKIE, "")
+    if chosen not in LANGUAGES:
+        asked = request.headers.get("Accept-Language", "").strip().lower()
+        chosen = "zh" if asked.startswith("zh") else "en"
+    return Words(chosen)
+
+
+def in_language(request: web.Request) -> dict[str, Any]:
+    """What every template of the owner's pages needs."""
+    words = words_for(request)
+    return {"t": words, "language": words.language, "languages": LANGUAGES, "back": request.path_qs}
+
+
+def owner_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
+    """A page in the owner's language."""
+    return page(name, status=status, **in_language(request), **context)
+
+
+@only(OWNER)
+async def set_language(request: web.Request) -> web.StreamResponse:
+    """Keeps the chosen language in the browser, and goes back to the page it was chosen on."""
+    given = await request.post()
+    language, back = given.get("language", ""), given.get("back", "/")
+    if language not in LANGUAGES:
+        raise web.HTTPNotFound(text=f"The languages are {', '.join(LANGUAGES)}.")
+    # Only a path of this server: two slashes would name another host.
+    inside = isinstance(back, str) and back.startswith("/") and not back.startswith(("//", "/\\"))
+    response = see_other(str(back) if inside else "/")
+    address = request.app[ADDRESS]
+    response.set_cookie(
+        COOKIE, str(language), httponly=True, samesite="Strict", secure=address.secure, path="/",
+        max_age=_KEEP_SECONDS,
+    )  # fmt: skip
+    return response

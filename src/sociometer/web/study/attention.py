@@ -1,0 +1,35 @@
+"""Attention checks: questions whose answer is written in them, asked between the items and kept apart from the run."""
+
+from collections.abc import Collection, Sequence
+from random import Random
+
+from msgspec import Struct
+
+from sociometer.web.study.records import Study
+from sociometer.web.study.words import words_of
+
+
+class Check(Struct, frozen=True):
+    """One attention check; it is asked once `after` items are done."""
+
+    number: int
+    after: int
+    options: tuple[str, ...]
+    right: str
+
+
+def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]:
+    """The checks of a participant: always the same ones, at places that nobody can foresee."""
+    lots = Random(f"{study.name}/{study.secret}/{participant}/attention")
+    places = sorted(lots.randrange(max(1, planned)) for _ in range(study.attention))
+    made = []
+    for number, after in enumerate(places):
+        options = words_of(study.language)["check options"].split("|")
+        lots.shuffle(options)
+        made.append(Check(number, after, tuple(options), lots.choice(options)))
+    return tuple(made)
+
+
+def check_due(checks: Sequence[Check], answered: Collection[int], done: int) -> Check | None:
+    """The check to ask now, where one is due and not answered yet."""
+    return next((check for check in checks if check.after <= done and check.number not in answered), None)

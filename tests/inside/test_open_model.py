@@ -1,0 +1,165 @@
+"""Traces are those that transformers gives, whatever shares the batch; nothing is computed twice."""
+
+import asyncio
+
+import numpy as np
+import pytest
+
+from sociometer.core.conversation import Request, user
+from sociometer.core.errors import UsageError
+from sociometer.core.inner_model import OptionQuestion, Passage
+from sociometer.inside.anatomy import anatomy_of
+from sociometer.inside.open_model import OpenModel
+
+PASSAGES = [Passage("Ada: Is it you?\nBo:", f" {'It is I, ' * count}Bo. 是我。") for count in range(1, 6)]
+QUESTIONS = [
+    OptionQuestion("Which one?\nA. x\nB. y\n", ("A", "B")),
+    OptionQuestion("Ada asks Bo.\nBo:", (" no", " yes, of course", " 好"), chat=False),
+]
+
+
+def direct(model, passage):
+    """States and neurons of one passage from the output of transformers itself."""
+    import torch
+
+    ids = [*model._tokens.plain(passage.before), *model._tokens.plain(passage.said)]
+    said = len(model._tokens.plain(passage.said))
+    seen = []
+    hooks = [
+        layer.mlp.down_proj.register_forward_pre_hook(lambda module, args: seen.append(args[0][0, -said:]))
+        for layer in model.loaded.model.model.layers
+    ]
+    with torch.no_grad():
+        states = model.loaded.model(torch.tensor([ids]), output_hidden_states=True).hidden_states
+    for hook in hooks:
+        hook.remove()
+    # transformers gives the last state after the final norm, so only those before it can be compared
+    return [state[0, -said:].numpy() for state in states[:-1]], [
+        value.detach().square().sum(0).numpy() for value in seen
+    ]
+
+
+def test_states_and_neurons_are_those_of_transformers_in_any_batch(opened):
+    model = opened(batch_tokens=150)
+    traces = model.traces(PASSAGES, "test")
+    for place, passage in enumerate(PASSAGES):
+        states, squares = direct(model, passage)
+        assert traces.tokens[place] == len(states[0])
+        for layer, state in enumerate(states):
+            assert traces.states(layer, "last")[place] == pytest.approx(state[-1], abs=1e-4)
+            assert traces.states(layer, "mean")[place] == pytest.approx(state.mean(axis=0), abs=1e-4)
+        for layer, values in enumerate(squares):
+            assert traces.squares(layer)[place] == pytest.approx(values, rel=1e-3, abs=1e-4)
+
+
+def test_nothing_is_computed_twice_and_known_vectors_need_no_weights(opened, monkeypatch):
+    assert opened().traces(PASSAGES[:3], "test").computed == 3
+    again = opened().traces(PASSAGES, "test")
+    assert again.computed == 2
+    opened().option_scores(QUESTIONS, [1, 2], "test")
+    monkeypatch.setattr(OpenModel, "loaded", property(lambda self: pytest.fail("the weights were loaded")))
+    known = opened()
+    assert (known.traces(PASSAGES, "test").states(1, "mean") == again.states(1, "mean")).all()
+    assert known.option_scores(QUESTIONS, [2, 1], "test").shape == (2, 3)
+    assert known.parameters > 50_000
+
+
+def test_a_change_of_anything_that_matters_computes_anew(opened):
+    assert opened().traces(PASSAGES, "test").computed == 5
+    assert opened(story_tokens=3).traces(PASSAGES, "test").computed == 5
+
+
+def test_a_killed_computation_goes_on_where_it_stopped(opened):
+    def stops_after_two(parts, label):
+        yield from parts[:2]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        opened(batch_tokens=1, track=stops_after_two).traces(PASSAGES, "test")
+    assert opened().traces(PASSAGES, "test").computed == 3
+    asked: list[int] = []
+
+    def counting(parts, label):
+        asked.extend(place for part in parts for place in part)
+        yield from parts
+
+    three = [*QUESTIONS, OptionQuestion("x", ("A",))]
+    with pytest.raises(KeyboardInterrupt):
+        opened(batch_tokens=1, track=stops_after_two).option_scores(three, [], "test")
+    opened(track=counting).option_scores(three, [], "test")
+    assert len(asked) == 1
+
+
+def test_a_damaged_file_is_computed_again(opened):
+    model = opened()
+    before = model.traces(PASSAGES, "test").states(1, "last")
+    damaged = max(model._folder.rglob("*.f32"), key=lambda path: path.stat().st_size)
+    content = bytearray(damaged.read_bytes())
+    content[100] ^= 1
+    damaged.write_bytes(content)
+    again = opened().traces(PASSAGES, "test")
+    assert again.computed == 1
+    assert again.states(1, "last") == pytest.approx(before, abs=1e-4)
+
+
+def test_of_a_long_story_only_the_end_is_kept(opened):
+    model = opened(story_tokens=5)
+    ids, said = model._tokens.passage(Passage("0123456789", " yes"), 5, 2048)
+    assert model.loaded.tokenizer.decode(ids) == "56789 yes"
+    assert said == 4
+
+
+def test_option_scores_are_mean_log_probabilities_per_token(opened):
+    import torch
+
+    model = opened()
+    scores = model.option_scores(QUESTIONS, [], "test")
+    assert scores[0, 2] == -np.inf
+    prompt, answer = model._tokens.question(QUESTIONS[1], 2048)[1]
+    with torch.no_grad():
+        logits = model.loaded.model(torch.tensor([prompt + answer])).logits[0].log_softmax(-1)
+    wanted = [float(logits[len(prompt) - 1 + place, token]) for place, token in enumerate(answer)]
+    assert scores[1, 1] == pytest.approx(np.mean(wanted), abs=1e-4)
+
+
+def test_neurons_that_are_off_act_like_weights_of_zero(opened):
+    import torch
+
+    model = opened()
+    whole = model.option_scores(QUESTIONS, [], "test")
+    off = [3, 64, 128 + 7]
+    without = model.option_scores(QUESTIONS, off, "test")
+    assert np.abs(without[1] - whole[1]).max() > 1e-3
+    with torch.no_grad():
+        for neuron in off:
+            model.loaded.model.model.layers[neuron // 128].mlp.down_proj.weight[:, neuron % 128] = 0
+    rest = model._log_probabilities(model._tokens.question(QUESTIONS[1], 2048))
+    assert rest == pytest.approx(without[1], abs=1e-4)
+
+
+def test_a_player_without_neurons_answers_and_has_another_identity(opened):
+    model = opened()
+    players = [model.player_without(off, "test") for off in ([], [1, 2], [2, 1], [3])]
+    revisions = [player.identity.revision for player in players]
+    assert revisions[1] == revisions[2]
+    assert len(set(revisions)) == 3
+    reply = asyncio.run(players[1].answer(Request("subject", (user("Say a word."),))))
+    assert isinstance(reply.text, str)
+    assert reply.finish in ("stop", "length")
+
+
+def test_the_neurons_of_gpt2_are_found_and_a_mixture_of_experts_is_refused():
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'sociometer[inside]'")
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    gpt = transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=20, n_embd=8, n_layer=2, n_head=2))
+    found = anatomy_of(gpt, "gpt")
+    assert (found.layers, found.width, found.hidden) == (2, 32, 8)
+    assert found.weights(0).shape == (32,)
+    mixture = transformers.MixtralForCausalLM(
+        transformers.MixtralConfig(
+            vocab_size=20, hidden_size=8, intermediate_size=16, num_hidden_layers=2, num_attention_heads=2,
+            num_key_value_heads=2, num_local_experts=2,
+        )
+    )  # fmt: skip
+    with pytest.raises(UsageError, match="choose a dense model"):
+        anatomy_of(mixture, "mixture")

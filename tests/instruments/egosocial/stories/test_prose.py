@@ -1,0 +1,103 @@
+"""Fresh stories in words: the person, the number, and the same sentences in every telling."""
+
+import re
+
+import pytest
+
+from sociometer.instruments.egosocial.stories import phrases
+from sociometer.instruments.egosocial.stories.pairs import TIER_NAMES, Choices, generated_scenes
+from sociometer.instruments.egosocial.stories.prose import Voice, question_prose, story_prose
+from sociometer.instruments.egosocial.stories.vocabulary import VOCABULARIES
+from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Place, Question, Sight, Story, Tell
+
+GLOVES = Story(
+    (Enter("Uma", "loft"), Place("gloves", "hat_box"), Move("Uma", "gloves", "blue_tin"), Exit("Uma", "loft")),
+    {"hat_box": "loft", "blue_tin": "loft"},
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "voice", "text"),
+    [
+        (Question("memory", "gloves"), Voice(), "Where were the gloves at the beginning?"),
+        (Question("reality", "spare_key"), Voice(), "Where is the spare key really?"),
+        (Question("belief", "key", ("Uma",)), Voice("Uma"), "Where will you look for the key?"),
+        (Question("belief", "key", ("Uma",)), Voice("Uma", "I"), "Where will I look for the key?"),
+        (Question("belief", "key", ("Uma", "Ravi")), Voice(), "Where does Uma think that Ravi will look for the key?"),
+        (
+            Question("belief", "key", ("Uma", "Ravi", "Uma")),
+            Voice("Uma"),
+            "Where do you think that Ravi thinks that you will look for the key?",
+        ),
+        (
+            Question("say", "gloves", ("Uma",), "Ravi"),
+            Voice("Uma"),
+            "Suppose Ravi asked you where the gloves are. Which place would you name?",
+        ),
+        (
+            Question("say", "key", ("Uma", "Ravi"), "Uma"),
+            Voice("Uma", "I"),
+            "Suppose I asked Ravi where the key is. Which place do I think that Ravi would name?",
+        ),
+        (Question("belief", "钥匙", ("苏晴", "林悦")), Voice("苏晴", language="zh"), "你认为林悦会去哪里找钥匙？"),
+        (
+            Question("say", "钥匙", ("苏晴", "林悦"), "苏晴"),
+            Voice(language="zh"),
+            "假如苏晴问林悦钥匙在哪里，苏晴认为林悦会说在哪里？",
+        ),
+    ],
+)
+def test_questions_fit_the_person_and_the_number(question, voice, text):
+    assert question_prose(question, voice) == text
+
+
+def test_all_tellings_of_a_story_differ_in_the_person_alone():
+    third = story_prose(GLOVES.events, GLOVES, "story", Voice())
+    you = story_prose(GLOVES.events, GLOVES, "story", Voice("Uma"))
+    me = story_prose(GLOVES.events, GLOVES, "story", Voice("Uma", "I"))
+    assert "Uma" in third and "Uma" not in you + me
+    assert re.sub(r"\b(?:You|you)\b", "Uma", you) == third
+    assert re.sub(r"\bI\b", "Uma", me) == third
+
+
+def test_a_sentence_that_begins_with_you_has_a_capital():
+    told = Story((Tell("Ravi", "Wei", "key", "hat_box", hearers=("Uma",)),), {"hat_box": "loft"})
+    assert "You were behind the door" in story_prose(told.events, told, "story", Voice("Uma"))
+
+
+def test_what_somebody_found_is_told():
+    seen = Sight(("Ravi", "Wei"), (("gloves", "hat_box"),))
+    text = story_prose([seen], GLOVES, "story", Voice("Uma"))
+    assert text == "Ravi and Wei were there. The gloves were in the hat box."
+    assert story_prose([Sight((), ())], GLOVES, "story", Voice("苏晴", language="zh")) == "那里没有别人。"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_kind_of_event_has_several_sentences_in_both_languages(language):
+    kinds = phrases.SENTENCES[language]
+    assert set(kinds) == set(phrases.SENTENCES["en"])
+    once = {kind for kind, forms in kinds.items() if len(forms) < 2}
+    assert once == {"Nobody"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_no_slot_and_no_name_of_the_person_is_left_in_any_tier(language):
+    scenes = generated_scenes(5, 4, tiers=TIER_NAMES, choices=Choices(language=language, controls=True))
+    for scene in scenes:
+        for telling in scene.tellings:
+            text = telling.story + telling.question
+            assert "{" not in text and "_" not in text
+            assert (scene.ego in text) == (telling.name in ("third", "named"))
+
+
+def test_no_chinese_name_is_part_of_another_word_of_the_vocabulary():
+    words = VOCABULARIES["zh"]
+    others = [
+        *words.rooms,
+        *words.containers,
+        *words.things,
+        *(f for forms in phrases.SENTENCES["zh"].values() for f in forms),
+    ]
+    for name in words.people:
+        assert sum(name in other for other in words.people) == 1
+        assert not any(name in other for other in others)

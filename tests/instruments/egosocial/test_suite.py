@@ -1,0 +1,135 @@
+"""The paper's suite: which tasks `run --official` plays, what it skips, and its tables."""
+
+import json
+
+import pytest
+
+from sociometer.cli.main import run_command
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import DataError
+from sociometer.core.measure import Measure, Summary
+from sociometer.core.task import SummarisedRun
+from sociometer.engine.plan import make_plan
+from sociometer.instruments import load
+from sociometer.instruments.egosocial import suite
+from sociometer.instruments.egosocial.released import first_person_scenes, read_games
+
+LINE = {"Story": "You wait.", "Question": "What do you do?", "Option": ["I go.", "I stay."], "Answer": "I stay."}
+GAME = {
+    "dialogue": [{"system": "Rules.", "user": "Your cards are …", "assistant": "Self-Belief is {18}."}],
+    "final hands": {"dealer": "'D2'", "player": "'CA'"},
+    "settlement": "draw.",
+}
+
+
+def plan(data, **options):
+    config = RunConfig(
+        instrument="egosocial", subject="baseline/random", official=True, data_folder=str(data), **options
+    )
+    return make_plan(config, load("egosocial"), bindings={})
+
+
+def lines(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+def test_the_suite_is_both_tables_of_the_paper(official):
+    found = plan(official)
+    assert {task.name for task in found.tasks} == {column.task for _, _, columns in suite.PARTS for column in columns}
+    assert not found.skipped
+
+
+def test_a_task_without_its_file_is_skipped_and_the_file_named(tmp_path):
+    lines(tmp_path / "egosocialarena" / "counterfact.jsonl", LINE)
+    found = plan(tmp_path)
+    assert [task.name for task in found.tasks] == ["newworld", "counterfactual-official", "numbers", "holdem"]
+    assert found.config.tasks == ("newworld", "counterfactual-official", "numbers", "holdem")
+    missing = {skipped.task: skipped.missing for skipped in found.skipped}
+    assert missing["tomi"] == ("tomi/tomi_balanced_story_types.zip",)
+    assert len(missing["tombench"]) == 20
+    assert "egosocialarena/blackjack.jsonl" in str(next(one for one in found.skipped if one.task == "blackjack"))
+
+
+def test_a_task_that_is_named_is_never_skipped(tmp_path):
+    found = plan(tmp_path, tasks=("tomi",))
+    with pytest.raises(DataError, match=r"tomi_balanced_story_types\.zip"):
+        found.item_lists()
+
+
+def test_without_official_files_our_own_items_are_played():
+    config = RunConfig(instrument="egosocial", subject="baseline/random")
+    found = make_plan(config, load("egosocial"), bindings={})
+    assert [task.name for task in found.tasks] == [
+        "generated", "counterfactual", "newworld", "customs", "blackjack", "numbers", "holdem",
+    ]  # fmt: skip
+
+
+def test_the_command_names_what_it_skips_and_prints_the_tables(tmp_path, capsys):
+    lines(tmp_path / "data" / "egosocialarena" / "counterfact.jsonl", LINE)
+    lines(tmp_path / "data" / "egosocialarena" / "socialfirst.jsonl", {**LINE, "Ability": "Desire"})
+    command = ["run", "egosocial", "--data", str(tmp_path / "data"), "--model", "baseline/oracle", "--limit", "2"]
+    assert run_command([*command, "--quiet", "--store", str(tmp_path / "runs.db")]) == 0
+    shown = capsys.readouterr()
+    assert "task tomi skipped: official file 'tomi/tomi_balanced_story_types.zip' not found" in shown.err
+    assert "Table 2, theory of mind" in shown.out and "Table 3, socialization" in shown.out
+    assert "people (paper)\t93.3\t91.0\t97.0\t90.7" in shown.out
+    assert "Not played: blackjack, tombench." in shown.out
+
+
+def summarised(task, subject, *measures):
+    return SummarisedRun("run", task, subject, {}, Summary(measures))
+
+
+def test_the_tables_hold_each_subject_then_people_then_the_papers_models():
+    runs = [
+        summarised("tomi", "one", Measure("first_official", 0.75, items=8), Measure("third_official", 0.5, items=8)),
+        summarised("numbers", "one", Measure("accuracy", 0.2, {"opponent": "level-2"}, items=1)),
+        summarised("tomi", "two", Measure("first_official", 1.0, items=8)),
+    ]
+    (table,) = suite.tables(runs)
+    assert table.name == "table2"
+    assert table.rows[0] == ("one", "50.0", "75.0", None, "20.0", None, None)
+    assert table.rows[1] == ("  items", 8, 8, None, 1, None, None)
+    assert table.rows[2] == ("two", None, "100.0", None, None, None, None)
+    assert table.rows[4] == ("people (paper)", "90.2", "90.2", "90.0", "86.0", "73.0", "82.0")
+    assert len(table.rows) == 4 + 10
+    assert "Not played: holdem." in table.note
+
+
+def test_nothing_of_the_paper_gives_no_table():
+    assert suite.tables([summarised("generated", "one", Measure("first", 1.0))]) == []
+
+
+def test_the_authors_first_person_items_are_read_with_their_abilities(tmp_path):
+    lines(tmp_path / "s.jsonl", {**LINE, "Ability": "Non-li"}, {**LINE, "Ability": "Desire"})
+    one, two = first_person_scenes(tmp_path / "s.jsonl")
+    assert (one.facets["ability"], two.facets["ability"]) == ("non-literal communication", "desire")
+    assert one.tellings[0].name == "first" and one.tellings[0].answer == 1
+
+
+def test_all_49_released_first_person_items_are_read(official):
+    scenes = list(first_person_scenes(official / "egosocialarena" / "socialfirst.jsonl"))
+    assert len(scenes) == 49
+    assert {scene.facets["ability"] for scene in scenes} == {
+        "desire", "emotion", "intention", "belief", "knowledge", "non-literal communication",
+    }  # fmt: skip
+
+
+def test_an_answer_outside_the_options_names_file_and_line(tmp_path):
+    lines(tmp_path / "s.jsonl", LINE, {**LINE, "Answer": "I fly."})
+    with pytest.raises(DataError, match=r"s\.jsonl, line 2|s\.jsonl:2"):
+        list(first_person_scenes(tmp_path / "s.jsonl"))
+
+
+@pytest.mark.parametrize("body", [[GAME], {"note": "a sample", "games": [GAME]}])
+def test_released_games_are_read_as_a_list_or_a_wrapped_sample(tmp_path, body):
+    (tmp_path / "g.json").write_text(json.dumps(body), encoding="utf-8")
+    (game,) = read_games(tmp_path / "g.json")
+    assert game.dialogue[0].assistant == "Self-Belief is {18}." and game.settlement == "draw."
+
+
+def test_a_file_that_holds_no_games_is_an_error(tmp_path):
+    (tmp_path / "g.json").write_text('[{"dialogue": 3}]', encoding="utf-8")
+    with pytest.raises(DataError, match="dialogue"):
+        read_games(tmp_path / "g.json")

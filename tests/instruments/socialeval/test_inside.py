@@ -1,0 +1,236 @@
+"""The look inside finds what is planted in a tiny model and nothing in one without; it is kept, drawn and resumed."""
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+
+import msgspec
+import pytest
+
+from planted_model import ABILITIES, make_model, planted_neurons, write_trees
+from sociometer.cli.main import run_command
+from sociometer.core.errors import UsageError
+from sociometer.core.inner_model import Passage
+from sociometer.inside import open_model
+from sociometer.instruments.socialeval.inside import representing
+from sociometer.instruments.socialeval.inside.causing import right_scores
+from sociometer.instruments.socialeval.inside.figures import inside_figures
+from sociometer.instruments.socialeval.inside.passages import (
+    file_passages,
+    halves,
+    labelled,
+    last_line,
+    option_question,
+    right_passage,
+    wrong_passage,
+)
+from sociometer.instruments.socialeval.inside.view import InsideView
+from sociometer.instruments.socialeval.items import ability_questions
+from sociometer.reporting.plot import drawn
+
+OPTIONS = ("--top-share", "0.0139", "--answers", "texts", "--shuffles", "99", "--questions", "100")
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    """A folder with the two models and their trees."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed: pip install 'sociometer[inside]'")
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'sociometer[inside]'")
+    pytest.importorskip("transformers", reason="transformers is not installed: pip install 'sociometer[inside]'")
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("inside")
+    make_model(folder / "planted", planted=True)
+    make_model(folder / "random", planted=False)
+    write_trees(folder / "trees" / "socialeval")
+    return folder
+
+
+def look(room, *words, code=0):
+    """Runs the command on one of the models and gives its JSON value, or what it says if it is refused."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(room)
+        patch.setenv("SOCIOMETER_CACHE", str(room / "cache"))
+        patch.setenv("SOCIOMETER_STORE", str(room / "store.db"))
+        patch.setenv("SOCIOMETER_DEVICE", "cpu")
+        # a plane takes seconds, and one shows as much as nine
+        patch.setattr(representing, "MULTIPLES", 1)
+        assert run_command(["inside", "socialeval", "--data", "trees", *OPTIONS, *words, "--json"]) == code
+    return json.loads(out.getvalue()) if code == 0 else err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def planted(room):
+    """What is found in the model with planted abilities."""
+    return look(room, "--model", "hf/planted", "--switch-off", "ability")
+
+
+@pytest.fixture(scope="module")
+def random(room):
+    """What is found in the model with random weights."""
+    return look(room, "--model", "hf/random")
+
+
+def table(result, name):
+    """The rows of a table as dictionaries."""
+    found = next(each for each in result["tables"] if each["name"] == name)
+    return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
+
+
+def test_planted_clusters_neurons_and_effects_are_found(planted):
+    result = planted
+    for row in table(result, "representations"):
+        assert row["balanced accuracy"] > 0.9, row
+        assert row["p"] <= 0.01
+        assert row["silhouette"] is None or (row["silhouette"] > 0.2 and row["silhouette p"] <= 0.01)
+    assert {row["language"] for row in table(result, "representations")} == {"en", "zh", "en → zh", "zh → en"}
+    for row in table(result, "neurons"):
+        assert row["overlap within"] == pytest.approx(1 / 3)
+        assert row["overlap between"] == 0
+        assert row["p"] <= 0.05
+        assert row["density"] == pytest.approx(1)
+    rows = table(result, "switched-off")
+    assert [row["neurons switched off"] for row in rows] == ABILITIES
+    assert sum(row["p (Holm)"] <= 0.05 for row in rows) >= 8
+    assert all(row["own questions"] > row["other questions"] for row in rows)
+    assert "costs more on their own questions" in result["finding"]
+
+
+def test_nothing_is_found_where_nothing_is_planted(random):
+    result = random
+    for row in table(result, "representations"):
+        assert row["p"] > 0.05, row
+        assert row["silhouette p"] is None or row["silhouette p"] > 0.05
+    assert all(row["p"] > 0.05 for row in table(result, "neurons"))
+    assert all(row["p (Holm)"] > 0.05 for row in table(result, "switched-off"))
+    assert "Nothing is specific" in result["finding"]
+    assert "no nearer to each other" in result["finding"]
+
+
+def test_two_views_are_drawn_side_by_side_in_both_themes(planted, random):
+    views = msgspec.convert([result["data"]["views"][0] for result in (planted, random)], list[InsideView])
+    figures = inside_figures(views)
+    names = [figure.name for figure in figures]
+    assert len(set(names)) == len(names)
+    assert {"inside-scale-silhouette", "inside-scale-separation", "inside-models-table"} <= set(names)
+    assert all("cannot show that size" in figure.caption for figure in figures if "scale" in figure.name)
+    for number, figure in enumerate(figure for figure in figures if figure.table is None):
+        assert b"<svg" in drawn(figure, "svg", mode="dark" if number % 2 else "light")[:400]
+
+
+def test_views_are_kept_as_runs_that_plot_and_report_show(planted, random, room, capfd):
+    runs = [*planted["data"]["runs"], *random["data"]["runs"], "--store", str(room / "store.db")]
+    assert run_command(["plot", "inside-scale-silhouette", *runs, "--out", str(room / "scale.svg")]) == 0
+    assert run_command(["report", *runs, "--out", str(room / "page.html")]) == 0
+    assert "Utterances in layer" in (room / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_repeated_look_computes_nothing(planted, room):
+    again = look(room, "--model", "hf/planted", "--switch-off", "ability", "--language", "en", "--answers", "none")
+    assert planted["data"]["views"][0]["computed"] == 480
+    assert again["data"]["views"][0]["computed"] == 0
+
+
+def test_replies_in_words_are_played_as_runs_with_neurons_switched_off(room):
+    words = ("--answers", "replies", "--questions", "8", "--controls", "1", "--shuffles", "19", "--language", "en")
+    result = look(room, "--model", "hf/planted", *words)
+    rows = table(result, "switched-off")
+    assert all(row["own questions"] == 0 for row in rows)  # it knows no letters, so every reply is unreadable
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "openai/gpt-4o"), "give open weights: --model hf/NAME"),
+        (("--model", "hf/planted", "--layer", "9"), "has the layers 0 (embedding) to 3"),
+        (("--model", "hf/planted", "--top-share", "0.9"), "must be at most 0.25"),
+        (("--model", "hf/planted", "--reference", "missing.txt"), "cannot be read"),
+        (("--model", "hf/planted", "--limit", "3"), "too few to look inside"),
+        (("--model", "hf/missing-folder/x/y"), "neither a folder, a GGUF file nor a name"),
+    ],
+)
+def test_what_cannot_be_looked_at_is_refused_with_the_next_step(room, words, said):
+    assert said in look(room, *words, code=2)
+
+
+def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
+    import numpy as np
+
+    from sociometer.analysis.neuron_sets import top_sets
+    from sociometer.inside.open_model import OpenModel
+    from sociometer.instruments.socialeval.inside.neurons import Neurons
+
+    monkeypatch.setenv("SOCIOMETER_DEVICE", "cpu")
+    model = OpenModel(str(room / "planted"), folder=room / "vectors")
+    said = [Passage("", f"en{number}t{tree}w0 en{number}t{tree}w1") for number in range(10) for tree in range(6)]
+    traces = model.traces(said, "test")
+    every = np.arange(len(said))
+    (sets,) = top_sets(Neurons(traces, every, traces, every), (every // 6)[None], 10, 4)
+    for number, ability in enumerate(ABILITIES):
+        assert set(sets[number]) == planted_neurons(ability)
+
+
+def test_passages_do_not_name_the_ability_and_end_with_the_utterance(source):
+    items, left_out = labelled(ability_questions(source()))
+    assert left_out == 0
+    for item in items:
+        passage = right_passage(item.question)
+        assert passage.said.strip() == item.question.options[0]
+        assert item.question.question not in passage.before + passage.said
+        assert wrong_passage(item.question).said.strip() in item.question.options[1:]
+        assert wrong_passage(item.question).before == passage.before
+        assert last_line(item.question).said.strip()
+
+
+def test_letters_are_those_of_the_options_in_a_fixed_order(source):
+    made = source()
+    question = next(iter(ability_questions(made)))
+    asked = option_question(question, made, "letters")
+    for letter, option in zip(asked.continuations, question.options, strict=True):
+        assert f"{letter}. {option}" in asked.prompt
+    assert asked == option_question(question, made, "letters")
+    texts = option_question(question, made, "texts")
+    assert [text.strip() for text in texts.continuations] == list(question.options)
+    assert not texts.chat
+
+
+def test_the_right_option_is_scored_by_its_share():
+    import numpy as np
+
+    scores = right_scores(np.log(np.array([[0.5, 0.25, 0.25], [0.2, 0.8, 1e-300]])))
+    assert scores[:, 0] == pytest.approx([0.5, 0.2])
+    assert scores[:, 1].tolist() == [1, 0]
+
+
+def test_a_tree_is_in_one_half_and_the_halves_are_of_equal_size():
+    clusters = ["a"] * 6 + ["b"] * 3 + ["c"] * 3 + ["a"]
+    half = halves(clusters)
+    assert len({half[place] for place in (0, 5, 12)}) == 1
+    assert half[6] == half[9] != half[0]
+
+
+def test_a_reference_text_is_read_by_paragraphs(tmp_path):
+    (tmp_path / "text.txt").write_text("One\nline.\n\n\n\nTwo.\n", encoding="utf-8")
+    assert [passage.said for passage in file_passages(tmp_path / "text.txt")] == ["One line.", "Two."]
+    (tmp_path / "text.txt").write_text("\n \n", encoding="utf-8")
+    with pytest.raises(UsageError, match="empty"):
+        file_passages(tmp_path / "text.txt")
+
+
+def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
+    """SmolLM2 on a few bundled utterances; loading it takes most of the time."""
+    words = ["--model", f"hf/{embedded_model}", "--language", "en", "--limit", "24", "--story-tokens", "16"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOCIOMETER_STORE", str(room / "real.db"))
+        patch.setenv("SOCIOMETER_DEVICE", "cpu")
+        patch.setattr(representing, "MULTIPLES", 1)
+        patch.setattr(open_model, "vectors_folder", lambda: room / "real")
+        out = io.StringIO()
+        with redirect_stdout(out):
+            rest = ["--least", "2", "--answers", "none", "--shuffles", "19", "--json"]
+            assert run_command(["inside", "socialeval", *words, *rest]) == 0
+    (view,) = json.loads(out.getvalue())["data"]["views"]
+    assert (view["layers"], view["width"], view["computed"]) == (30, 1536, 48)
+    assert view["parameters"] == 134_515_008
+    assert {each["condition"]["fit_on"] for each in view["representations"]} == {"en"}
+    assert all(len(each["layers"]) == 31 for each in view["representations"])

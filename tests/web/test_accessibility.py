@@ -1,0 +1,106 @@
+"""Every page in both themes and both widths has no serious finding of axe-core, on the owner's side and on people's."""
+
+import pytest
+from accessibility import axe_source, findings
+from looking import MODES, WIDTHS, look
+from open_study import OpenStudy
+from selenium.webdriver.common.by import By
+from test_view_in_browser import opened, pages  # noqa: F401  (a fixture)
+
+LOOKS = [(width, mode) for width in WIDTHS for mode in MODES]
+
+
+@pytest.fixture(scope="session")
+def axe():
+    return axe_source()
+
+
+def check(browser, axe, place):
+    """Looks at the page in every theme and width; the page is not loaded again."""
+    found = {}
+    for width, mode in LOOKS:
+        look(browser, width, mode)
+        if said := findings(browser, axe):
+            found[place, width, mode] = said
+    assert found == {}
+
+
+def test_axe_sees_what_is_wrong(browser, axe):
+    browser.get("data:text/html,<title>x</title><html><body><img src=x><input><p style='color:%23ddd'>pale</p>")
+    found = " ".join(findings(browser, axe))
+    assert "image-alt" in found and "label" in found and "color-contrast" in found
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_pages_of_view(opened, served, stored, axe, language):  # noqa: F811
+    opened.add_cookie({"name": "sociometer-language", "value": language})
+    every = pages(stored)[: 6 if language == "zh" else None]
+    item = next(path for path in every if "/item?" in path and "sesi" in path)
+    runs = every[1].partition("?")[2]
+    every.append(f"/s/lab/side-by-side/item?{runs}&{item.partition('?')[2]}")
+    for path in (*every, "/s/nowhere/", "/enter?token=x"):
+        opened.get(served.url + path)
+        for details in opened.find_elements(By.TAG_NAME, "details"):
+            opened.execute_script("arguments[0].open = true", details)
+        check(opened, axe, path)
+
+
+CASES = {
+    "points": ["seceu", "--limit", "2", "--language", "zh", "--ask", "年龄", "--shows", "place", "--attention", "1"],
+    "choice": ["sesi", "--limit", "1", "--consent", "Agree to this."],
+    "talk": ["sage", "--limit", "1", "--set", "turns=2"],
+    "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"],
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_pages_of_a_study(browser, axe, tmp_path, case):
+    from test_study_in_browser import fill, send
+
+    with OpenStudy(tmp_path / "s.db", *CASES[case]) as study:
+        browser.delete_all_cookies()
+        browser.get(study.served.url + study.link)
+        check(browser, axe, "welcome")
+        browser.find_element(By.NAME, "agree").send_keys(" ")
+        send(browser, "form")
+        check(browser, axe, "code")
+        browser.find_element(By.CSS_SELECTOR, "a.button").click()
+        for number in range(40):
+            if browser.current_url.endswith("/end"):
+                break
+            if number < 4 or "check" in browser.page_source:
+                check(browser, axe, f"question {number}")
+            fill(browser)
+            send(browser, ".answer")
+        check(browser, axe, "end")
+        browser.get(study.served.url + "/stored")
+        check(browser, axe, "stored")
+        send(browser, "form[action='/withdraw']")
+        check(browser, axe, "withdrawn")
+        browser.delete_all_cookies()
+        browser.get(f"{study.served.url}/enter?token={study.tokens.make()}")
+        check(browser, axe, "owner")
+
+
+def test_the_pages_of_raters(browser, axe, tmp_path, capsys):
+    from rating import OpenQueue
+    from test_annotate import made_sheet
+    from test_annotate_in_browser import label_all, sign_in
+
+    sheet = made_sheet(tmp_path, "egosocial/beliefs", rows=2)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--language", "zh") as queue:
+        browser.delete_all_cookies()
+        browser.get(queue.served.url + queue.link)
+        check(browser, axe, "code")
+        for rater, which in (("rater-1", 0), ("rater-2", 1)):
+            sign_in(browser, queue, rater)
+            for details in browser.find_elements(By.TAG_NAME, "details"):
+                browser.execute_script("arguments[0].open = true", details)
+            check(browser, axe, "unit")
+            label_all(browser, which, 1300, "zh")
+            check(browser, axe, "done")
+            browser.get(queue.served.url + "/skipped")
+            check(browser, axe, "skipped")
+        browser.delete_all_cookies()
+        browser.get(f"{queue.served.url}/enter?token={queue.tokens.make()}")
+        check(browser, axe, "owner")

@@ -1,0 +1,384 @@
+"""Raters over HTTP: every kind of sheet, blindness, isolation, settling, gold items, skipping, files, and the judge."""
+
+import csv
+import json
+import random
+
+import pytest
+from person import Form, plain
+from rating import OpenQueue, first, label_all, second
+from serving import Client
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.core.measure import Interval
+from sociometer.corrected_scores import corrections
+from sociometer.instruments import cards
+from sociometer.label_book import Asked, Queue
+from sociometer.web.annotate.board import board_of
+from sociometer.web.annotate.making import assigned, kind_of
+from sociometer.web.annotate.words import WORDS
+from sociometer.web.guard import ROLES, csrf_token, roles_of
+
+MODEL = "lab/secret-model-7"
+
+
+def write(path, columns, rows):
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([columns, *rows])
+    return path
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+KINDS = {f"{name}/{sheet.name}": sheet for name, card in cards().items() for sheet in card.sheet}
+
+
+def made_sheet(folder, kind, rows=6, filled=None):
+    """A sheet of a kind: the key names the model, and columns that raters must not see hold a verdict."""
+    sheet = KINDS[kind]
+    labels = [one.column for one in sheet.label]
+    columns = [*sheet.key, *sheet.shown, "flags", *labels]
+    made = []
+    for number in range(rows):
+        key = [f"{MODEL}: {column} {number}" for column in sheet.key]
+        shown = [f"{column} text {number}" for column in sheet.shown]
+        made.append([*key, *shown, "automatic verdict: wrong", *[filled[number] if filled else "" for _ in labels]])
+    return write(folder / f"{kind.replace('/', '-')}{'-gold' if filled else ''}.csv", columns, made)
+
+
+def test_every_sheet_of_an_instrument_is_declared_and_recognised(tmp_path):
+    assert set(KINDS) == {
+        "sesi/causes", "sesi/review", "egosocial/beliefs", "egosocial/conversions", "sage/feelings", "sage/reasoning",
+    }  # fmt: skip
+    for kind in KINDS:
+        assert kind_of(made_sheet(tmp_path, kind), cards())[0] == kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_raters_and_a_third_who_settles(kind, tmp_path, capsys):
+    sheet = made_sheet(tmp_path, kind)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--raters", "3", "--per-item", "2") as queue:
+        choices = {"rater-1": first, "rater-2": second, "rater-3": first}
+        clients = {name: queue.rater(name) for name in choices}
+        for name, client in clients.items():
+            label_all(client, choices[name])
+        # What two of them saw differently comes to the third.
+        for name, client in clients.items():
+            label_all(client, choices[name])
+        for unit in queue.book.units("spring").values():
+            given = [label for label in queue.book.labels("spring") if label.unit == unit.id]
+            assert len(given) in (2, 3)
+        assert "not settled 0" in plain(queue.owner().get("/owner").text)
+        out = tmp_path / "settled.csv"
+        assert run_command(["annotate", "export", "spring", "--to", str(out), "--store", str(queue.path)]) == 0
+        rows = rows_of(out)
+        original = rows_of(sheet)
+        labels = [one.column for one in KINDS[kind].label]
+        keys = KINDS[kind].key
+        assert sorted(row[keys[0]] for row in rows) == sorted(row[keys[0]] for row in original)
+        assert all(row[column] for row in rows for column in labels)
+        assert list(rows[0]) == list(original[0])
+
+
+def test_raters_see_neither_the_model_nor_the_verdict_nor_others(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sesi/causes")
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--raters", "3", "--per-item", "3") as queue:
+        one, two = queue.rater("rater-1"), queue.rater("rater-2")
+        seen = label_all(one, second)
+        text = ""
+        for unit in seen:
+            text += two.get(f"/rate?unit={unit}").text
+        text += two.get("/rate").text + two.get("/skipped").text
+        assert MODEL not in text and "automatic verdict" not in text and "checked" not in text
+        assert "rater-1" not in text
+        orders = [[given.unit for given in queue.book.tasks("spring", rater)] for rater in queue.codes]
+        assert len({tuple(order) for order in orders}) == 3
+
+
+def test_a_rater_reaches_only_their_own_units_and_pages(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sesi/causes", rows=8)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--raters", "2", "--per-item", "1") as queue:
+        one, two = queue.rater("rater-1"), queue.rater("rater-2")
+        theirs = [given.unit for given in queue.book.tasks("spring", "rater-2")]
+        csrf = Form(one.get("/rate").text, "/rate").hidden["csrf"]
+        for unit in (*theirs, "u-xxxxxx", "", "../x"):
+            if unit:
+                assert one.get(f"/rate?unit={unit}").status == 403
+            for action in ({"action": "skip", "reason": "x"}, {"action": "label", "answer-cause": "other"}):
+                assert one.post("/rate", {"csrf": csrf, "unit": unit, **action}).status == 403
+        assert queue.book.labels("spring") == []
+        fields = {**Form(two.get("/rate").text, "/rate").hidden, "action": "label", "answer-cause": "other"}
+        assert Client(one.url, one.cookie).post("/rate", fields).status == 403
+        for headers in ({"Origin": "https://evil.example"}, {"Origin": None}, {"Sec_Fetch_Site": "cross-site"}):
+            assert two.post("/rate", fields, **headers).status == 403
+        assert two.post("/rate", {**fields, "csrf": "x"}).status == 403
+        assert queue.book.labels("spring") == []
+
+
+def test_every_page_of_a_queue_opens_only_to_its_role(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sesi/causes")
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        clients = {"rater": queue.rater("rater-1"), "owner": queue.owner(), "stranger": Client(queue.served.url)}
+        open_to_all = {"/enter", "/static/{name}", "/join/{secret}"}
+        tried = 0
+        for route in queue.served.app.router.routes():
+            path = route.resource.canonical
+            if path in open_to_all or route.method not in ("GET", "POST"):
+                continue
+            assert roles_of(route.handler) <= set(ROLES)
+            for role, client in clients.items():
+                if role in roles_of(route.handler):
+                    continue
+                fields = {"csrf": csrf_token(client.cookie.partition("=")[2])}
+                got = client.get(path) if route.method == "GET" else client.post(path, fields)
+                assert got.status == 403, (role, route.method, path)
+                tried += 1
+        assert tried >= 9
+        assert Client(queue.served.url).get("/join/x").status == 404
+
+
+def test_codes_are_slow_to_guess_and_are_not_in_the_file(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sesi/causes")
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        rater = queue.rater("rater-1")
+        guesser = Client(queue.served.url)
+        assert [guesser.post(queue.link, {"code": "aaaa"}).status for _ in range(11)] == [403] * 10 + [429]
+        body = b"".join(path.read_bytes() for path in tmp_path.glob("s.db.labels*"))
+        assert queue.codes["rater-1"].replace("-", "").encode() not in body
+        assert rater.cookie.partition("=")[2].encode() not in body
+
+
+def test_a_code_opens_only_the_queue_it_belongs_to(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sesi/causes")
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        assert queue.book.with_code("autumn", queue.codes["rater-1"]) is None
+        cookie = queue.rater("rater-1").cookie.partition("=")[2]
+        assert queue.book.session("spring", cookie) == "rater-1"
+        assert queue.book.session("autumn", cookie) is None
+
+
+def test_a_rater_skips_with_a_reason_and_comes_back(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/feelings", rows=3)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--language", "zh") as queue:
+        rater = queue.rater("rater-1")
+        page = rater.get("/rate").text
+        assert "最后这句回复让这个人的情绪发生了什么变化" in page
+        form = Form(page, "/rate")
+        assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": " "}).status == 422
+        assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": "看不懂"}).status == 303
+        label_all(rater, first)
+        assert "看不懂" in rater.get("/skipped").text
+        back = Form(rater.get(f"/rate?unit={form.hidden['unit']}").text, "/rate")
+        assert rater.post("/rate", {**back.hidden, "answer-direction": "same", "action": "label"}).status == 303
+        assert "谢谢您" in rater.get("/rate").text
+        assert sum(bool(label.skipped) for label in queue.book.labels("spring")) == 0
+
+
+@pytest.mark.parametrize("answer", ["", "sideways", "UP"])
+def test_an_answer_that_is_not_allowed_is_asked_for_again(tmp_path, capsys, answer):
+    sheet = made_sheet(tmp_path, "sage/feelings", rows=2)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        rater = queue.rater("rater-1")
+        form = Form(rater.get("/rate").text, "/rate")
+        got = rater.post("/rate", {**form.hidden, "answer-direction": answer, "action": "label"})
+        assert got.status == 422 and 'role="alert"' in got.text
+        assert queue.book.labels("spring") == []
+
+
+def test_gold_items_check_the_raters_and_are_in_no_result(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/reasoning", rows=4)
+    gold = made_sheet(tmp_path, "sage/reasoning", rows=2, filled=["yes", "no"])
+    options = ["--sheet", str(sheet), "--gold", str(gold), "--raters", "2", "--per-item", "1"]
+    with OpenQueue(tmp_path / "s.db", capsys, *options) as queue:
+        label_all(queue.rater("rater-1"), first)
+        label_all(queue.rater("rater-2"), first)
+        page = plain(queue.owner().get("/owner").text)
+        assert page.count("1 / 2") == 2 and "units 4" in page
+        out = tmp_path / "out.csv"
+        run_command(["annotate", "export", "spring", "--to", str(out), "--store", str(queue.path)])
+        assert len(rows_of(out)) == 4
+
+
+def test_labels_of_files_count_once_for_each_rater(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/reasoning", rows=12)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        store = ["--store", str(queue.path), "--json"]
+        rows = rows_of(sheet)
+        for number, row in enumerate(rows):
+            row["reasonable"] = "yes" if number % 3 else "no"
+        one = write(tmp_path / "one.csv", list(rows[0]), [list(row.values()) for row in rows])
+        rows[0]["reasonable"] = "yes"
+        two = write(tmp_path / "two.csv", list(rows[0]), [list(row.values()) for row in rows])
+        told = []
+        for file, rater in ((one, "anna"), (one, "anna"), (two, "anna"), (two, "ben")):
+            capsys.readouterr()
+            assert run_command(["annotate", "import", "spring", str(file), "--rater", rater, *store]) == 0
+            told.append(json.loads(capsys.readouterr().out))
+        assert [(one["new"], one["same"], one["changed"]) for one in told] == [
+            (12, 0, 0), (0, 12, 0), (0, 11, 1), (12, 0, 0),
+        ]  # fmt: skip
+        assert len(queue.book.labels("spring")) == 24
+        page = plain(queue.owner().get("/owner").text)
+        assert "anna and ben Cohen's kappa 1" in page and "Krippendorff's alpha (nominal) 1" in page
+        stranger = write(tmp_path / "x.csv", list(rows[0]), [["nobody", *list(rows[0].values())[1:]]])
+        assert run_command(["annotate", "import", "spring", str(stranger), "--rater", "anna", *store]) != 0
+        assert "is not in queue" in capsys.readouterr().err
+
+
+def test_nobody_who_only_sent_a_file_is_given_units_to_settle(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/reasoning", rows=2)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        queue.book.add_rater("spring", "anna")
+        label_all(queue.rater("rater-1"), first)
+        label_all(queue.rater("rater-2"), second)
+        assert queue.book.tasks("spring", "anna") == []
+        assert "not settled 2" in plain(queue.owner().get("/owner").text)
+
+
+def test_another_wording_is_another_label_set():
+    asked = Asked("cause", "What is the cause?", ("a", "b"))
+    queue = Queue("q", "t", (asked,), "sesi/causes")
+    other = Queue("q2", "t", (Asked("cause", "What is the main cause?", ("a", "b")),), "sesi/causes")
+    fewer = Queue("q3", "t", (Asked("cause", "What is the cause?", ("a",)),), "sesi/causes")
+    assert len({queue.label_set, other.label_set, fewer.label_set}) == 3
+    assert Queue("q4", "other title", (asked,), "sesi/causes").label_set == queue.label_set
+
+
+def test_units_are_shared_out_evenly_and_gold_goes_to_all():
+    from sociometer.label_book import Unit
+
+    units = [Unit(f"u{n}", {}, {}, gold={"x": "y"} if n < 2 else {}) for n in range(32)]
+    tasks = assigned(units, ["a", "b", "c"], 2, random.Random(1))
+    counts = [sum(rater == name for rater, _, _ in tasks) for name in "abc"]
+    assert sum(counts) == 30 * 2 + 2 * 3 and max(counts) - min(counts) <= 1
+    per_unit = [sum(unit == f"u{n}" for _, unit, _ in tasks) for n in range(32)]
+    assert per_unit == [3, 3, *[2] * 30]
+
+
+def test_both_languages_have_the_same_words():
+    assert WORDS["en"].keys() == WORDS["zh"].keys()
+
+
+def test_a_sheet_written_by_a_command_comes_back_to_it(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    run = sm.run("sesi", model="baseline/random", limit=30, store=store).id
+    sheet = tmp_path / "causes.csv"
+    assert run_command(["analyse", "sesi", run, "--sheet", str(sheet), "--store", str(store)]) == 0
+    with OpenQueue(store, capsys, "--sheet", str(sheet), "--raters", "2", "--per-item", "2") as queue:
+        for rater in queue.codes:
+            label_all(queue.rater(rater), first)
+        out = tmp_path / "labels.csv"
+        assert (
+            run_command(["annotate", "export", "spring", "--rater", "rater-1", "--to", str(out), "--store", str(store)])
+            == 0
+        )
+    from sociometer.instruments.sesi.errors import read_labels
+
+    labels = read_labels(out)
+    assert labels and set(labels.values()) == {"superficially friendly"}
+
+
+# Judge and people
+
+
+def labelled_run(tmp_path, capsys, *options):
+    store = tmp_path / "s.db"
+    run = sm.run("sage", model="baseline/random", limit=20, store=store)
+    return store, run, OpenQueue(store, capsys, "--run", run.id, "--raters", "1", "--per-item", "1", *options)
+
+
+def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
+    store, run, opened = labelled_run(tmp_path, capsys, "--sample", "12")
+    judge = {f"{one.item.id}#0": one.score.values["emotion"] for one in run.episodes()}
+    with opened as queue:
+        units = queue.book.units("spring")
+        assert len(units) == 12
+        client = queue.rater("rater-1")
+
+        def lower(shown, form):
+            assert "baseline" not in shown and str(run.id) not in shown
+            score = judge[units[form.hidden["unit"]].key["episode"]]
+            return {"answer-value": str(max(0, score - 10))}
+
+        label_all(client, lower)
+        (found,) = corrections(run)
+        mean = sum(judge.values()) / len(judge)
+        assert found.labels == 12 and found.corrected.judge == pytest.approx(mean)
+        assert found.corrected.value < mean and isinstance(found.corrected.interval, Interval)
+        page = plain(queue.owner().get("/owner").text)
+        assert "bias of the judge" in page and "corrected by people" in page
+        capsys.readouterr()
+        assert run_command(["annotate", "show", "spring", "--width", "5", "--store", str(store)]) == 0
+        said = capsys.readouterr().out
+        assert "An interval of ± 5 needs" in said and "Judge and people" in said
+        assert run_command(["annotate", "more", "spring", "5", "--store", str(store)]) == 0
+        assert len(queue.book.units("spring")) == 17
+        assert len(queue.book.tasks("spring", "rater-1")) == 17
+
+
+def test_people_judge_what_a_judge_judged(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    talk = sm.run("sage", model="baseline/random", limit=12, store=store)
+    command = ["analyse", "sage", talk.id, "--what", "coordinate", "--role", "judge=sage/cues", "--store", str(store)]
+    assert run_command(command) == 0, capsys.readouterr().err
+    judged = next(run for run in sm.runs(store=store) if "coordinate" in run.tasks)
+    options = ["--run", judged.id, "--sample", "12", "--raters", "1", "--per-item", "1"]
+    with OpenQueue(store, capsys, *options) as queue:
+        replies = [turn.reply for one in judged.episodes() for turn in one.item.dialogue.turns]
+        seen = []
+        label_all(queue.rater("rater-1"), lambda shown, form: seen.append(shown) or dict.fromkeys(form.numbers, "0"))
+        assert any(" ".join(reply.split()) in shown for reply in replies for shown in seen)
+        assert not any("cues" in shown or "baseline" in shown for shown in seen)
+        assert corrections(judged)[0].labels == 12
+
+
+def test_the_wording_is_the_measures_own_or_the_one_given(tmp_path, capsys):
+    store, _, opened = labelled_run(tmp_path, capsys, "--sample", "3", "--language", "zh")
+    with opened as queue:
+        assert "A 的感受如何" in queue.rater("rater-1").get("/rate").text
+        other = ["annotate", "create", "other", "--run", "last", "--question", "How sad is A?", "--store", str(store)]
+        assert run_command(other) == 0
+        assert queue.book.queue("other").asked[0].question == "How sad is A?"
+        assert queue.book.queue("other").label_set != queue.queue.label_set
+
+
+def test_numbers_of_raters_are_compared_by_their_distance(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    run = sm.run("sage", model="baseline/random", limit=3, store=store)
+    with OpenQueue(store, capsys, "--run", run.id, "--raters", "2", "--per-item", "2") as queue:
+        label_all(queue.rater("rater-1"), first)
+        label_all(queue.rater("rater-2"), second)
+        table = board_of(queue.book, "spring").raters
+        place = table.columns.index("apart from the others")
+        assert [row[place] for row in table.rows] == [10.0, 10.0]
+        assert table.rows[0][table.columns.index("agrees with the others")] is None
+
+
+def test_without_enough_labels_nothing_is_corrected(tmp_path, capsys):
+    _, run, opened = labelled_run(tmp_path, capsys, "--sample", "5")
+    with opened as queue:
+        label_all(queue.rater("rater-1"), first)
+        assert corrections(run) == []
+        assert queue.owner().get("/owner").status == 200
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "either --sheet FILE, or --run"),
+        (["--run", "last", "--measure", "nothing"], "unknown measure of this run"),
+        (["--sheet", "SHEET", "--raters", "2", "--per-item", "3"], "--per-item must be between"),
+        (["--sheet", "SHEET", "--kind", "sesi/nothing"], "unknown kind"),
+    ],
+)
+def test_what_cannot_be_made_is_said(tmp_path, capsys, options, said):
+    store = tmp_path / "s.db"
+    sm.run("sage", model="baseline/random", limit=1, store=store)
+    sheet = str(made_sheet(tmp_path, "sesi/causes"))
+    command = ["annotate", "create", "q", *[sheet if one == "SHEET" else one for one in options], "--store", str(store)]
+    assert run_command(command) == 2
+    assert said in capsys.readouterr().err

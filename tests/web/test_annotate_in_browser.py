@@ -1,0 +1,76 @@
+"""Two scripted raters and a third who settles, in a real browser, for each kind of sheet; and the owner's page."""
+
+import pytest
+from looking import look
+from rating import OpenQueue
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+from test_annotate import KINDS, made_sheet
+from test_study_in_browser import check, send
+
+LOOKS = [(390, "light", "en"), (1300, "dark", "zh")]
+
+
+def sign_in(browser, queue, rater):
+    browser.delete_all_cookies()
+    browser.get(queue.served.url + queue.link)
+    browser.find_element(By.NAME, "code").send_keys(queue.codes[rater])
+    send(browser, "form")
+
+
+def label_all(browser, which, width, language):
+    """Chooses the option of that number in every question until there is nothing left; gives how many."""
+    for count in range(100):
+        check(browser, width, language)
+        groups = browser.find_elements(By.CSS_SELECTOR, "form.answer fieldset")
+        if not groups:
+            return count
+        for group in groups:
+            group.find_elements(By.CSS_SELECTOR, "input[type=radio]")[which].send_keys(" ")
+        send(browser, "form.answer")
+    raise AssertionError("the queue never ends")
+
+
+@pytest.mark.parametrize("place", range(len(KINDS)))
+def test_a_third_rater_settles_what_two_see_differently(place, browser, tmp_path, capsys):
+    kind = list(KINDS)[place]
+    width, mode, language = LOOKS[place % 2]
+    sheet = made_sheet(tmp_path, kind, rows=3)
+    options = ["--sheet", str(sheet), "--raters", "3", "--per-item", "2", "--language", language]
+    with OpenQueue(tmp_path / "s.db", capsys, *options) as queue:
+        browser.get_log("browser")
+        look(browser, width, mode)
+        counts = {}
+        for rater, which in (("rater-1", 0), ("rater-2", 1), ("rater-3", 0), ("rater-1", 0), ("rater-2", 1)):
+            sign_in(browser, queue, rater)
+            counts[rater] = counts.get(rater, 0) + label_all(browser, which, width, language)
+        # Three units for two raters each; every unit that rater-2 shared was settled by the one who had not seen it.
+        labels = queue.book.labels("spring")
+        shared = {label.unit for label in labels if label.rater == "rater-2"}
+        assert sum(counts.values()) == len(labels) > 6
+        for unit in shared:
+            assert len([label for label in labels if label.unit == unit]) == 3
+        browser.delete_all_cookies()
+        browser.get(f"{queue.served.url}/enter?token={queue.tokens.make()}")
+        WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.ID, "raters"))
+        check(browser, width, "en")
+        assert "rater-3" in browser.page_source
+        assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+
+
+def test_a_rater_skips_and_comes_back_in_the_browser(browser, tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/feelings", rows=2)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        look(browser, 390, "dark")
+        sign_in(browser, queue, "rater-1")
+        browser.find_element(By.CSS_SELECTOR, "details summary").click()
+        browser.find_element(By.NAME, "reason").send_keys("not sure")
+        page = browser.find_element(By.TAG_NAME, "html")
+        browser.find_element(By.CSS_SELECTOR, "button[value=skip]").click()
+        WebDriverWait(browser, 30).until(lambda b: b.find_element(By.TAG_NAME, "html") != page)
+        assert label_all(browser, 1, 390, "en") == 1
+        assert browser.current_url.endswith("/skipped") and "not sure" in browser.page_source
+        browser.find_element(By.CSS_SELECTOR, "main a").click()
+        assert label_all(browser, 2, 390, "en") == 1
+        answers = [label.answers.get("direction") for label in queue.book.labels("spring")]
+        assert sorted(answers) == ["down", "same"]

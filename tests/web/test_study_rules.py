@@ -1,0 +1,244 @@
+"""Order, attention checks, exclusions, the owner's page and the place on the norm."""
+
+import json
+import random
+import re
+import sqlite3
+
+import pytest
+from open_study import OpenStudy
+from person import Form, plain
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.core.config import RunConfig
+from sociometer.label_book import LabelBook
+from sociometer.label_book import book_path as labels_path
+from sociometer.web.study.attention import check_due, checks_of
+from sociometer.web.study.book import StudyBook, book_path
+from sociometer.web.study.exclusions import Facts, reasons
+from sociometer.web.study.place import place_of
+from sociometer.web.study.records import Study
+
+
+def study(**options):
+    return Study("spring", RunConfig(instrument="seceu", subject="human"), secret="s", **options)
+
+
+class Attentive:
+    """Answers the items at random and the attention checks of a study; `right` says whether checks are read."""
+
+    def __init__(self, opened, seed, right=True):
+        self.person, self.right, self.checks = opened.person().join(), right, 0
+        self.lots = random.Random(seed)
+
+    def take(self):
+        while True:
+            text = self.person.page().text
+            if 'action="/check"' in text:
+                form = Form(text, "/check")
+                named = re.search("choose “([^”]+)”", plain(text)).group(1)
+                said = named if self.right else next(one for one in form.radios["answer"] if one != named)
+                assert self.person.post("/check", {**form.hidden, "answer": said}).status == 303
+                self.checks += 1
+            else:
+                form = Form(text, "/take")
+                if not form.hidden:
+                    return self
+                cuts = sorted(self.lots.randrange(11) for _ in range(3))
+                self.person.points = [b - a for a, b in zip([0, *cuts], [*cuts, 10], strict=True)]
+                assert self.person.post("/take", self.person.filled(form)).status == 303
+
+
+def items_of(opened, person):
+    return [episode.item.id for episode in sm.get_run(opened.run_of(person), store=opened.path).episodes()]
+
+
+def test_with_a_random_order_everybody_has_another_and_keeps_it(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "6", "--order", "random") as opened:
+        people = [opened.person().join() for _ in range(3)]
+        asked = [[], [], []]
+        for person, seen in zip(people, asked, strict=True):
+            while True:
+                text = plain(person.page().text)
+                if not person.answer():
+                    break
+                seen.append(text.partition("Your answer")[2])
+                # In another browser the same order goes on.
+                person.cookie = ""
+                person.come_back()
+        assert len({tuple(one) for one in asked}) == 3
+        assert {frozenset(items_of(opened, person)) for person in people} == {frozenset(items_of(opened, people[0]))}
+        model = sm.run("sesi", model="baseline/random", limit=6, store=opened.path)
+        assert not sm.compare(model, opened.run_of(people[0]), store=opened.path).comparisons[0].refused
+
+
+def test_in_the_fixed_order_everybody_has_that_of_the_files(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "5") as opened:
+        people = [opened.person().join() for _ in range(2)]
+        for person in people:
+            person.answer_all()
+        assert items_of(opened, people[0]) == items_of(opened, people[1])
+
+
+def test_checks_come_at_places_of_each_participant_and_are_always_the_same():
+    made = checks_of(study(attention=3), "p-1", 20)
+    assert made == checks_of(study(attention=3), "p-1", 20) != checks_of(study(attention=3), "p-2", 20)
+    assert all(0 <= check.after < 20 and check.right in check.options for check in made)
+    assert check_due(made, (), 0 if made[0].after else -1) is None
+    assert check_due(made, (), 19) == made[0]
+    assert check_due(made, (0, 1, 2), 19) is None
+
+
+def test_who_fails_the_checks_is_excluded_in_sight_and_from_the_norm(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--attention", "2") as opened:
+        readers = [Attentive(opened, number, right=number > 0).take() for number in range(12)]
+        assert [reader.checks for reader in readers] == [2] * 12
+        careless = opened.book.with_code("spring", readers[0].person.code).id
+        capsys.readouterr()
+        assert run_command(["study", "show", "spring", "--json", "--store", str(opened.path)]) == 0
+        rows = {row["participant"]: row for row in json.loads(capsys.readouterr().out)}
+        assert rows[careless]["excluded"] == "failed or skipped 2 of 2 attention checks"
+        assert [row["checks failed"] for row in rows.values()] == [2, *[0] * 11]
+        assert sum(bool(row["excluded"]) for row in rows.values()) == 1
+        page = plain(opened.owner().get("/owner").text)
+        assert (
+            "failed or skipped 2 of 2" in page and "excluded 1" in page and "more than 0 of 2 attention checks" in page
+        )
+        norm = tmp_path / "norm.json"
+        assert run_command(
+            ["norms", "seceu", "build", "--study", "spring", "--to", str(norm), "--store", str(opened.path)]
+        ) == 0  # fmt: skip
+        said = capsys.readouterr()
+        assert careless in said.out + said.err
+        assert json.loads(norm.read_text())["people"] == 11
+
+
+def test_a_check_that_is_skipped_counts_as_failed(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "3", "--attention", "1") as opened:
+        person = opened.person().join()
+        person.page()
+        csrf = Form(person.get("/stored").text, "/withdraw").hidden["csrf"]
+        for number in range(3):
+            fields = {"csrf": csrf, "number": number, **{f"points-{at}": at + 1 for at in range(4)}}
+            assert person.post("/take", fields).status == 303
+        # The check is asked for instead of the end; whoever closes the page now has skipped it.
+        assert 'action="/check"' in person.get("/take").text
+        capsys.readouterr()
+        run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
+        (row,) = json.loads(capsys.readouterr().out)
+        assert row["status"] == "finished" and row["checks failed"] == 1 and "1 of 1 attention" in row["excluded"]
+
+
+@pytest.mark.parametrize("number", ["1", "-1", "x", ""])
+def test_an_answer_to_a_check_that_is_not_due_changes_nothing(tmp_path, number):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", "--attention", "1") as opened:
+        person = opened.person().join()
+        form = Form(person.page().text, "/check")
+        assert person.post("/check", {**form.hidden, "number": number, "answer": "x"}).status == 303
+        assert person.post("/check", {**form.hidden, "answer": "not an option"}).status == 422
+        assert opened.book.checks(opened.book.participants("spring")[0].id) == {}
+
+
+def test_the_rules_exclude_whom_they_say():
+    full = Facts(40, 40, patterns=("4 3 2 1", "1 2 3 4") * 20, seconds=(5.0,) * 40)
+    assert reasons(study(), full) == []
+    assert reasons(study(), Facts(36, 40)) == []
+    assert reasons(study(), Facts(35, 40)) == ["answered 35 of 40 items"]
+    assert reasons(study(), Facts(0, 0)) == ["answered 0 of 0 items"]
+    assert reasons(study(), Facts(35, 40), count_missing=False) == []
+    same = Facts(40, 40, patterns=("4 3 2 1",) * 38 + ("1 2 3 4",) * 2)
+    assert reasons(study(), same) == ["the same answer to 38 of 40 questions"]
+    assert reasons(study(), Facts(40, 40, patterns=("A",) * 37 + ("B",) * 3)) == []
+    assert reasons(study(), Facts(9, 9, patterns=("A",) * 9)) == []
+    assert reasons(study(attention=3, most_failed=1), Facts(9, 9, failed_checks=1)) == []
+    assert reasons(study(attention=3, most_failed=1), Facts(9, 9, failed_checks=2)) != []
+    assert reasons(study(fastest_seconds=6), full) == ["a median response time of 5.0 seconds"]
+
+
+def test_the_same_points_everywhere_are_noticed(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "seceu") as opened:
+        opened.person().join().answer_all()
+        capsys.readouterr()
+        run_command(["study", "show", "spring", "--json", "--store", str(opened.path)])
+        (row,) = json.loads(capsys.readouterr().out)
+        assert row["excluded"] == "the same answer to 40 of 40 questions"
+
+
+def test_the_place_on_the_norm_is_drawn_for_the_participant(tmp_path):
+    with OpenStudy(tmp_path / "a.db", "seceu", "--limit", "2", "--shows", "place") as opened:
+        person = opened.person().join()
+        person.answer_all()
+        # The bundled scenarios have no norm: there is a score and no curve.
+        assert "Your result" in person.page().text and "<svg" not in person.page().text
+        norm = made_norm(tmp_path)
+    with OpenStudy(tmp_path / "b.db", "seceu", "--shows", "place", "--set", f"norm={norm}") as opened:
+        person = opened.person().join()
+        person.answer_all()
+        text = person.page().text
+        place = place_of(sm.get_run(opened.run_of(person), store=opened.path).summary())
+        assert f"Your EQ is {place.eq}: better than {place.percent} % of the people in the norm." in plain(text)
+        assert f'points="{place.curve}"' in text
+        assert 20 <= place.x <= 620
+
+
+def made_norm(folder):
+    """A norm of 20 people who share out points at random."""
+    lots, names = random.Random(1), [f"ours-{number:02}" for number in range(1, 41)]
+    lines = [",".join(["person", "sex", "age", *(f"{name}_{at}" for name in names for at in (1, 2, 3, 4))])]
+    for person in range(20):
+        cells = [f"p{person}", "", ""]
+        for _ in names:
+            cuts = sorted(lots.randrange(11) for _ in range(3))
+            cells += [str(b - a) for a, b in zip([0, *cuts], [*cuts, 10], strict=True)]
+        lines.append(",".join(cells))
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    path = folder / "norm.json"
+    command = ["norms", "seceu", "build", "--responses", str(folder / "people.csv"), "--to", str(path)]
+    assert run_command([*command, "--store", str(folder / "n.db")]) == 0
+    return path
+
+
+def test_a_backup_has_the_studies_too(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened:
+        person = opened.person().join()
+        person.answer()
+        copy = tmp_path / "copy.db"
+        assert run_command(["backup", str(copy), "--store", str(opened.path)]) == 0
+        kept = book_path(copy)
+        assert kept.stat().st_mode & 0o077 == 0
+        book = StudyBook(kept)
+        assert book.with_code("spring", person.code).run == opened.run_of(person)
+        assert len(list(book.timings("spring"))) == 1
+        book.close()
+
+
+def test_a_backup_has_the_labels_too(tmp_path):
+    path = tmp_path / "s.db"
+    run = sm.run("sage", model="baseline/random", limit=3, store=path).id
+    assert run_command(["annotate", "create", "q", "--run", run, "--store", str(path)]) == 0
+    assert run_command(["backup", str(tmp_path / "copy.db"), "--store", str(path)]) == 0
+    book = LabelBook(labels_path(tmp_path / "copy.db"))
+    assert len(book.units("q")) == 3
+    book.close()
+    assert labels_path(tmp_path / "copy.db").stat().st_mode & 0o077 == 0
+
+
+def test_a_backup_without_studies_is_one_file(tmp_path):
+    sm.run("sesi", model="baseline/random", limit=1, store=tmp_path / "s.db")
+    assert run_command(["backup", str(tmp_path / "copy.db"), "--store", str(tmp_path / "s.db")]) == 0
+    assert not book_path(tmp_path / "copy.db").exists()
+
+
+def test_a_book_of_the_first_version_is_read(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
+        opened.person().join().answer_all()
+    with sqlite3.connect(book_path(tmp_path / "s.db")) as old:
+        old.execute("ALTER TABLE timing DROP COLUMN pattern")
+        old.execute("DROP TABLE attention")
+        old.execute("PRAGMA user_version = 1")
+    old.close()
+    book = StudyBook(book_path(tmp_path / "s.db"))
+    (timing,) = book.timings("spring")
+    assert timing.pattern == "" and book.passed_checks("spring") == {}
+    book.close()
