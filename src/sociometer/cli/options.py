@@ -158,6 +158,10 @@ def _limit_options() -> list[click.Parameter]:
             help="Maximum number of requests in flight per server.",
         ),
         click.Option(
+            ["--batch"], is_flag=True, help="Send requests in batches, cheaper but up to a day for each turn."
+        ),
+        click.Option(["--cancel-batches"], is_flag=True, help="Cancel waiting batches when the run is interrupted."),
+        click.Option(
             ["--timeout"], type=float, default=300.0, show_default=True, help="Time limit for one request, in seconds."
         ),
         click.Option(["--retries"], type=int, help="Number of times to retry a failed request."),
