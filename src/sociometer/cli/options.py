@@ -84,7 +84,9 @@ def run_options() -> list[click.Parameter]:
         click.Option(
             ["--seed"], type=int, default=0, show_default=True, help="Seed for deals, option orders and samples."
         ),
-        click.Option(["--official"], is_flag=True, help="Use the official items, which 'sociometer data fetch' gets."),
+        click.Option(
+            ["--official"], is_flag=True, help="Use the official items that 'sociometer data fetch' downloads."
+        ),
         click.Option(
             ["--data"], type=click.Path(), default="", help="Folder that holds the official files; implies --official."
         ),
@@ -96,14 +98,14 @@ def run_options() -> list[click.Parameter]:
         click.Option(
             ["--base"],
             is_flag=True,
-            help="Treat the subject as a base model: it continues a text with examples. Only tasks with a text form.",
+            help="Treat the subject as a base model that continues a text with examples; only tasks with a text form.",
         ),
         click.Option(
             ["--answer"],
             type=click.Choice(["reply", "probability"]),
             default="reply",
             show_default=True,
-            help="How choices are answered: by a reply that is read, or by the probability of each option.",
+            help="Source of the answer to a choice: the text of the reply, or the probability of each option.",
         ),
         click.Option(
             ["--prompts"],
