@@ -176,6 +176,7 @@ class Together:
         elif ending.status is RunStatus.FINISHED:
             ending = Ending(RunStatus.STOPPED, "some episodes were not played")
         store.journal.charge_allowance(self._run)
+        self._workers.refresh_statistics()
         self._engine.summarise(self._prepared)
         store.runs.set_status(self._run, ending.status)
         store.flush()

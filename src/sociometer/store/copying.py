@@ -116,6 +116,8 @@ class _Copy:
         for row in runs:
             self._attempts(row[0])
             self._end(row)
+        if self._target.shared:
+            self._writer.execute("ANALYZE item, episode, score, journal, text")
         return Copied(sum(row[0] not in self._known for row in runs), episodes, replies)
 
     def _refuse_strangers(self, runs: list[Any]) -> None:
