@@ -344,7 +344,11 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
                 ["--per-item"], type=click.IntRange(1, 50), default=2, show_default=True, help="Raters per unit."
             ),
             click.Option(
-                ["--language"], type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language."
+                ["--language"],
+                type=click.Choice(["en", "zh"]),
+                default="en",
+                show_default=True,
+                help="Language of the raters' pages.",
             ),
             click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed for the sample and the order."),
         ],
@@ -357,7 +361,12 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _show,
         [
             _NAME,
-            click.Option(["--width"], type=float, default=0.0, help="Half-width of the interval to plan labels for."),
+            click.Option(
+                ["--width"],
+                type=float,
+                default=0.0,
+                help="Half-width of the interval that the labels should reach; prints how many more are needed.",
+            ),
         ],
         "Show progress, agreement, disagreements, and how the judge compares with people.",
     ),
