@@ -218,7 +218,9 @@ def test_the_chance_that_is_drawn_is_that_of_the_options_asked():
     figures = {figure.name: figure for figure in INSTRUMENT.figures([hard])}
     for name in ("generated-first", "generated-by-order"):
         assert references(figures[name])["chance"] == pytest.approx(0.2)
-    usual = SummarisedRun("s", "generated", "other", {}, show("baseline/random", {"stories": 8}).summarise("generated"))
+    usual = SummarisedRun(
+        "s", "generated", "other", {}, show("baseline/random", {"stories": 8, "tier": ("seen",)}).summarise("generated")
+    )
     figures = {figure.name: figure for figure in INSTRUMENT.figures([hard, usual])}
     drawn = references(figures["generated-first"])
     assert (drawn["chance (guesser)"], drawn["chance (other)"]) == (pytest.approx(0.2), 0.5)

@@ -193,7 +193,7 @@ _CHINESE: dict[str, tuple[str, ...]] = {
     ),
     "Watch": ("{A}停在{room}外面，透过门缝往里看，谁也没有发觉。", "{A}在窗外悄悄望着{room}里面，谁也没有发觉。"),
     "Unwatch": ("{A}从{room}外面走开，不再往里看了。", "过了一阵，{A}不再看{room}里面了。"),
-    "Remark likes": ("{A}一向喜欢{liked}。", "{A}还为{liked}写过一首诗。"),
+    "Remark likes": ("{A}一向喜欢{liked}。", "{A}为{liked}写过一首诗。"),
     "Remark dislikes": ("{A}从来不喜欢{liked}。", "{A}对{liked}没什么好感。"),
     "Others": ("{names}在那里。", "{names}在那里。"),
     "Nobody": ("那里没有别人。",),

@@ -27,7 +27,7 @@ Circumstances = tuple[int, int, int]
 """Whether each of three circumstances is as usual (0) or marked (1)."""
 Rule = Callable[[Circumstances], int]
 """What a custom asks for under some circumstances: an act."""
-_ALL = tuple(product((0, 1), repeat=3))
+_ALL: tuple[Circumstances, ...] = tuple(product((0, 1), (0, 1), (0, 1)))
 
 
 class Texts(Struct, frozen=True):
