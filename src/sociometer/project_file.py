@@ -145,6 +145,8 @@ def _refuse_unsafe_values(project: Project) -> None:
     for what, found in texts.items():
         if not all(text.isprintable() for text in found):
             raise UsageError(f"the name of a {what} has a control character.")
+    if "://" in project.store:
+        raise UsageError("the store of a project is a file; give the address of a database on the command line.")
     if SUBJECT in project.roles:
         raise UsageError("'roles' must not contain 'subject'; list the subjects in 'models'.")
     for spec in (*project.models, *project.roles.values()):

@@ -140,7 +140,7 @@ def store_commands():
 
 
 def test_every_command_with_a_store_can_ignore_the_file():
-    assert set(store_commands()) >= {"run", "resume", "runs", "show", "compare", "report", "verify", "backup", "doctor"}
+    assert set(store_commands()) >= {"run", "resume", "runs", "show", "compare", "report", "verify", "doctor"}
     for command in store_commands().values():
         assert [param.name for param in command.params].count("no_project") == 1, command.name
 
@@ -153,7 +153,6 @@ def test_every_command_with_a_store_can_ignore_the_file():
         ["resume", "last", "--quiet"],
         ["rescore", "last"],
         ["verify"],
-        ["backup", "copy.db"],
         ["export", "last", "--to", "out.csv"],
         ["compare", "all"],
         ["report", "all", "--out", "page.html"],

@@ -18,10 +18,7 @@ from sociometer.instruments import cards, load
 from sociometer.store.store import Store
 
 FORECASTS = [
-    (card.name, task.name)
-    for card in cards().values()
-    for task in card.task
-    if task.probability and task.name not in ("tomi", "tombench", "counterfactual-official")
+    (card.name, task.name) for card in cards().values() for task in card.task if task.probability and not task.official
 ]
 TEXTS = [(card.name, task.name) for card in cards().values() for task in card.task if task.base]
 
@@ -118,7 +115,7 @@ def test_without_a_choice_only_tasks_that_can_are_played():
     plan = make_plan(
         RunConfig(instrument="egosocial", subject="baseline/oracle", answer="probability"), load("egosocial")
     )
-    assert plan.config.tasks == ("generated", "counterfactual", "newworld")
+    assert plan.config.tasks == ("generated", "counterfactual", "newworld", "customs")
 
 
 def test_probabilities_are_capped_journaled_and_reused(openai_server, tmp_path):

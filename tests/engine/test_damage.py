@@ -38,18 +38,18 @@ def played(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("command", ["rescore", "report", "export", "backup"])
+@pytest.mark.parametrize("command", ["rescore", "report", "export", "copy"])
 def test_a_killed_command_leaves_the_store_as_it_was(command, played, tmp_path):
-    out = tmp_path / {"report": "p.html", "export": "x.csv", "backup": "b.db"}.get(command, "none")
+    out = tmp_path / {"report": "p.html", "export": "x.csv", "copy": "b.db"}.get(command, "none")
     words = {
         "rescore": ["rescore", "last"],
         "report": ["report", "all", "--out", out],
         "export": ["export", "last", "--to", out],
-        "backup": ["backup", out],
+        "copy": ["copy", played, out],
     }[command]
     rng = random.Random(command)
     for _ in range(4):
-        process = start(*words, "--store", played)
+        process = start(*words, *([] if command == "copy" else ["--store", played]))
         time.sleep(rng.uniform(0.2, 1.2))
         process.send_signal(signal.SIGKILL)
         process.wait()

@@ -1,5 +1,6 @@
 """Weights are found by name, folder or file; their identity is the content of the files."""
 
+import json
 import shutil
 import sys
 
@@ -68,3 +69,14 @@ def test_an_unknown_device_is_refused(tiny_model, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_DEVICE", "tpu")
     with pytest.raises(UsageError, match="cpu, cuda, mps"):
         chosen_device()
+
+
+def test_code_that_comes_with_a_model_is_never_executed(tiny_model, tmp_path):
+    copy = shutil.copytree(tiny_model, tmp_path / "copy")
+    config = json.loads((copy / "config.json").read_text())
+    code = {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnModel"}
+    (copy / "config.json").write_text(json.dumps({**config, "model_type": "own", "auto_map": code}))
+    (copy / "own.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w').close()\n")
+    with pytest.raises(UsageError, match="cannot load"):
+        find_weights(str(copy)).load("cpu")
+    assert not (tmp_path / "executed").exists()

@@ -1,4 +1,4 @@
-"""`verify` finds what was changed behind the store's back; `backup` copies; a read-only store can be read."""
+"""`verify` finds what was changed behind the store's back; `copy` copies; a read-only store can be read."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def test_scores_and_summaries_that_do_not_follow_are_mended_by_rescoring(path, c
     assert findings(path, capsys, "sesi") == []
 
 
-def test_a_backup_is_whole_also_while_a_run_is_played(tmp_path, capsys):
+def test_a_copy_is_whole_also_while_a_run_is_played(tmp_path, capsys):
     with OpenAIServer() as server:
         server.fault_of = lambda number: Fault(delay_seconds=0.05)
         process = subprocess.Popen(
@@ -112,7 +112,7 @@ def test_a_backup_is_whole_also_while_a_run_is_played(tmp_path, capsys):
         )  # fmt: skip
         while len(server.received) < 20:
             time.sleep(0.01)
-        assert run_command(["backup", str(tmp_path / "copy.db"), "--store", str(tmp_path / "s.db")]) == 0
+        assert run_command(["copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
         assert process.poll() is None
         process.kill()
         process.wait()
@@ -120,8 +120,8 @@ def test_a_backup_is_whole_also_while_a_run_is_played(tmp_path, capsys):
     with Store(tmp_path / "copy.db") as store:
         (record,) = store.runs.all()
         assert 10 < store.episodes.counts(record.id)[0] < 100
-    assert run_command(["backup", str(tmp_path / "copy.db"), "--store", str(tmp_path / "s.db")]) == 2
-    assert "already exists" in capsys.readouterr().err
+    assert run_command(["copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
+    assert findings(tmp_path / "copy.db", capsys) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="needs another user to be refused")

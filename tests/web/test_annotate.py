@@ -7,18 +7,20 @@ import random
 import pytest
 from person import Form, plain
 from rating import OpenQueue, first, label_all, second
-from serving import Client
+from serving import Client, Served
 
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval
 from sociometer.corrected_scores import corrections
-from sociometer.instruments import cards
+from sociometer.instruments import cards, load
 from sociometer.label_book import Asked, Queue
 from sociometer.web.annotate.board import board_of
 from sociometer.web.annotate.making import assigned, kind_of
 from sociometer.web.annotate.words import WORDS
 from sociometer.web.guard import ROLES, csrf_token, roles_of
+from sociometer.web.view.app import view_application
+from sociometer.web.view.desk import Desk
 
 MODEL = "lab/secret-model-7"
 
@@ -315,6 +317,10 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
         assert run_command(["annotate", "show", "spring", "--width", "5", "--store", str(store)]) == 0
         said = capsys.readouterr().out
         assert "An interval of ± 5 needs" in said and "Judge and people" in said
+        with Served(view_application(Desk([store], load, cards()), queue.tokens)) as served:
+            owner = Client(served.url)
+            owner.post("/enter", {"token": queue.tokens.make()})
+            assert "corrected by people's labels of 12 of 20" in plain(owner.get(f"/s/s/run/{run.id}/").text)
         assert run_command(["annotate", "more", "spring", "5", "--store", str(store)]) == 0
         assert len(queue.book.units("spring")) == 17
         assert len(queue.book.tasks("spring", "rater-1")) == 17

@@ -199,12 +199,12 @@ def made_norm(folder):
     return path
 
 
-def test_a_backup_has_the_studies_too(tmp_path):
+def test_a_copy_has_the_studies_too(tmp_path):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened:
         person = opened.person().join()
         person.answer()
         copy = tmp_path / "copy.db"
-        assert run_command(["backup", str(copy), "--store", str(opened.path)]) == 0
+        assert run_command(["copy", str(opened.path), str(copy)]) == 0
         kept = book_path(copy)
         assert kept.stat().st_mode & 0o077 == 0
         book = StudyBook(kept)
@@ -213,20 +213,20 @@ def test_a_backup_has_the_studies_too(tmp_path):
         book.close()
 
 
-def test_a_backup_has_the_labels_too(tmp_path):
+def test_a_copy_has_the_labels_too(tmp_path):
     path = tmp_path / "s.db"
     run = sm.run("sage", model="baseline/random", limit=3, store=path).id
     assert run_command(["annotate", "create", "q", "--run", run, "--store", str(path)]) == 0
-    assert run_command(["backup", str(tmp_path / "copy.db"), "--store", str(path)]) == 0
+    assert run_command(["copy", str(path), str(tmp_path / "copy.db")]) == 0
     book = LabelBook(labels_path(tmp_path / "copy.db"))
     assert len(book.units("q")) == 3
     book.close()
     assert labels_path(tmp_path / "copy.db").stat().st_mode & 0o077 == 0
 
 
-def test_a_backup_without_studies_is_one_file(tmp_path):
+def test_a_copy_without_studies_is_one_file(tmp_path):
     sm.run("sesi", model="baseline/random", limit=1, store=tmp_path / "s.db")
-    assert run_command(["backup", str(tmp_path / "copy.db"), "--store", str(tmp_path / "s.db")]) == 0
+    assert run_command(["copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
     assert not book_path(tmp_path / "copy.db").exists()
 
 

@@ -23,7 +23,6 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import cards
 from sociometer.scored_items import TASK, GivenScores, ScoredItem
-from sociometer.store.lock import RunLock
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -168,7 +167,7 @@ class Import:
     @contextmanager
     def adding(self) -> Iterator[None]:
         """Holds the run's lock while episodes are added; an import that breaks off leaves no run behind."""
-        with RunLock(self._store.path, self.record.id):
+        with self._store.hold(self.record.id):
             try:
                 yield
             except BaseException:

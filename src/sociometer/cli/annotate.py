@@ -18,11 +18,17 @@ from sociometer.cli.view import place_options
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.measure import Table
 from sociometer.instruments import cards, load
+from sociometer.store.place import StorePlace, file_of
 
 if TYPE_CHECKING:
     from sociometer.label_book import Asked, LabelBook, Measured, Queue, Unit
 
 SETTLED = "settled"
+
+
+def _file(store: StorePlace | None) -> Path:
+    """The store of labels, which are in a file of their own beside it."""
+    return file_of(store_path(store), "'annotate'")
 
 
 def _create(
@@ -40,7 +46,7 @@ def _create(
     per_item: int,
     language: str,
     seed: int,
-    store: Path | None,
+    store: StorePlace | None,
     as_json: bool,
 ) -> None:
     from sociometer.label_book import LabelBook, Queue, book_path
@@ -52,7 +58,7 @@ def _create(
         raise UsageError("--question is for --run; the questions of a sheet are those of its instrument.")
     if gold is not None and sheet is None:
         raise UsageError("--gold needs --sheet: gold items are rows of the same sheet with the right answers.")
-    lots, path = Random(seed), store_path(store).absolute()
+    lots, path = Random(seed), _file(store).absolute()
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
         known, card = kind_of(sheet, cards(), kind)
@@ -102,7 +108,7 @@ def _measured(
         return measured, known.title, asked, episode_units(stored, chosen, names)
 
 
-def _open(name: str, port: int, host: str, public_url: str, store: Path | None, as_json: bool) -> int:
+def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:
     from sociometer.web.annotate.app import serve_queue
     from sociometer.web.serving import Place
 
@@ -120,14 +126,14 @@ def _open(name: str, port: int, host: str, public_url: str, store: Path | None, 
         told.append(owner)
         sys.stdout.flush()
 
-    asyncio.run(serve_queue(store_path(store).absolute(), name, load, Place(host, port, public_url), tell))
+    asyncio.run(serve_queue(_file(store).absolute(), name, load, Place(host, port, public_url), tell))
     return int(ExitCode.OK)
 
 
-def _list(store: Path | None, as_json: bool) -> None:
+def _list(store: StorePlace | None, as_json: bool) -> None:
     from sociometer.label_book import LabelBook, book_path
 
-    path, rows = book_path(store_path(store)), []
+    path, rows = book_path(_file(store)), []
     if path.exists():
         book = LabelBook(path)
         for queue in book.queues():
@@ -142,12 +148,12 @@ def _list(store: Path | None, as_json: bool) -> None:
         print_table(Table("queues", "Queues", columns, tuple(rows), note))
 
 
-def _show(name: str, width: float, store: Path | None, as_json: bool) -> None:
+def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> None:
     from sociometer.analysis.prediction_powered import labels_needed
     from sociometer.web.annotate.app import compared
     from sociometer.web.annotate.board import board_of, judge_rows
 
-    path = store_path(store)
+    path = _file(store)
     book = _book(path)
     try:
         board, found = board_of(book, name), compared(path, load, book, book.queue(name))
@@ -174,11 +180,11 @@ def _show(name: str, width: float, store: Path | None, as_json: bool) -> None:
         print_line(f"An interval of ± {width:g} needs {told}.")
 
 
-def _more(name: str, count: int, store: Path | None, as_json: bool) -> None:
+def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> None:
     from sociometer.corrected_scores import next_episodes
     from sociometer.web.annotate.making import assigned, episode_units, numbered
 
-    path = store_path(store).absolute()
+    path = _file(store).absolute()
     book = _book(path)
     try:
         queue = book.queue(name)
@@ -200,11 +206,11 @@ def _more(name: str, count: int, store: Path | None, as_json: bool) -> None:
         print_line(f"{len(names)} more episodes, a random sample of those that wait, are in queue {name}.")
 
 
-def _export(name: str, rater: str, to: Path, store: Path | None, as_json: bool) -> None:
+def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
     from sociometer.corrected_scores import settled_answers
     from sociometer.sheets import write_sheet
 
-    book = _book(store_path(store))
+    book = _book(_file(store))
     try:
         queue, units, labels = book.queue(name), book.units(name), book.labels(name)
         if rater != SETTLED and rater not in book.raters(name):
@@ -234,8 +240,8 @@ def _export(name: str, rater: str, to: Path, store: Path | None, as_json: bool) 
         print_line(f"wrote {to}: {len(answers)} of {len(rows)} rows have labels.")
 
 
-def _import(name: str, file: Path, rater: str, store: Path | None, as_json: bool) -> None:
-    book = _book(store_path(store))
+def _import(name: str, file: Path, rater: str, store: StorePlace | None, as_json: bool) -> None:
+    book = _book(_file(store))
     try:
         queue = book.queue(name)
         counts = _import_file(book, queue, file, rater)

@@ -24,6 +24,7 @@ from sociometer.cli.progress import working
 from sociometer.cli.table_text import harmless
 from sociometer.core.errors import ExitCode
 from sociometer.reporting.comparison_table import FAMILIES
+from sociometer.store.place import StorePlace
 
 _PAIRS_IN_FULL = 2
 _MOST_NEEDED = 6
@@ -40,7 +41,7 @@ def _compare(
     power: float,
     level: float,
     fail_if: str | None,
-    store: Path | None,
+    store: StorePlace | None,
     everything: bool,
     csv: Path | None,
     as_json: bool,

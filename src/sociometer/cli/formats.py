@@ -13,6 +13,7 @@ from sociometer.cli.output import print_json, print_table
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
+from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
 Reader = Callable[[Engine, Path, dict[str, Any]], list[StoredRun]]
@@ -21,7 +22,7 @@ Reader = Callable[[Engine, Path, dict[str, Any]], list[StoredRun]]
 def format_command(name: str) -> click.Command:
     """The command that imports files of one format."""
 
-    def call(files: tuple[Path, ...], store: Path | None, as_json: bool, **options: Any) -> None:
+    def call(files: tuple[Path, ...], store: StorePlace | None, as_json: bool, **options: Any) -> None:
         if len(_found(name, files)) > 1 and (options.get("name") or options.get("subject")):
             raise click.UsageError("--name and --subject work with a single file; import the files one by one.")
         with open_engine(store_path(store)) as engine:

@@ -20,6 +20,7 @@ from sociometer.cli.progress import track
 from sociometer.comparable import candidates
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
+from sociometer.store.place import StorePlace
 
 _BOARDS_IN_FULL = 3
 
@@ -30,7 +31,7 @@ def _leaderboard(
     task: str,
     measure: str,
     include_short: bool,
-    store: Path | None,
+    store: StorePlace | None,
     everything: bool,
     csv: Path | None,
     as_json: bool,

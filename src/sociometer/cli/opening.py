@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sociometer.core.errors import UsageError
+from sociometer.store.place import StorePlace
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, Listener
 
 
 @contextmanager
-def open_stored(path: Path, listener: "Listener | None" = None) -> "Iterator[Engine]":
+def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine for commands that need an existing store; a mistyped path does not create one."""
     if not path.exists():
         raise UsageError(
@@ -24,7 +24,7 @@ def open_stored(path: Path, listener: "Listener | None" = None) -> "Iterator[Eng
 
 
 @contextmanager
-def open_engine(path: Path, listener: "Listener | None" = None) -> "Iterator[Engine]":
+def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine on the store at `path`, which is always closed at the end."""
     # here, since the help and the completion of a command need no engine
     from sociometer.engine.engine import Engine

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import structs
@@ -12,7 +12,25 @@ from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
-from sociometer.store.place import default_path
+from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
+
+if TYPE_CHECKING:
+    _StoreType = click.ParamType[StorePlace]
+else:
+    _StoreType = click.ParamType
+
+
+class StoreParameter(_StoreType):
+    """A store file, or the URL of a PostgreSQL database."""
+
+    name = "store"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StorePlace:
+        """The place; a folder is an error."""
+        place = parse_place(value)
+        if isinstance(place, Path) and place.is_dir():
+            raise UsageError(f"'{place}' is a folder; give --store a file.")
+        return place
 
 
 def json_option() -> click.Option:
@@ -24,15 +42,17 @@ def store_option() -> click.Option:
     """`--store`, for commands that read or write runs."""
     return click.Option(
         ["--store"],
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=StoreParameter(),
+        metavar="FILE|URL",
         envvar="SOCIOMETER_STORE",
         default=None,
-        help="Store file [default: SOCIOMETER_STORE, then sociometer.toml, then the one in your data folder].",
+        help="Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then sociometer.toml, then the"
+        " file in your data folder].",
     )
 
 
-def store_path(given: Path | None) -> Path:
-    """The path of the store."""
+def store_path(given: StorePlace | None) -> StorePlace:
+    """Where the store is."""
     return given or default_path()
 
 
@@ -138,6 +158,10 @@ def _limit_options() -> list[click.Parameter]:
             help="Maximum number of requests in flight per server.",
         ),
         click.Option(
+            ["--batch"], is_flag=True, help="Send requests in batches, cheaper but up to a day for each turn."
+        ),
+        click.Option(["--cancel-batches"], is_flag=True, help="Cancel waiting batches when the run is interrupted."),
+        click.Option(
             ["--timeout"], type=float, default=300.0, show_default=True, help="Time limit for one request, in seconds."
         ),
         click.Option(["--retries"], type=int, help="Number of times to retry a failed request."),
@@ -224,7 +248,9 @@ def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Ma
 
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
     config = make_config(card.name, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
-    return structs.replace(config, command=("sociometer", *sys.argv[1:]), **from_project(card, subject, values))
+    return structs.replace(
+        config, command=("sociometer", *map(without_passwords, sys.argv[1:])), **from_project(card, subject, values)
+    )
 
 
 def caps(values: Mapping[str, Any]) -> Caps:

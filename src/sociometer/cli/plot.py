@@ -17,6 +17,7 @@ from sociometer.core.task import Result
 from sociometer.engine.engine import Engine
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, plot
+from sociometer.store.place import StorePlace
 
 
 def _plot(
@@ -25,7 +26,7 @@ def _plot(
     out: Path | None,
     dark: bool,
     width: int,
-    store: Path | None,
+    store: StorePlace | None,
     everything: bool,
     csv: Path | None,
     as_json: bool,

@@ -16,12 +16,15 @@ from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
 from sociometer.item_origin import BUNDLED, whose_items
+from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
 _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable")
 
 
-def _profile(subject: str, as_one: bool, store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> None:
+def _profile(
+    subject: str, as_one: bool, store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool
+) -> None:
     with open_stored(store_path(store)) as engine:
         subjects = {record.subject for record in engine.store.runs.all() if record.subject}
         if subject not in subjects:

@@ -7,9 +7,10 @@ import click
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line
+from sociometer.store.place import StorePlace
 
 
-def _publish(run: str, to: Path, dataset: str, without_keys: bool, store: Path | None, as_json: bool) -> None:
+def _publish(run: str, to: Path, dataset: str, without_keys: bool, store: StorePlace | None, as_json: bool) -> None:
     from sociometer.adapters.hugging_face import publish
 
     with open_stored(store_path(store)) as engine:

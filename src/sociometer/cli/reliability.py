@@ -14,6 +14,7 @@ from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import working
 from sociometer.comparable import candidates
 from sociometer.core.measure import Table
+from sociometer.store.place import StorePlace
 
 _TASKS_IN_FULL = 3
 
@@ -24,7 +25,7 @@ def _reliability(
     task: str,
     measure: str,
     include_short: bool,
-    store: Path | None,
+    store: StorePlace | None,
     everything: bool,
     csv: Path | None,
     as_json: bool,

@@ -11,6 +11,7 @@ from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
 from sociometer.cli.progress import working
 from sociometer.core.task import Result
+from sociometer.store.place import StorePlace
 
 
 def _report(
@@ -21,7 +22,7 @@ def _report(
     power: float,
     level: float,
     include_short: bool,
-    store: Path | None,
+    store: StorePlace | None,
     as_json: bool,
 ) -> int:
     with open_stored(store_path(store)) as engine:

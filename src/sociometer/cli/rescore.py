@@ -9,9 +9,12 @@ from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import track
 from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
+from sociometer.store.place import StorePlace
 
 
-def _rescore(runs: tuple[str, ...], store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> None:
+def _rescore(
+    runs: tuple[str, ...], store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool
+) -> None:
     with open_stored(store_path(store)) as engine:
         stored = [engine.stored(run) for run in runs]
         for one, task in track([(run, task) for run in stored for task in run.tasks], "rescoring"):

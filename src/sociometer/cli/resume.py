@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from sociometer.cli.crews import crew_of, crew_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import cap_options, caps, insecure_http_option, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
@@ -12,23 +13,26 @@ from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.run import exit_code, show_played
 from sociometer.cli.summaries import played_json
 from sociometer.engine.roles import SUBJECT
+from sociometer.store.place import StorePlace
 
 
 def _resume(
     run: str,
     in_flight: int | None,
     quiet: bool,
-    store: Path | None,
+    store: StorePlace | None,
     everything: bool,
     csv: Path | None,
     as_json: bool,
     **values: Any,
 ) -> int:
-    key_variables = _by_role(values["key_variable"])
+    key_variables = key_variables_by_role(values["key_variable"])
     with ProgressDisplay(quiet) as progress, open_stored(store_path(store), progress) as engine:
+        engine.lease_seconds = values["lease"]
         played = engine.resume(
-            run, caps(values), in_flight, key_variables=key_variables, insecure_http=values["insecure_http"]
-        )
+            run, caps(values), in_flight, crew=crew_of(engine.store.path, values), key_variables=key_variables,
+            insecure_http=values["insecure_http"],
+        )  # fmt: skip
         if as_json:
             print_json(played_json(played))
         else:
@@ -36,7 +40,7 @@ def _resume(
         return exit_code([played])
 
 
-def _by_role(given: tuple[str, ...]) -> dict[str, str]:
+def key_variables_by_role(given: tuple[str, ...]) -> dict[str, str]:
     """The variables by role; one without a role is the subject's."""
     pairs = (text.rpartition("=") for text in given)
     return {role or SUBJECT: variable for role, _, variable in pairs}
@@ -56,6 +60,7 @@ command = click.Command(
             help="Environment variable with the key, if the run used --key-variable; give the same name again.",
         ),
         insecure_http_option(),
+        *crew_options(),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
         *display_options(),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sociometer.cli.crews import crew_of, crew_options
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
@@ -14,7 +15,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import SCREEN, Display, display_options, print_json
+from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_line
 from sociometer.cli.progress import ProgressDisplay, rough_duration
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.table_text import harmless
@@ -27,9 +28,12 @@ from sociometer.instruments import card_of, cards
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sociometer.analysis.comparison import Comparison
     from sociometer.engine.engine import Engine, PlayedRun
     from sociometer.engine.estimate import RoleEstimate
+    from sociometer.engine.launching import Crew
     from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
@@ -68,6 +72,8 @@ def _fixed_parameters() -> list[click.Parameter]:
     return [
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
         *run_options(),
+        *crew_options(),
+        click.Option(["--prepare"], is_flag=True, help="Store the run and print its id for 'sociometer work'."),
         click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, calls, tokens, cost) and send nothing."),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
@@ -121,6 +127,7 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
 def _play(
     instruments: tuple[str, ...],
     dry_run: bool,
+    prepare: bool,
     quiet: bool,
     everything: bool,
     csv: Path | None,
@@ -128,7 +135,9 @@ def _play(
     **values: Any,
 ) -> int:
     configs, display = configs_of(instruments, values), Display(everything, csv)
-    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+    place = store_path(values["store"])
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(place, progress) as engine:
+        engine.lease_seconds = values["lease"]
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
             for skipped in plan.skipped:
@@ -138,26 +147,48 @@ def _play(
                 plan.item_lists()
         if dry_run:
             return _show_plan(engine, configs, as_json, display)
+        if prepare:
+            ids = [engine.prepare(config, continue_unfinished=True).record.id for config in configs]
+            print_json([{"run": run} for run in ids]) if as_json else print_line("\n".join(ids))
+            return int(ExitCode.OK)
+        if not quiet:
+            _tell_the_wait(engine, configs)
         progress.expect(len(configs))
-        return _play_all(engine, configs, as_json, display)
+        return _play_all(engine, configs, as_json, display, lambda: crew_of(place, values))
 
 
-def _play_all(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
+def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
+    """Say how long batches take at most, before anything is sent."""
+    from sociometer.engine.estimate import longest_wait
+
+    for config in configs:
+        if config.batch:
+            click.echo(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
+
+
+def _play_all(
+    engine: "Engine",
+    configs: list[RunConfig],
+    as_json: bool,
+    display: Display,
+    crew: "Callable[[], Crew | None]",
+) -> int:
     from sociometer.cli.summaries import played_json
 
     played: list[PlayedRun] = []
-    silent: list[str] = []
+    silent: dict[str, list[str]] = {}
     for config in configs:
         try:
-            played.append(engine.run(config))
+            played.append(engine.run(config, crew=crew()))
         except NeverAnswered as error:
-            silent.append(f"{config.subject} on {config.instrument}: {error}")
+            silent.setdefault(str(error), []).append(f"{config.subject} on {config.instrument}")
             continue
         if played[-1].ending.status is RunStatus.STOPPED:
             break
+    messages = [f"{', '.join(who)}: {why}" for why, who in silent.items()]
     if not played:
-        raise NeverAnswered("; ".join(silent))
-    for message in silent:
+        raise NeverAnswered(" ".join(messages))
+    for message in messages:
         click.echo(f"error: {harmless(message)}", err=True)
     if as_json:
         print_json([played_json(one) for one in played])
@@ -217,8 +248,9 @@ def exit_code(played: "list[PlayedRun]") -> int:
 
 
 def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
-    from sociometer.engine.estimate import estimate
+    from sociometer.engine.estimate import estimate, longest_wait
 
+    waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
     if as_json:
         print_json([{"instrument": name, "estimate": row} for name, row in rows])
@@ -247,7 +279,7 @@ def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, displa
         note="Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply.",
         details=("repeats", "prices of") + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
-    display.show([table], notes=_times(rows))
+    display.show([table], notes=[*_times(rows), *waits])
     return 0
 
 

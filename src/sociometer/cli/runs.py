@@ -13,13 +13,21 @@ from sociometer.cli.progress import cost_in_words
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.item_origin import BUNDLED, whose_items
+from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.store import Store
 from sociometer.store.stored_run import state_of, status_of, without_folders
 
 
-def _show(store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> None:
+def _show(
+    watch: bool, every: float, store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool
+) -> None:
     path = store_path(store)
+    if watch:
+        from sociometer.cli.watching import watch_runs
+
+        watch_runs(path, every, as_json)
+        return
     rows = _rows(path) if path.exists() else []
     if as_json:
         print_json(
@@ -89,23 +97,31 @@ class _Row(Struct, frozen=True):
     spent: Spent
 
 
-def _rows(path: Path) -> list[_Row]:
+def _rows(path: StorePlace) -> list[_Row]:
     with Store(path) as opened:
-        return [
-            _Row(
-                record,
-                status_of(opened, record),
-                state_of(opened, record),
-                *opened.episodes.counts(record.id),
-                opened.journal.spent(record.id),
-            )
-            for record in opened.runs.all()
-        ]
+        found = []
+        for record in opened.runs.all():
+            totals = opened.totals(record)
+            status, state = status_of(opened, record), state_of(opened, record)
+            found.append(_Row(record, status, state, totals.done, totals.failed, totals.spent))
+        return found
 
 
 command = click.Command(
     "runs",
     callback=_show,
-    params=[store_option(), *display_options()],
-    help="List the runs in the store, oldest first.",
+    params=[
+        click.Option(["--watch"], is_flag=True, help="Show the runs in progress and their workers until Ctrl-C."),
+        click.Option(
+            ["--every"],
+            type=click.FloatRange(0.2),
+            default=2.0,
+            show_default=True,
+            help="Seconds between two looks with --watch.",
+        ),
+        store_option(),
+        *display_options(),
+    ],
+    help="List the runs in the store, oldest first. --watch shows rate, spending, errors and leases of the runs in"
+    " progress, over all workers.",
 )

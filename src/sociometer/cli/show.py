@@ -18,6 +18,7 @@ from sociometer.cli.unreadable import show_unreadable
 from sociometer.core.conversation import Event, Exchange
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
+from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
 
@@ -27,7 +28,7 @@ def _show(
     task: str | None,
     repeat: int,
     unreadable: bool,
-    store: Path | None,
+    store: StorePlace | None,
     everything: bool,
     csv: Path | None,
     as_json: bool,

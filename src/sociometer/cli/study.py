@@ -17,13 +17,14 @@ from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, load
 from sociometer.store.lock import RunLock
+from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
 
-def _create(instrument: str, name: str, store: Path | None, as_json: bool, **given: Any) -> None:
+def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     from sociometer.run_options import make_config
     from sociometer.web.study.book import StudyBook, book_path
     from sociometer.web.study.player import FormPlayer
@@ -58,7 +59,7 @@ def _create(instrument: str, name: str, store: Path | None, as_json: bool, **giv
         most_failed=given["most_failed"],
         fastest_seconds=given["fastest"],
     )
-    path = store_path(store).absolute()
+    path = _file(store).absolute()
     with open_engine(path) as engine:
         lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
     book = StudyBook(book_path(path))
@@ -72,6 +73,11 @@ def _create(instrument: str, name: str, store: Path | None, as_json: bool, **giv
         return
     told = ", ".join(f"{count} of {task}" for task, count in counts.items())
     print_line(f"Study {name}: {instrument}, {told} for each participant. Open it with: sociometer study open {name}")
+
+
+def _file(store: StorePlace | None) -> Path:
+    """The store of a study, which keeps a file of its own beside it."""
+    return file_of(store_path(store), "a study")
 
 
 def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
@@ -90,7 +96,7 @@ def _text(given: str) -> str:
 
 
 def _open(
-    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], store: Path | None, as_json: bool
+    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], store: StorePlace | None, as_json: bool
 ) -> int:
     from sociometer.web.serving import Place
     from sociometer.web.study.app import serve_study
@@ -110,14 +116,14 @@ def _open(
         sys.stdout.flush()
 
     place = Place(host, port, public_url)
-    serve_study(store_path(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles))
+    serve_study(_file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles))
     return int(ExitCode.OK)
 
 
-def _list(store: Path | None, as_json: bool) -> None:
+def _list(store: StorePlace | None, as_json: bool) -> None:
     from sociometer.web.study.book import StudyBook, book_path
 
-    path = book_path(store_path(store))
+    path = book_path(_file(store))
     rows: list[tuple[str, str, str, int, int, int]] = []
     if path.exists():
         book = StudyBook(path)
@@ -136,11 +142,11 @@ def _list(store: Path | None, as_json: bool) -> None:
         print_table(Table("studies", "Studies", columns, tuple(rows), note))
 
 
-def _show(name: str, store: Path | None, as_json: bool) -> None:
+def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
     from sociometer.web.study.book import StudyBook, book_path
     from sociometer.web.study.overview import participants_table
 
-    path = store_path(store)
+    path = _file(store)
     book = StudyBook(book_path(path))
     try:
         study = book.study(name)
@@ -154,11 +160,11 @@ def _show(name: str, store: Path | None, as_json: bool) -> None:
         print_table(table)
 
 
-def _withdraw(name: str, participant: str, store: Path | None, as_json: bool) -> None:
+def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
     from sociometer.web.study.book import StudyBook, book_path, study_lock
     from sociometer.web.study.player import identity_of
 
-    path = store_path(store)
+    path = _file(store)
     book = StudyBook(book_path(path))
     book.study(name)
     found = next((one for one in book.participants(name) if one.id == participant), None)

@@ -11,10 +11,11 @@ from sociometer.cli.progress import track
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Table
 from sociometer.instruments import cards
+from sociometer.store.place import StorePlace
 from sociometer.store.verify import Finding, verify_file, verify_run
 
 
-def _verify(run: str | None, store: Path | None, everything: bool, csv: Path | None, as_json: bool) -> int:
+def _verify(run: str | None, store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool) -> int:
     found: list[Finding] = []
     left_out: list[str] = []
     with open_stored(store_path(store)) as engine:

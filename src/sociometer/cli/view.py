@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from sociometer.cli.options import json_option, store_path
+from sociometer.cli.options import StoreParameter, json_option, store_path
 from sociometer.cli.project import project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
 from sociometer.project_file import find_project
+from sociometer.store.place import StorePlace
 
 
 def place_options(port: int) -> list[click.Parameter]:
@@ -30,7 +31,7 @@ def place_options(port: int) -> list[click.Parameter]:
 
 
 def _view(
-    stores: tuple[Path, ...],
+    stores: tuple[StorePlace, ...],
     port: int,
     host: str,
     public_url: str,
@@ -68,11 +69,12 @@ command = click.Command(
     params=[
         click.Option(
             ["--store", "stores"],
-            type=click.Path(path_type=Path, dir_okay=False),
+            type=StoreParameter(),
+            metavar="FILE|URL",
             envvar="SOCIOMETER_STORE",
             multiple=True,
-            help="Store file; repeat for several [default: SOCIOMETER_STORE, then sociometer.toml, then the one in your"
-            " data folder].",
+            help="Store file or postgresql://USER@HOST/DATABASE; repeat for several [default: SOCIOMETER_STORE, then"
+            " sociometer.toml, then the file in your data folder].",
         ),
         *place_options(8765),
         project_option(),

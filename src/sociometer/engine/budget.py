@@ -76,20 +76,17 @@ class Budget:
         """
         reservation = Reservation(model=model)
         if self._is_metered():
-            reservation = _largest(model, request, price, writes)
+            reservation = worst_case(model, request, price, writes)
         while (stop := self._against(reservation)) is not None or not self._may_join(model):
             if self.exceeded is not None:
                 raise self.exceeded
             if stop is not None and (not self._in_flight or stop.cause is StopCause.MAX_REQUESTS):
                 self._refuse_a_cap_below_one_request(reservation, request, price)
                 raise stop
-            self._settled.clear()
-            await self._settled.wait()
+            await self._next_settled()
         if self.exceeded is not None:
             raise self.exceeded
-        self.spent.requests += 1
-        self._in_flight[model] = self._in_flight.get(model, 0) + 1
-        self._reserved = self._reserved.plus(reservation)
+        self._count(reservation)
         try:
             await self._write_down(reservation)
         except BaseException:
@@ -97,6 +94,17 @@ class Budget:
             self.spent.requests -= 1
             raise
         return reservation
+
+    def hold(self, tokens: int, cost: float, times: int = 1) -> None:
+        """Count a request that waits at a provider since an earlier start; `times` -1 ends this."""
+        self._reserved = self._reserved.plus(Reservation(tokens, cost), times)
+        self.spent.requests += times
+        self._settled.set()
+
+    def withdraw(self, reservation: Reservation) -> None:
+        """End a reservation without a charge: the request was not sent, or the store knows that it waits."""
+        self._give_back(reservation)
+        self.spent.requests -= 1
 
     def settle(self, reservation: Reservation, usage: Usage | None, price: Price | None) -> Charge:
         """Count the actual usage of a request; its worst case if the server reported none (None)."""
@@ -125,6 +133,16 @@ class Budget:
                 cause,
             )
         return charge
+
+    async def _next_settled(self) -> None:
+        self._settled.clear()
+        await self._settled.wait()
+
+    def _count(self, reservation: Reservation) -> None:
+        model = reservation.model
+        self.spent.requests += 1
+        self._in_flight[model] = self._in_flight.get(model, 0) + 1
+        self._reserved = self._reserved.plus(reservation)
 
     def _is_metered(self) -> bool:
         return self.caps.max_tokens is not None or self.caps.max_cost is not None
@@ -204,7 +222,8 @@ def _read_at_most(request: Request) -> int:
     return size + _TOKENS_A_MESSAGE * (len(request.messages) + 1)
 
 
-def _largest(model: str, request: Request, price: Price | None, writes: bool) -> Reservation:
+def worst_case(model: str, request: Request, price: Price | None, writes: bool) -> Reservation:
+    """The most that a request can use; raise a UsageError if its reply has no limit."""
     read = _read_at_most(request)
     written = (request.sampling.max_tokens or (price.max_output if price else None)) if writes else 0
     if written is None:

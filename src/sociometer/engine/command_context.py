@@ -17,7 +17,6 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.export import whole_file
 from sociometer.engine.plan import make_plan
 from sociometer.engine.roles import SUBJECT
-from sociometer.store.lock import RunLock
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -156,7 +155,7 @@ class CommandContext:
         imported = {role: RoleRecord(name, Identity("imported", name), name) for role, name in who.items()}
         manifest = structs.replace(plan.manifest(), roles=imported, imported=True)
         run = store.runs.create(manifest, plan.config_hash(manifest)).id
-        with RunLock(store.path, run):
+        with store.hold(run):
             for position, finished in enumerate(episodes):
                 store.runs.add_item(run, task, position, finished.item)
                 score = found.score(finished.item, finished.outcome)

@@ -15,16 +15,19 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, Player
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.task import Instrument, Item
+from sociometer.engine.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.items import ItemList
+from sociometer.engine.launching import Crew, play_with_crew
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
+from sociometer.engine.together import Together
 from sociometer.models.replay import Recording
-from sociometer.store.lock import RunLock
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
+from sociometer.store.workers import LEASE_SECONDS
 
 _REPLAY = "replay/"
 Value = TypeVar("Value")
@@ -46,6 +49,16 @@ class PreparedRun(Struct, frozen=True):
     record: RunRecord
     new: bool = False
 
+    @property
+    def total(self) -> int:
+        """The number of episodes."""
+        return sum(items.count * self.plan.repeats(task) for task, items in self.items.items())
+
+    def progress(self, budget: Budget) -> Progress:
+        """The counters of the run, at its start."""
+        people = any(binding.player.identity.wire == "human" for binding in self.plan.bindings.values())
+        return Progress(f"{self.record.instrument} · {self.record.subject}", budget, self.total, people)
+
 
 class PlayedRun(Struct, frozen=True):
     """A run with the way it ended."""
@@ -63,9 +76,11 @@ class Engine:
 
     def __init__(self, store: Store, load: Callable[..., Instrument], listener: Listener | None = None) -> None:
         self.store = store
+        self.listener = listener
+        self.budget: Budget | None = None
+        """What this command's earlier runs have spent."""
+        self.lease_seconds = LEASE_SECONDS
         self._load = load
-        self._listener = listener
-        self._budget: Budget | None = None
 
     def plan(
         self,
@@ -78,7 +93,9 @@ class Engine:
         """The plan of a run; without `sends` no key is needed."""
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
-        return make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
+        plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
+        batch_endpoints(plan)
+        return plan
 
     def prepare(
         self,
@@ -144,56 +161,97 @@ class Engine:
             caps=(caps or Caps()).or_else(manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
             insecure_http=insecure_http,
+            batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
         plan = make_plan(config, instrument, key_variables=key_variables or {})
         _refuse_changes(record, plan)
         return PreparedRun(plan, plan.item_lists(), record)
 
+    def prepare_again(self, run: str, config: RunConfig, players: Mapping[str, Player] | None = None) -> PreparedRun:
+        """Prepare a run that another process has just prepared with this configuration."""
+        plan, record = self.plan(config, players=players), self.store.runs.get(run)
+        _refuse_changes(record, plan)
+        return PreparedRun(plan, plan.item_lists(), record)
+
     async def play(self, prepared: PreparedRun) -> PlayedRun:
-        """Play a run to its end, under its lock, and summarise it."""
+        """Play a run to its end and summarise it: alone, or with other workers if the store is shared."""
+        try:
+            if self.store.workers is not None:
+                if prepared.plan.config.batch:
+                    raise UsageError("--batch needs a store in a file, since one process collects; give --store FILE.")
+                ended = await Together(self, prepared, self.store.workers).play()
+                return PlayedRun(self.stored(prepared.record.id), *ended)
+            with self.store.hold(prepared.record.id):
+                return await self._play_alone(prepared)
+        finally:
+            for binding in prepared.plan.bindings.values():
+                await binding.player.close()
+
+    async def _play_alone(self, prepared: PreparedRun) -> PlayedRun:
         plan, record, journal = prepared.plan, prepared.record, self.store.journal
-        total = sum(items.count * plan.repeats(task) for task, items in prepared.items.items())
-        people = any(binding.player.identity.wire == "human" for binding in plan.bindings.values())
-        with RunLock(self.store.path, record.id):
-            journal.charge_allowance(record.id)
-            allow = partial(journal.allow, record.id)
-            budget = self._budget = Budget(plan.config.caps, journal.spent(record.id), self._budget, allow)
-            progress = Progress(f"{record.instrument} · {record.subject}", budget, total, people)
-            self.store.runs.set_status(record.id, RunStatus.PLAYING)
-            if self._listener:
-                self._listener.started(record.id, progress)
-            ending = Ending(RunStatus.STOPPED, "ended by an internal error")
-            try:
-                ending = await Runner(plan, prepared.items, self.store, record.id, progress, budget).play()
-                answered = progress.answered or progress.done or budget.spent.input_tokens
-                if prepared.new and ending.status is RunStatus.FAILED and not answered:
-                    # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
-                    self.store.runs.delete(record.id)
-                    ending = structs.replace(ending, kept=False)
-                    raise NeverAnswered(ending.reason)
-                journal.end_allowance(record.id)
-                self.store.flush()
-                for task in plan.tasks:
-                    self.stored(record.id).keep_summary(task.name)
-            finally:
-                progress.status = ending.status
-                if self._listener:
-                    self._listener.ended(record.id, ending)
-                # After the summaries, so that a run that is killed before has none that could be out of date.
-                with contextlib.suppress(StoreError):
-                    self.store.runs.set_status(record.id, ending.status)
+        journal.charge_allowance(record.id, self._held(plan, record.id))
+        allow = partial(journal.allow, record.id)
+        budget = self.budget = Budget(plan.config.caps, journal.spent(record.id), self.budget, allow)
+        progress = prepared.progress(budget)
+        self.store.runs.set_status(record.id, RunStatus.PLAYING)
+        if self.listener:
+            self.listener.started(record.id, progress)
+        ending = Ending(RunStatus.STOPPED, "ended by an internal error")
+        try:
+            ending = await Runner(plan, prepared.items, self.store, record.id, progress, budget).play()
+            if prepared.new and ending.status is RunStatus.FAILED and not progress.ever_answered:
+                # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
+                self.store.runs.delete(record.id)
+                ending = structs.replace(ending, kept=False)
+                raise NeverAnswered(ending.reason)
+            journal.end_allowance(record.id)
             self.store.flush()
+            self.summarise(prepared)
+        finally:
+            progress.status = ending.status
+            if self.listener:
+                self.listener.ended(record.id, ending)
+            # After the summaries, so that a run that is killed before has none that could be out of date.
+            with contextlib.suppress(StoreError):
+                self.store.runs.set_status(record.id, ending.status)
+        self.store.flush()
         return PlayedRun(self.stored(record.id), ending, progress)
 
-    def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
-        """Prepare and play a run; `options` are those of `prepare`."""
-        return run_loop(self.play(self.prepare(config, items, **options)))
+    def _held(self, plan: Plan, run: str) -> tuple[int, int, float]:
+        """The worst case of the requests of a run that wait in batches."""
+        held = held_requests(self.store, run).values()
+        if held and not plan.config.batch:
+            raise UsageError(f"{len(held)} requests of run {run} wait in batches at the provider; add --batch.")
+        return len(held), sum(one.tokens for one in held), sum(one.cost for one in held)
+
+    def summarise(self, prepared: PreparedRun) -> None:
+        """Compute the summaries of a run and store them; the caller must hold the run."""
+        for task in prepared.plan.tasks:
+            self.stored(prepared.record.id).keep_summary(task.name)
+
+    def run(
+        self, config: RunConfig, items: Iterable[Item] | None = None, *, crew: Crew | None = None, **options: Any
+    ) -> PlayedRun:
+        """Prepare and play a run, by the workers of a crew if there is one; `options` are those of `prepare`."""
+        return self._played(self.prepare(config, items, **options), crew)
+
+    def _played(self, prepared: PreparedRun, crew: Crew | None) -> PlayedRun:
+        if crew is None:
+            return run_loop(self.play(prepared))
+        ended = play_with_crew(self, prepared, crew)
+        return PlayedRun(self.stored(prepared.record.id), *ended)
 
     def resume(
-        self, reference: str, caps: Caps | None = None, in_flight: int | None = None, **options: Any
+        self,
+        reference: str,
+        caps: Caps | None = None,
+        in_flight: int | None = None,
+        *,
+        crew: Crew | None = None,
+        **options: Any,
     ) -> PlayedRun:
         """Continue a stopped or killed run; `options` are those of `prepare_resume`."""
-        return run_loop(self.play(self.prepare_resume(reference, caps, in_flight, **options)))
+        return self._played(self.prepare_resume(reference, caps, in_flight, **options), crew)
 
     def stored(self, reference: str) -> StoredRun:
         """The stored run with this id, name or unique start of an id, or `last`; a mistyped path creates no store."""

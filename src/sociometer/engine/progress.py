@@ -28,6 +28,8 @@ class Progress:
     sent: int = 0
     answered: int = 0
     in_flight: int = 0
+    batches: int = 0
+    """The number of batches that wait at a provider."""
     retries: int = 0
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
@@ -40,6 +42,11 @@ class Progress:
     def wait(self, seconds: float) -> None:
         """A server asked to wait this long."""
         self._wait_until = max(self._wait_until, time.monotonic() + seconds)
+
+    @property
+    def ever_answered(self) -> bool:
+        """Whether anything was answered or paid for, now or in an earlier part of the run."""
+        return bool(self.answered or self.done or self.budget.spent.input_tokens)
 
     @property
     def waiting_seconds(self) -> float:

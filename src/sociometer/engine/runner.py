@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError
 from sociometer.core.task import Item, Task
+from sociometer.engine.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.episode import PlayedEpisode, failed, play_episode
 from sociometer.engine.items import ItemList
@@ -17,10 +18,14 @@ from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.replies import JournalReplies
 from sociometer.engine.reply_lengths import ReplyLengths
+from sociometer.engine.shared_limits import Lost
+from sociometer.engine.shared_run import Leases, SharedRun
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
+from sociometer.store.workers import Job
 
 _BACKLOG = 4_000
+_IDLE_SECONDS = 0.5
 GRACE_SECONDS = 10.0
 
 
@@ -32,28 +37,44 @@ class Ending(Struct, frozen=True):
     cause: StopCause | None = None
     kept: bool = True
     """False if there was never a reply; then no run is stored."""
+    lost: bool = False
+    """Whether this process lost its leases and can join again."""
 
 
 class Runner:
     """Plays one run."""
 
     def __init__(
-        self, plan: Plan, items: dict[str, ItemList], store: Store, run: str, progress: Progress, budget: Budget
+        self,
+        plan: Plan,
+        items: dict[str, ItemList],
+        store: Store,
+        run: str,
+        progress: Progress,
+        budget: Budget,
+        shared: SharedRun | None = None,
     ) -> None:
+        """`shared` is given if other processes play the run too."""
         self._plan = plan
         self._items = items
         self._store = store
         self._run = run
         self._progress = progress
         self._fatal = ""
+        self._by_id: dict[str, dict[str, Item]] = {}
         self._lengths = ReplyLengths(plan)
-        self._replies = JournalReplies(plan, store.journal, run, budget, progress)
+        self._shared = shared
+        batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
+        self._replies = JournalReplies(plan, store.journal, run, budget, progress, shared, batches)
         progress.first_reply_at = self._first_reply_at
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""
-        jobs = self._jobs()
-        workers = [asyncio.create_task(self._work(jobs)) for _ in range(self._workers())]
+        if self._shared is None:
+            jobs = self._jobs()
+            workers = [asyncio.create_task(self._work(jobs)) for _ in range(self._workers())]
+        else:
+            workers = [asyncio.create_task(self._work_together(self._shared))]
 
         def stop() -> None:
             self._replies.stop(Stopped("interrupted", StopCause.INTERRUPTED))
@@ -67,25 +88,62 @@ class Runner:
             with graceful_stop(stop, cancel):
                 results = await asyncio.gather(*workers, return_exceptions=True)
         finally:
-            for binding in self._plan.bindings.values():
-                await binding.player.close()
+            await self._replies.close()
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, Stopped):
                 raise result
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
         if (stopped := self._replies.stopping) is not None:
-            return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
+            return Ending(RunStatus.STOPPED, str(stopped), stopped.cause, lost=isinstance(stopped, Lost))
         return Ending(RunStatus.FINISHED)
+
+    async def _work_together(self, shared: SharedRun) -> None:
+        """Play the episodes that this process has leases on, until none is left for anybody."""
+        episodes: set[asyncio.Task[None]] = set()
+        leases = Leases(shared)
+        pulse = asyncio.create_task(shared.live(self._progress, self._replies.stop))
+        try:
+            while self._replies.stopping is None and not pulse.done():
+                jobs = await leases.take(self._workers() - len(episodes))
+                for job in jobs:
+                    episodes.add(asyncio.create_task(self._play(*self._found(job))))
+                # The last episodes of others are waited for, since their workers may die.
+                if not jobs and not episodes and leases.empty and not await shared.left():
+                    break
+                done, _ = await asyncio.wait(
+                    [*episodes, pulse], timeout=_IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                episodes -= done
+                for one in done - {pulse}:
+                    one.result()
+            for result in await asyncio.gather(*episodes, return_exceptions=True):
+                if isinstance(result, Exception):
+                    raise result
+            if pulse.done():
+                pulse.result()
+        finally:
+            for task in (*episodes, pulse):
+                task.cancel()
+            await asyncio.gather(*episodes, pulse, return_exceptions=True)
+
+    def _found(self, job: Job) -> tuple[Task[Any, Any], Item, int]:
+        """The task, the item and the repeat of a lease."""
+        name, item, repeat = job
+        if name not in self._by_id:
+            self._by_id[name] = {one.id: one for one in self._items[name]}
+        return self._plan.instrument.task(name), self._by_id[name][item], repeat
 
     def _workers(self) -> int:
         if self._progress.people:
             return 1
         throttles = self._replies.throttles.values()
-        ceilings = sum(throttle.ceiling for throttle in throttles)
+        ceilings = sum(throttle.places for throttle in throttles)
+        if self._plan.config.batch:
+            return ceilings
         if all(binding.most_in_flight or not binding.parallel for binding in self._plan.bindings.values()):
             # A model in this process keeps the last prompts: it is faster if one item is played after the other.
-            return max(throttle.ceiling for throttle in throttles)
+            return max(throttle.places for throttle in throttles)
         # More items than requests: the last dialogues of a run play side by side, and a server is never left waiting.
         return 4 * ceilings if ceilings > len(throttles) else 1
 
@@ -111,18 +169,21 @@ class Runner:
         for task, item, repeat in jobs:
             if self._replies.stopping is not None:
                 return
-            if self._store.backlog > _BACKLOG:
-                await asyncio.to_thread(self._store.flush)
-            try:
-                played = await play_episode(self._plan, task, item, repeat, self._replies)
-            except Stopped as stopped:
-                self._replies.stop(stopped)
-                return
-            except StoreError:
-                self._replies.stop(Stopped("the store failed"))
-                raise
-            self._keep(task.name, played)
-            await asyncio.sleep(0)
+            await self._play(task, item, repeat)
+
+    async def _play(self, task: Task[Any, Any], item: Item, repeat: int) -> None:
+        if self._store.backlog > _BACKLOG:
+            await asyncio.to_thread(self._store.flush)
+        try:
+            played = await play_episode(self._plan, task, item, repeat, self._replies)
+        except Stopped as stopped:
+            self._replies.stop(stopped)
+            return
+        except StoreError:
+            self._replies.stop(Stopped("the store failed"))
+            raise
+        self._keep(task.name, played)
+        await asyncio.sleep(0)
 
     def _keep(self, task: str, played: PlayedEpisode) -> None:
         try:

@@ -3,6 +3,8 @@
 import asyncio
 from collections import deque
 
+from sociometer.core.session import RoleBinding
+
 
 class Throttle:
     """An adaptive limit on requests in flight; waiters are served in order.
@@ -20,6 +22,11 @@ class Throttle:
         self._opened = False
         self._open_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def places(self) -> int:
+        """The most requests that this process may have in flight."""
+        return self.ceiling
 
     async def acquire(self) -> int:
         """Take a slot when one is free; return the token for `slow_down`. `release` frees the slot."""
@@ -80,3 +87,8 @@ class Throttle:
     def _timer_fired(self) -> None:
         self._timer = None
         self._wake()
+
+
+def ceiling_of(binding: RoleBinding, in_flight: int) -> int:
+    """The most requests in flight: those of the run, or fewer if the player answers fewer at once."""
+    return min(in_flight, binding.most_in_flight or in_flight) if binding.parallel else 1

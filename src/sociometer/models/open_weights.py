@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.llama import whole_number
-from sociometer.models.local_files import local_models, verified_file
 from sociometer.models.pull import checksum
 
 DEVICES = ("cpu", "cuda", "mps")
@@ -39,7 +38,9 @@ class Weights(Struct, frozen=True):
         place = device or chosen_device()
         # Half precision is slow on most CPUs, and makes replies depend more on what shares a batch.
         dtype = torch.float32 if place == "cpu" else "auto"
-        source = {"gguf_file": self.gguf_file} if self.gguf_file else {}
+        source: dict[str, Any] = {"trust_remote_code": False}
+        if self.gguf_file:
+            source["gguf_file"] = self.gguf_file
         if self.commit:
             source["revision"] = self.commit
         with _quiet(), _explained(self.name):
@@ -73,6 +74,8 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     A name of `sociometer models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision
     of a model that is not in the hub's cache stays empty.
     """
+    from sociometer.models.local_files import local_models, verified_file
+
     _imports()
     path = Path(name).expanduser()
     if name in local_models() and not path.exists():

@@ -1,9 +1,7 @@
 """Episodes: the transcript, outcome and score of each play of an item."""
 
-import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,9 +11,10 @@ from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
-from sociometer.store.database import storage_errors
+from sociometer.store.batch import EPISODE, SCORE, SUMMARY, Batch
+from sociometer.store.database import Connection, Database, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
-from sociometer.store.runs import PUT_SUMMARY, summary_row
+from sociometer.store.runs import COUNT, summary_row
 from sociometer.store.texts import TextShelf, seal, unpack, unseal
 from sociometer.store.writer import Writer
 
@@ -23,6 +22,7 @@ _encode_json = msgspec.json.Encoder().encode
 _encode_events = msgspec.msgpack.Encoder().encode
 _decode_events = msgspec.msgpack.Decoder(tuple[tuple[Any, ...], ...]).decode
 _decode_reply = msgspec.msgpack.Decoder(Reply).decode
+_ALL = 1 << 62
 _EXCHANGE, _NOTE = "heard", "note"
 """The tags of stored events: (heard, role, model, branch, journal key, hashes of the messages, reply), where the last
 two are left empty if the journal has them; and (note, kind, facts, branch)."""
@@ -41,9 +41,9 @@ class Episodes:
     """The episodes of all runs with their scores."""
 
     def __init__(
-        self, path: Path, writer: Writer, reader: sqlite3.Connection, texts: TextShelf, journal: Journal
+        self, database: Database, writer: Writer, reader: Connection, texts: TextShelf, journal: Journal
     ) -> None:
-        self._path = path
+        self._database = database
         self._writer = writer
         self._reader = reader
         self._texts = texts
@@ -56,13 +56,13 @@ class Episodes:
         episode: Episode[Any, Any],
         events: Sequence[Event],
     ) -> None:
-        """Store an episode with its transcript and score; replaces an earlier attempt."""
+        """Store an episode with its transcript and score; replaces an earlier attempt and ends the lease on it."""
         # Encoded here, not in the writer, so that an encoding error fails only this episode.
         outcome = None if episode.outcome is None else _encode_json(episode.outcome)
         score = None if episode.score is None else _encode_json(episode.score)
         kept = [_encode_note(event) if isinstance(event, Noted) else event for event in events]
         place = (run, task, episode.item.id, episode.repeat)
-        self._writer.queue(lambda connection: self._insert(connection, place, outcome, episode.failure, kept, score))
+        self._writer.queue(lambda batch: self._insert(batch, place, outcome, episode.failure, kept, score))
 
     def replace_scores(
         self, run: str, task: str, scores: Mapping[tuple[str, int], Score | Failure], summary: Summary
@@ -76,15 +76,15 @@ class Episodes:
         }
         made = summary_row(run, task, summary)
 
-        def replace(connection: sqlite3.Connection) -> None:
-            _replace_scores(connection, run, task, encoded)
-            connection.execute(PUT_SUMMARY, made)
+        def replace(batch: Batch) -> None:
+            _replace_scores(batch, run, task, encoded)
+            batch.put(SUMMARY, made)
 
         self._writer.queue(replace)
 
     def finished(self, run: str, task: str) -> set[tuple[str, int]]:
         """The item ids and repeats that have an outcome."""
-        with storage_errors(self._path):
+        with self._database.errors():
             return set(
                 self._reader.execute(
                     "SELECT item, repeat FROM episode WHERE run = ? AND task = ? AND outcome IS NOT NULL", (run, task)
@@ -93,19 +93,17 @@ class Episodes:
 
     def counts(self, run: str) -> tuple[int, int]:
         """How many episodes have an outcome, and how many failed."""
-        with storage_errors(self._path):
-            row = self._reader.execute(
-                "SELECT count(outcome), sum(outcome IS NULL) FROM episode WHERE run = ?", (run,)
-            ).fetchone()
-        return int(row[0]), int(row[1] or 0)
+        with self._database.errors():
+            row = self._reader.execute(COUNT, (run,)).fetchone()
+        return int(row[0]), int(row[1])
 
     def failures(self, run: str) -> dict[str, int]:
         """How many episodes failed, by kind."""
-        with storage_errors(self._path):
+        with self._database.errors():
             return dict(
                 self._reader.execute(
                     "SELECT failure_kind, count(*) FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
-                    " GROUP BY 1 ORDER BY 2 DESC",
+                    " GROUP BY 1 ORDER BY 2 DESC, 1",
                     (run,),
                 )
             )
@@ -116,10 +114,10 @@ class Episodes:
         outcomes = msgspec.json.Decoder(task.outcome_type)
         scores = msgspec.json.Decoder(Score)
         last: tuple[bytes, Item] | None = None
-        with storage_errors(self._path):
+        with self._database.errors():
             statement, values = (_WALK, (run, task.name)) if item is None else (_WALK_ONE, (run, task.name, item))
-            for row in self._reader.execute(statement, values):
-                hash_, body, name, repeat, outcome, kind, failure, score = row
+            for row in pages(self._reader, statement, _IN_ORDER, values):
+                _, repeat, hash_, body, name, outcome, kind, failure, score = row
                 if last is None or last[0] != hash_:
                     last = hash_, items.decode(unpack(body))
                 place = (run, task.name, name, repeat)
@@ -131,23 +129,23 @@ class Episodes:
                     None if kind is None else Failure(kind, failure),
                 )
 
-    def scored(self, run: str, task: str, *, limit: int = -1, offset: int = 0) -> Iterator[ScoredEpisode]:
+    def scored(self, run: str, task: str, *, limit: int = _ALL, offset: int = 0) -> Iterator[ScoredEpisode]:
         """The episodes of a task without transcripts, in the order of items and repeats."""
         scores = msgspec.json.Decoder(Score)
-        with storage_errors(self._path):
+        with self._database.errors():
             for name, repeat, kind, failure, body in self._reader.execute(_SCORED, (run, task, limit, offset)):
                 score = None if body is None else scores.decode(unseal(body, run, task, name, repeat, "score"))
                 yield ScoredEpisode(name, repeat, score, None if kind is None else Failure(kind, failure))
 
     def count(self, run: str, task: str) -> int:
         """The number of episodes of a task, including failed ones."""
-        with storage_errors(self._path):
+        with self._database.errors():
             row = self._reader.execute("SELECT count(*) FROM episode WHERE run = ? AND task = ?", (run, task))
             return int(row.fetchone()[0])
 
     def transcript(self, run: str, task: str, item: str, repeat: int) -> tuple[Event, ...]:
         """The events of one episode, in order."""
-        with storage_errors(self._path):
+        with self._database.errors():
             row = self._reader.execute(
                 "SELECT events FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",
                 (run, task, item, repeat),
@@ -172,47 +170,46 @@ class Episodes:
 
     def _insert(
         self,
-        connection: sqlite3.Connection,
+        batch: Batch,
         place: tuple[str, str, str, int],
         outcome: bytes | None,
         failure: Failure | None,
         events: Sequence[Exchange | tuple[Any, ...]],
         score: bytes | None,
     ) -> None:
-        kept = [self._encode_exchange(connection, event) if isinstance(event, Exchange) else event for event in events]
-        connection.execute(
-            "INSERT OR REPLACE INTO episode (run, task, item, repeat, outcome, failure_kind, failure, events, created)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *place,
-                None if outcome is None else seal(outcome, *place, "outcome"),
-                failure.kind if failure else None,
-                failure.message if failure else None,
-                seal(_encode_events(kept), *place, "events"),
-                time.time(),
-            ),
+        kept = [self._encode_exchange(batch, event) if isinstance(event, Exchange) else event for event in events]
+        row = (
+            *place,
+            None if outcome is None else seal(outcome, *place, "outcome"),
+            failure.kind if failure else None,
+            failure.message if failure else None,
+            seal(_encode_events(kept), *place, "events"),
+            time.time(),
         )
+        batch.put(EPISODE, row)
+        if self._database.shared:
+            batch.end_lease(*place)
         if score is not None:
-            connection.execute(_PUT_SCORE, (*place, seal(score, *place, "score")))
+            batch.put(SCORE, (*place, seal(score, *place, "score")))
 
-    def _encode_exchange(self, connection: sqlite3.Connection, event: Exchange) -> tuple[Any, ...]:
+    def _encode_exchange(self, batch: Batch, event: Exchange) -> tuple[Any, ...]:
         kept = (_EXCHANGE, event.role, event.model, event.branch, event.key)
         if event.key:
             return *kept, b"", None
-        return *kept, put_messages(connection, self._texts, event.messages), event.reply
+        return *kept, put_messages(batch, self._texts, event.messages), event.reply
 
 
+_IN_ORDER = ("item.position", "episode.repeat")
 _EPISODES = """
-SELECT item.body, text.body, item.id, episode.repeat, episode.outcome, episode.failure_kind, episode.failure, score.body
+SELECT item.position, episode.repeat, item.body, text.body, item.id, episode.outcome, episode.failure_kind,
+  episode.failure, score.body
 FROM item
 JOIN text ON text.hash = item.body
 JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
 LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.item = item.id
   AND score.repeat = episode.repeat
-WHERE item.run = ? AND item.task = ? {more}
-ORDER BY item.position, episode.repeat
-"""
-_WALK, _WALK_ONE = _EPISODES.format(more=""), _EPISODES.format(more="AND item.id = ?")
+WHERE item.run = ? AND item.task = ? """
+_WALK, _WALK_ONE = _EPISODES + "AND {after}", _EPISODES + "AND item.id = ? AND {after}"
 _SCORED = """
 SELECT item.id, episode.repeat, episode.failure_kind, episode.failure, score.body
 FROM item
@@ -223,16 +220,14 @@ WHERE item.run = ? AND item.task = ?
 ORDER BY item.position, episode.repeat
 LIMIT ? OFFSET ?
 """
-_PUT_SCORE = "INSERT OR REPLACE INTO score (run, task, item, repeat, body) VALUES (?, ?, ?, ?, ?)"
 
 
 def _encode_note(note: Noted) -> tuple[Any, ...]:
     return _NOTE, note.kind, _encode_events(note.facts), note.branch
 
 
-def _replace_scores(
-    connection: sqlite3.Connection, run: str, task: str, scores: Mapping[tuple[str, int], bytes | Failure]
-) -> None:
+def _replace_scores(batch: Batch, run: str, task: str, scores: Mapping[tuple[str, int], bytes | Failure]) -> None:
+    connection = batch.connection
     connection.execute("DELETE FROM score WHERE run = ? AND task = ?", (run, task))
     for (item, repeat), score in scores.items():
         place = (run, task, item, repeat)
@@ -242,4 +237,4 @@ def _replace_scores(
             (*failure, *place),
         )
         if not isinstance(score, Failure):
-            connection.execute(_PUT_SCORE, (*place, seal(score, *place, "score")))
+            batch.put(SCORE, (*place, seal(score, *place, "score")))

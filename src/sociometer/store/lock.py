@@ -5,7 +5,7 @@ from pathlib import Path
 from types import TracebackType
 
 from sociometer.core.errors import StoreError
-from sociometer.store.database import storage_errors
+from sociometer.store.sqlite import storage_errors
 
 try:
     import fcntl

@@ -1,11 +1,11 @@
 """Updates the manifests of schema 2: the user's options move into one record, `config`."""
 
-import sqlite3
 from typing import Any
 
 import msgspec
 
 from sociometer.core.config import DEFAULT_IN_FLIGHT, model_label
+from sociometer.store.database import Connection
 from sociometer.store.texts import seal, unpack
 
 _CHOICES = ("instrument", "tasks", "settings", "seed", "limit", "official", "data_folder", "prompts_folder", "fresh",
@@ -13,7 +13,7 @@ _CHOICES = ("instrument", "tasks", "settings", "seed", "limit", "official", "dat
 _SUBJECT_CHOICES = ("base_url", "revision", "key_variable", "timeout_seconds", "sampling")
 
 
-def upgrade_manifests(connection: sqlite3.Connection) -> None:
+def upgrade_manifests(connection: Connection) -> None:
     """Rewrite every manifest, and replace the subject column by the subject's label."""
     for run, subject, packed in connection.execute("SELECT id, subject, manifest FROM run").fetchall():
         manifest = upgraded(subject, msgspec.json.decode(unpack(packed)))

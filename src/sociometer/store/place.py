@@ -1,6 +1,94 @@
-"""The default path of the store; a separate module, so that commands can use it without loading the store."""
+"""Where the store is: a file, or a PostgreSQL database; a separate module, so that commands need not load the store."""
 
+import re
 from pathlib import Path
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+from sociometer.core.errors import UsageError
+
+_SCHEMES = ("postgresql", "postgres")
+_SECRET = ("password", "sslpassword")
+_URL = re.compile(rf"(?:{'|'.join(_SCHEMES)})://\S+")
+
+
+class StoreUrl:
+    """The address of a store on PostgreSQL; as text it never has its password."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            parts = urlsplit(url)
+            parts.port  # noqa: B018  (raises if it is not a number)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme not in _SCHEMES or not parts.path.strip("/"):
+            raise UsageError(
+                f"'{without_passwords(url)}' is not the address of a store; give postgresql://USER@HOST/DATABASE."
+            )
+        self.url = url
+        self._database = unquote(parts.path.strip("/"))
+
+    def __str__(self) -> str:
+        return without_passwords(self.url)
+
+    def __repr__(self) -> str:
+        return f"StoreUrl({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StoreUrl) and other.url == self.url
+
+    def __hash__(self) -> int:
+        return hash(self.url)
+
+    @property
+    def stem(self) -> str:
+        """The name of the database."""
+        return self._database
+
+    def exists(self) -> bool:
+        """True: a database is never created, and a wrong name fails when it is opened."""
+        return True
+
+    def absolute(self) -> "StoreUrl":
+        """The same address."""
+        return self
+
+
+StorePlace = Path | StoreUrl
+
+
+def parse_place(text: "str | Path | StoreUrl") -> StorePlace:
+    """The place that a user named: a URL of PostgreSQL, or else a file."""
+    if isinstance(text, StoreUrl | Path):
+        return text
+    scheme, separator, _ = text.partition("://")
+    if separator and scheme.isalnum():
+        return StoreUrl(text)
+    return Path(text)
+
+
+def file_of(place: StorePlace, what: str) -> Path:
+    """The file of the store, for what is kept beside it."""
+    if isinstance(place, StoreUrl):
+        raise UsageError(f"{what} needs a store file, and {place} is a database; give --store FILE.")
+    return place
+
+
+def without_passwords(text: str) -> str:
+    """The text with the passwords of all PostgreSQL addresses in it removed."""
+    return _URL.sub(lambda found: _without_password(found.group()), text)
+
+
+def _without_password(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        user, _, host = parts.netloc.rpartition("@")
+        name = user.partition(":")[0]
+        query = [(key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if key not in _SECRET]
+    except ValueError:
+        return f"{url.partition('://')[0]}://…"
+    netloc = f"{name}@{host}" if name else host
+    more = urlencode(query, quote_via=quote, safe="/")
+    return f"{parts.scheme}://{netloc}{parts.path}" + (f"?{more}" if more else "")
 
 
 def default_path() -> Path:

@@ -49,20 +49,6 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """The card of a benchmark that another tool ran; None for a run of an instrument."""
 
 
-class RunRecord(Struct, frozen=True):
-    """A row of `sociometer runs`."""
-
-    id: str
-    instrument: str
-    subject: str
-    """The subject's label."""
-    status: RunStatus
-    manifest: Manifest
-    created: float
-    finished: float | None
-    name: str = ""
-
-
 class Charge(Struct, frozen=True):
     """The charge of a request: its cost (None: unknown), and what counts against the caps beyond the reported usage."""
 
@@ -106,3 +92,27 @@ class Spent(Struct):
         """Requests, tokens and cost as caps count them."""
         tokens = self.input_tokens + self.output_tokens + self.charged_tokens
         return self.requests, tokens, self.cost + self.charged_cost
+
+
+class Totals(Struct, frozen=True):
+    """What a run has counted and spent: stored when it ends, so that a list of runs need not count it again."""
+
+    done: int
+    failed: int
+    spent: Spent
+
+
+class RunRecord(Struct, frozen=True):
+    """A row of `sociometer runs`."""
+
+    id: str
+    instrument: str
+    subject: str
+    """The subject's label."""
+    status: RunStatus
+    manifest: Manifest
+    created: float
+    finished: float | None
+    name: str = ""
+    totals: Totals | None = None
+    """None while it is played."""

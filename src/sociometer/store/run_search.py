@@ -20,10 +20,10 @@ class RunSearch(Struct, frozen=True):
 
     def condition(self, playing: Sequence[str]) -> tuple[str, tuple[object, ...]]:
         """The search as SQL; `playing` are the runs that some process plays: others that say so were killed."""
-        parts, values = ["1"], list[object]()
+        parts, values = ["1 = 1"], list[object]()
         for word in self.words.split():
             pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-            parts.append("(id || ' ' || name || ' ' || subject || ' ' || instrument) LIKE ? ESCAPE '\\'")
+            parts.append("lower(id || ' ' || name || ' ' || subject || ' ' || instrument) LIKE lower(?) ESCAPE '\\'")
             values.append(pattern)
         if self.instrument:
             parts.append("instrument = ?")
@@ -44,4 +44,4 @@ class RunSearch(Struct, frozen=True):
 
 
 def _places(values: Sequence[object]) -> str:
-    return ", ".join("?" for _ in values)
+    return ", ".join("?" for _ in values) or "''"

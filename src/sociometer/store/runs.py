@@ -1,29 +1,38 @@
 """Runs: their settings, items, status and summaries."""
 
 import secrets
-import sqlite3
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import msgspec
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
-from sociometer.store.database import storage_errors
-from sociometer.store.lock import is_played
-from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.batch import ITEM, SUMMARY, Batch
+from sociometer.store.database import Connection, Database
+from sociometer.store.journal import spent_by
+from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
 from sociometer.store.run_search import RunSearch
 from sociometer.store.texts import TextShelf, seal, unseal
 from sociometer.store.writer import Writer
 
 _encode = msgspec.json.Encoder().encode
+TABLES_OF_A_RUN = (
+    "attempt",
+    "allowance",
+    "summary",
+    "score",
+    "episode",
+    "item",
+    "lease",
+    "endpoint",
+    "worker",
+    "provider_batch",
+)
+COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
-_COLUMNS = "id, instrument, subject, status, manifest, created, finished, name"
-
-
-PUT_SUMMARY = "INSERT OR REPLACE INTO summary (run, task, body) VALUES (?, ?, ?)"
+_COLUMNS = "id, instrument, subject, status, manifest, created, finished, name, totals"
 
 
 def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]:
@@ -34,11 +43,20 @@ def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]
 class Runs:
     """The runs in the store with their items and summaries."""
 
-    def __init__(self, path: Path, writer: Writer, reader: sqlite3.Connection, texts: TextShelf) -> None:
-        self._path = path
+    def __init__(
+        self,
+        database: Database,
+        writer: Writer,
+        reader: Connection,
+        texts: TextShelf,
+        played: Callable[[str], bool],
+    ) -> None:
+        """`played` says whether a process is playing a run now."""
+        self._database = database
         self._writer = writer
         self._reader = reader
         self._texts = texts
+        self._is_played = played
 
     def create(self, manifest: Manifest, config_hash: str, *, only: bool = False) -> RunRecord:
         """Create a run with a new id; with `only`, return the same run if another process has just created it."""
@@ -48,29 +66,45 @@ class Runs:
         config = manifest.config
         row = (run, config.instrument, subject, config_hash, RunStatus.PLAYING, seal(_encode(manifest), run), created,
                config.name)  # fmt: skip
-        unless = " WHERE NOT EXISTS (SELECT 1 FROM run WHERE config_hash = ?)" if only else ""
-        self._writer.execute(
-            "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created, name)"
-            f" SELECT ?, ?, ?, ?, ?, ?, ?, ?{unless}",
-            (*row, config_hash) if only else row,
-        )
+
+        def insert(batch: Batch) -> None:
+            if only:
+                batch.lock_table("run")
+                if batch.execute("SELECT 1 FROM run WHERE config_hash = ?", (config_hash,)).fetchone():
+                    return
+            batch.execute(
+                "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created, name)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                row,
+            )
+
+        self._writer.queue(insert)
         self._writer.flush()
         made = RunRecord(run, config.instrument, subject, RunStatus.PLAYING, manifest, created, None, config.name)
         return made if not only else self.with_config(config_hash) or made
 
     def delete(self, run: str) -> None:
         """Delete a run with its items and episodes; replies in the journal stay."""
-        self._writer.execute("DELETE FROM run WHERE id = ?", (run,))
+
+        def delete(batch: Batch) -> None:
+            for table in TABLES_OF_A_RUN:
+                batch.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
+            batch.execute("DELETE FROM run WHERE id = ?", (run,))
+
+        self._writer.queue(delete)
         self._writer.flush()
 
     def set_status(self, run: str, status: RunStatus) -> None:
-        """Store the status of a run; deletes the summaries of a run that is continued."""
+        """Store the status of a run, and its totals if it ends; deletes the summaries of a run that is continued."""
         finished = time.time() if status is RunStatus.FINISHED else None
 
-        def update(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run))
-            if status is RunStatus.PLAYING:
-                connection.execute("DELETE FROM summary WHERE run = ?", (run,))
+        def update(batch: Batch) -> None:
+            ended = status is not RunStatus.PLAYING
+            totals = seal(_encode(_totals(batch.connection, run)), run, "totals") if ended else None
+            query = "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?"
+            batch.execute(query, (status, finished, totals, run))
+            if not ended:
+                batch.execute("DELETE FROM summary WHERE run = ?", (run,))
 
         self._writer.queue(update)
 
@@ -96,15 +130,15 @@ class Runs:
     def count(self, search: RunSearch) -> int:
         """How many runs a search finds in all."""
         where, values = search.condition(self._playing() if search.status else ())
-        with storage_errors(self._path):
+        with self._database.errors():
             row = self._reader.execute(f"SELECT count(*) FROM run WHERE {where}", values).fetchone()  # noqa: S608
         return int(row[0])
 
     def _playing(self) -> tuple[str, ...]:
         """The runs that some process is playing now."""
-        with storage_errors(self._path):
+        with self._database.errors():
             marked = self._reader.execute("SELECT id FROM run WHERE status = ?", (RunStatus.PLAYING,)).fetchall()
-        return tuple(run for (run,) in marked if is_played(self._path, run))
+        return tuple(run for (run,) in marked if self._is_played(run))
 
     def get(self, reference: str) -> RunRecord:
         """The run with this id, name or unique start of an id; `last` is the newest run."""
@@ -117,7 +151,7 @@ class Runs:
         if exact is not None:
             return exact
         pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        found = list(self._select("WHERE id LIKE ? ESCAPE '\\' ORDER BY created", (pattern,)))
+        found = list(self._select("WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created", (pattern,)))
         if len(found) == 1 and reference:
             return found[0]
         if len(found) > 1 and reference:
@@ -129,26 +163,28 @@ class Runs:
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""
         name, body = item.id, _encode(item)
-        self._writer.queue(
-            lambda connection: connection.execute(
-                "INSERT OR IGNORE INTO item (run, task, id, position, body) VALUES (?, ?, ?, ?, ?)",
-                (run, task, name, position, self._texts.put(connection, body)),
-            )
-        )
+        self._writer.queue(lambda batch: batch.put(ITEM, (run, task, name, position, self._texts.put(batch, body))))
 
     def set_summary(self, run: str, task: str, summary: Summary) -> None:
         """Store a summary; replaces an earlier one."""
-        self._writer.execute(PUT_SUMMARY, summary_row(run, task, summary))
+        row = summary_row(run, task, summary)
+        self._writer.queue(lambda batch: batch.put(SUMMARY, row))
 
     def summary(self, run: str, task: str) -> Summary | None:
         """The summary of a run's task, or None if there is none."""
-        with storage_errors(self._path):
+        with self._database.errors():
             row = self._reader.execute("SELECT body FROM summary WHERE run = ? AND task = ?", (run, task)).fetchone()
             return msgspec.json.decode(unseal(row[0], run, task), type=Summary) if row else None
 
     def _select(self, where: str, values: tuple[object, ...]) -> Iterator[RunRecord]:
-        with storage_errors(self._path):
+        with self._database.errors():
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
-                run, instrument, subject, status, packed, created, finished, name = row
+                run, instrument, subject, status, packed, created, finished, name, sealed = row
                 manifest = msgspec.json.decode(unseal(packed, run), type=Manifest)
-                yield RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name)
+                totals = msgspec.json.decode(unseal(sealed, run, "totals"), type=Totals) if sealed else None
+                yield RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals)
+
+
+def _totals(connection: Connection, run: str) -> Totals:
+    row = connection.execute(COUNT, (run,)).fetchone()
+    return Totals(int(row[0]), int(row[1]), spent_by(connection, run))

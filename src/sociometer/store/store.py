@@ -1,27 +1,31 @@
-"""The store: one SQLite file that several processes may use at once."""
+"""The store: a SQLite file or a PostgreSQL database, which several processes may use at once."""
 
-import sqlite3
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from types import TracebackType
 
 from sociometer.core.conversation import Identity
-from sociometer.core.errors import UsageError
-from sociometer.store.database import connect, is_current, storage_errors
+from sociometer.store.batch import Batch
+from sociometer.store.database import Connection, Database, database_at
 from sociometer.store.episodes import Episodes
 from sociometer.store.erasing import erase_run
 from sociometer.store.journal import Journal
-from sociometer.store.lock import RunLock
+from sociometer.store.lock import RunLock, is_played
+from sociometer.store.place import StorePlace, parse_place
+from sociometer.store.provider_batches import ProviderBatches
+from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.texts import TextShelf
+from sociometer.store.workers import Workers
 from sociometer.store.writer import Writer
 
 
 class Store:
-    """Journal, runs and episodes over one writer and one reader; the file is opened or created on first use."""
+    """Journal, runs and episodes over one writer and one reader; the store is opened or created on first use."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: StorePlace | str) -> None:
+        self.path = parse_place(path)
+        self.database = database_at(self.path)
         self._opened: _Opened | None = None
 
     def __enter__(self) -> "Store":
@@ -48,37 +52,53 @@ class Store:
         return self._open().episodes
 
     @property
-    def reader(self) -> sqlite3.Connection:
+    def batches(self) -> ProviderBatches:
+        """The batches that wait at a provider."""
+        return self._open().batches
+
+    @property
+    def reader(self) -> Connection:
         """The read-only connection."""
         return self._open().reader
 
-    def backup(self, path: Path) -> None:
-        """Copy the store to a new file, completely or not at all; runs in progress continue."""
-        if path.exists():
-            raise UsageError(f"{path} already exists; give backup a new file name.")
-        partial = path.with_name(f".{path.name}.part")
-        try:
-            with storage_errors(path), closing(sqlite3.connect(partial)) as copy:
-                self.reader.backup(copy)
-            partial.replace(path)
-        finally:
-            partial.unlink(missing_ok=True)
+    @property
+    def workers(self) -> Workers | None:
+        """The processes that share the runs of this store; None if each run is played by one process at a time."""
+        return self._open().workers
+
+    def hold(self, run: str) -> AbstractContextManager[object]:
+        """Have a run for oneself while the context lasts; a StoreError if it is being played."""
+        workers = self.workers
+        if workers is None:
+            assert isinstance(self.path, Path)
+            return RunLock(self.path, run)
+        return workers.hold(run)
+
+    def is_played(self, run: str) -> bool:
+        """Whether a process is playing the run now."""
+        return self._open().is_played(run)
 
     def erase(self, run: str, identity: Identity) -> None:
         """Deletes a run, every reply to it, and that player's replies to any other, without a trace in the file."""
         opened = self._open()
 
-        def erase(connection: sqlite3.Connection) -> None:
-            erase_run(connection, run, identity)
+        def erase(batch: Batch) -> None:
+            self.database.erase(batch.connection, before=True)
+            erase_run(batch.connection, run, identity)
             # Here, between other writes: the next one must not take for stored what has just been deleted.
             opened.forget()
 
-        with RunLock(self.path, run):
+        with self.hold(run):
             opened.writer.queue(erase)
             opened.writer.flush()
-        with storage_errors(self.path), closing(connect(self.path)) as connection:
-            # What was deleted is also in the write-ahead log until it is written back.
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with self.database.errors(), closing(self.database.connect()) as connection:
+            self.database.erase(connection, before=False)
+
+    def totals(self, record: RunRecord) -> Totals:
+        """What a run has counted and spent; for one in progress, counted now."""
+        if record.totals is not None:
+            return record.totals
+        return Totals(*self.episodes.counts(record.id), self.journal.spent(record.id))
 
     @property
     def backlog(self) -> int:
@@ -93,31 +113,46 @@ class Store:
         """Write everything queued and close the file."""
         opened, self._opened = self._opened, None
         if opened is not None:
-            opened.reader.close()
-            opened.writer.close()
+            opened.close()
 
     def _open(self) -> "_Opened":
         if self._opened is None:
-            self._opened = _Opened(self.path)
+            self._opened = _Opened(self.database)
         return self._opened
 
 
 class _Opened:
-    """The open file."""
+    """The open store."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._texts = TextShelf()
-        self.writer = Writer(path, on_rollback=self.forget)
-        if not is_current(path):
+        self.writer = Writer(database, on_rollback=self.forget)
+        if not database.is_current():
             self.writer.start()
         try:
-            self.reader = connect(path, writable=False)
+            self.reader = database.connect(writable=False)
         except BaseException:
             self.writer.close()
             raise
-        self.journal = Journal(path, self.writer, self.reader, self._texts)
-        self.runs = Runs(path, self.writer, self.reader, self._texts)
-        self.episodes = Episodes(path, self.writer, self.reader, self._texts, self.journal)
+        self.workers = Workers(database, self.reader) if database.shared else None
+        self.journal = Journal(database, self.writer, self.reader, self._texts)
+        self.batches = ProviderBatches(self.writer, self.reader, database.errors)
+        self.runs = Runs(database, self.writer, self.reader, self._texts, self.is_played)
+        self.episodes = Episodes(database, self.writer, self.reader, self._texts, self.journal)
+
+    def is_played(self, run: str) -> bool:
+        """Whether a process is playing the run now."""
+        if self.workers is not None:
+            return self.workers.is_played(run)
+        assert isinstance(self._database.place, Path)
+        return is_played(self._database.place, run)
+
+    def close(self) -> None:
+        """Write everything queued and close the connections."""
+        self.journal.close()
+        self.reader.close()
+        self.writer.close()
 
     def forget(self) -> None:
         """Forget recent texts, which may have been deleted."""

@@ -16,7 +16,7 @@ from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
-from sociometer.store.lock import RunLock, is_played
+from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
 
@@ -37,7 +37,7 @@ class StoredRun:
         return self.record.id
 
     @property
-    def store_path(self) -> Path:
+    def store_path(self) -> StorePlace:
         """Where the store is."""
         return self._store.path
 
@@ -188,7 +188,7 @@ class StoredRun:
     def rescore(self, task: str = "") -> Summary:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
         found = self.task(task)
-        with RunLock(self._store.path, self.id):
+        with self._store.hold(self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
             for episode in self.episodes(found.name):
                 if episode.outcome is not None:
@@ -247,7 +247,7 @@ class StoredRun:
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:
     """The status of a run; a run whose process was killed is stopped."""
-    killed = record.status is RunStatus.PLAYING and not is_played(store.path, record.id)
+    killed = record.status is RunStatus.PLAYING and not store.is_played(record.id)
     return RunStatus.STOPPED if killed else record.status
 
 
@@ -258,7 +258,7 @@ def state_of(store: Store, record: RunRecord) -> str:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
     if status is RunStatus.FINISHED or not planned:
         return status
-    return f"{status}, {100 * store.episodes.counts(record.id)[0] // planned} %"
+    return f"{status}, {100 * store.totals(record).done // planned} %"
 
 
 def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:

@@ -1,11 +1,12 @@
 """Texts, content-addressed and compressed; each is stored only once."""
 
 import hashlib
-import sqlite3
 import zlib
 from collections.abc import Iterable
 
 from sociometer.core.errors import StoreError
+from sociometer.store.batch import TEXT, Batch
+from sociometer.store.database import Connection
 
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
 _OBJECT = b"{"
@@ -67,11 +68,11 @@ class TextShelf:
     def __init__(self) -> None:
         self._known: dict[bytes, None] = {}
 
-    def put(self, connection: sqlite3.Connection, body: bytes) -> bytes:
+    def put(self, batch: Batch, body: bytes) -> bytes:
         """Store the text unless it exists, and return its hash."""
         digest = hashlib.blake2b(body, digest_size=HASH_BYTES).digest()
         if digest not in self._known:
-            connection.execute("INSERT OR IGNORE INTO text (hash, body) VALUES (?, ?)", (digest, pack(body)))
+            batch.put(TEXT, (digest, pack(body)))
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known[digest] = None
@@ -82,7 +83,7 @@ class TextShelf:
         self._known.clear()
 
 
-def get_texts(connection: sqlite3.Connection, hashes: Iterable[bytes]) -> list[bytes]:
+def get_texts(connection: Connection, hashes: Iterable[bytes]) -> list[bytes]:
     """The texts of those hashes, in order."""
     found: list[bytes] = []
     for digest in hashes:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import SociometerError, StoreError
 from sociometer.core.task import Episode, Failure
+from sociometer.store.database import pages
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
@@ -28,12 +29,11 @@ class Finding(Struct, frozen=True):
 def verify_file(store: Store) -> Iterator[Finding]:
     """Problems of the file as a whole: its structure, texts and journal."""
     reader = store.reader
-    for (message,) in reader.execute("PRAGMA quick_check"):
-        if message != "ok":
-            step = "copy the file, then run 'sqlite3 FILE .recover' to recover the readable part"
-            yield Finding("file", message, step)
+    for message in store.database.damage(reader):
+        step = "copy the file, then run 'sqlite3 FILE .recover' to recover the readable part"
+        yield Finding("file", message, step)
     known: set[bytes] = set()
-    for digest, body in reader.execute("SELECT hash, body FROM text"):
+    for digest, body in pages(reader, "SELECT hash, body FROM text WHERE {after}", ("hash",)):
         known.add(digest)
         try:
             found = hashlib.blake2b(unpack(body), digest_size=HASH_BYTES).digest()
@@ -41,7 +41,8 @@ def verify_file(store: Store) -> Iterator[Finding]:
             found = b""
         if found != digest:
             yield Finding(f"text {digest.hex()}", "its contents do not match its hash", _FROM_BACKUP)
-    for key, messages, reply in reader.execute("SELECT key, messages, reply FROM journal"):
+    journal = "SELECT key, messages, reply FROM journal WHERE {after}"
+    for key, messages, reply in pages(reader, journal, ("key",)):
         where = f"journal {key.hex()}"
         if (damage := _damage(reply, key)) is not None:
             yield Finding(where, damage, _FROM_BACKUP)

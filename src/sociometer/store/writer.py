@@ -2,36 +2,39 @@
 
 import asyncio
 import contextlib
-import sqlite3
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from sociometer.core.errors import MachineryError, StoreError
-from sociometer.store.database import connect, storage_errors
+from sociometer.store.batch import Batch
+from sociometer.store.database import Connection, Database, patiently
 
-Operation = Callable[[sqlite3.Connection], object]
+Operation = Callable[[Batch], object]
+"""Adds rows to a batch or runs statements; if it returns a function, that gives the result once the rows are written.
+
+An operation may be called again, with another batch, after a transaction that failed.
+"""
 _BATCH = 2_000
 
 
 class Writer:
     """Queues operations; each future is done once its operation is on disk."""
 
-    def __init__(self, path: Path, on_rollback: Callable[[], None] = lambda: None) -> None:
-        """The file is opened or created by `start` or by the first operation; reading never opens it."""
-        self._path = path
-        self._connection: sqlite3.Connection | None = None
+    def __init__(self, database: Database, on_rollback: Callable[[], None] = lambda: None) -> None:
+        """The store is opened or created by `start` or by the first operation; reading never opens it."""
+        self._database = database
+        self._connection: Connection | None = None
         self._on_rollback = on_rollback
         self._queue: SimpleQueue[tuple[Operation, asyncio.Future[Any] | threading.Event | None] | None] = SimpleQueue()
         self._broken: StoreError | None = None
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Open the file, update its schema and start to write."""
+        """Open the store, update its schema and start to write."""
         if self._thread is None:
-            self._connection = connect(self._path)
+            self._connection = self._database.connect()
             self._thread = threading.Thread(
                 target=self._work, args=(self._connection,), name="store-writer", daemon=True
             )
@@ -48,7 +51,11 @@ class Writer:
 
     def execute(self, statement: str, values: tuple[object, ...]) -> None:
         """Queue a single statement without waiting for it."""
-        self.queue(lambda connection: connection.execute(statement, values))
+
+        def run(batch: Batch) -> None:
+            batch.execute(statement, values)
+
+        self.queue(run)
 
     def committed(self, operation: Operation) -> "asyncio.Future[Any]":
         """Queue an operation; the future has its result when it is on disk."""
@@ -64,7 +71,8 @@ class Writer:
         self._queue.put((lambda _: None, done))
         while not done.wait(1.0):
             if not self._thread.is_alive():
-                raise StoreError(f"{self._path}: the store is no longer being written; committed data stays readable.")
+                place = self._database.place
+                raise StoreError(f"{place}: the store is no longer being written; committed data stays readable.")
         self._raise_if_broken()
 
     def close(self) -> None:
@@ -86,7 +94,7 @@ class Writer:
         if self._broken is not None:
             raise self._broken
 
-    def _work(self, connection: sqlite3.Connection) -> None:
+    def _work(self, connection: Connection) -> None:
         while True:
             entry = self._queue.get()
             batch: list[tuple[Operation, Any]] = []
@@ -103,13 +111,13 @@ class Writer:
             if entry is None:
                 return
 
-    def _commit(self, connection: sqlite3.Connection, batch: list[tuple[Operation, Any]]) -> None:
+    def _commit(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> None:
         if self._broken is not None:
             _tell([(waiter, self._broken) for _, waiter in batch])
             return
         try:
-            with storage_errors(self._path):
-                results = self._transaction(connection, batch)
+            with self._database.errors():
+                results = patiently(lambda: self._transaction(connection, batch))
             _tell([(waiter, result) for (_, waiter), result in zip(batch, results, strict=True)])
         except StoreError as failure:
             self._broken = failure
@@ -118,7 +126,7 @@ class Writer:
             self._commit_one_by_one(connection, batch, failure)
 
     def _commit_one_by_one(
-        self, connection: sqlite3.Connection, batch: list[tuple[Operation, Any]], failure: Exception
+        self, connection: Connection, batch: list[tuple[Operation, Any]], failure: Exception
     ) -> None:
         """Commit operations separately, so that one that cannot be written (say, too large a number) fails alone."""
         if len(batch) > 1:
@@ -128,16 +136,18 @@ class Writer:
         told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", "not stored")
         _tell([(waiter, told) for _, waiter in batch])
 
-    def _transaction(self, connection: sqlite3.Connection, batch: list[tuple[Operation, Any]]) -> list[object]:
-        connection.execute("BEGIN IMMEDIATE")
+    def _transaction(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> list[object]:
         try:
-            results = [operation(connection) for operation, _ in batch]
+            self._database.begin(connection)
+            rows = Batch(self._database, connection)
+            results = [operation(rows) for operation, _ in batch]
+            rows.write()
+            results = [result() if callable(result) else result for result in results]
             connection.execute("COMMIT")
             return results
         except BaseException:
             self._on_rollback()
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            self._database.rollback(connection)
             raise
 
 

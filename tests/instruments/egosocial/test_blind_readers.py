@@ -1,8 +1,8 @@
 """What blind readers answered on sheets of each tier, against the oracle's keys.
 
-`blind/SHEET.json` is what a reader saw, `blind/keys.json` the oracle's answers, `blind/answers/SHEET-WAY-READER.json` the
-raw answers of a reader (a language model that had seen nothing else), at once or with thought. Items without an answer
-were not reached and do not count.
+`blind/SHEET.json` is what a reader saw, `blind/keys.json` the oracle's answers, and
+`blind/answers/SHEET-WAY-READER.json` the raw answers of a reader (a language model that had seen nothing else), at
+once or with thought. Items without an answer were not reached and do not count.
 """
 
 import json

@@ -64,13 +64,14 @@ SCENARIOS = (
     Beside("holdem", "accuracy", "Hold'em: opponent's style named correctly", 0.5, "table2", "holdem", _OTHER_NETS),
 )  # fmt: skip
 FACETS = (
+    ("tier", "tier", ("generated",)),
     ("order", "question order", ("tomi", "generated")),
     ("story type", "story type", ("tomi", "generated")),
     ("belief", "whether the belief matches reality", ("tomi", "generated")),
     ("ability", "ability", ("tombench",)),
 )
 LEVELS = (
-    "memory", "reality", "order 1", "order 2", "order 3", "order 4",
+    "seen", "told", "deep", "memory", "reality", "order 1", "order 2", "order 3", "order 4",
     "true belief", "false belief", "second order false belief", "third order false belief",
 )  # fmt: skip
 """The order of levels in a figure; others follow in the order they appear."""

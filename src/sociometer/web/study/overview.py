@@ -73,8 +73,7 @@ def excluded_runs(store: Store, study: str) -> dict[str, str]:
 
     How many items may be missing is up to whoever uses the runs.
     """
-    path = book_path(Path(store.path))
-    if not path.exists():
+    if not isinstance(store.path, Path) or not (path := book_path(store.path)).exists():
         return {}
     book = StudyBook(path)
     try:

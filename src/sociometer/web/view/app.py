@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from aiohttp import web
 
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
+from sociometer.store.place import StorePlace
 from sociometer.web.enter import add_owner
 from sociometer.web.guard import OneTimeTokens, SessionsInMemory
 from sociometer.web.serving import Place, Server, application, until_stopped
@@ -45,7 +45,7 @@ def view_application(desk: Desk, tokens: OneTimeTokens, used: Callable[[], None]
 
 
 async def serve_view(
-    stores: Sequence[Path],
+    stores: Sequence[StorePlace],
     load: Callable[[str], Instrument],
     cards: Mapping[str, Card],
     place: Place,

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from pathlib import Path
 
 from aiohttp import web
 
 from sociometer.core.card import Card
 from sociometer.core.errors import unknown
 from sociometer.core.task import Instrument
+from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -19,7 +19,9 @@ from sociometer.store.stored_run import StoredRun
 class Desk:
     """The stores by the name they have in links, and the instruments; each request opens the store for itself."""
 
-    def __init__(self, stores: Sequence[Path], load: Callable[..., Instrument], cards: Mapping[str, Card]) -> None:
+    def __init__(
+        self, stores: Sequence[StorePlace], load: Callable[..., Instrument], cards: Mapping[str, Card]
+    ) -> None:
         self.stores = _named(stores)
         self.cards = dict(cards)
         self._load_card = load
@@ -52,9 +54,9 @@ class Desk:
         return self._imported[name] if name in self._imported else self._load(name)
 
 
-def _named(stores: Sequence[Path]) -> dict[str, Path]:
+def _named(stores: Sequence[StorePlace]) -> dict[str, StorePlace]:
     """The stores by the stem of their file, numbered where several have the same."""
-    named: dict[str, Path] = {}
+    named: dict[str, StorePlace] = {}
     for path in stores:
         stem = re.sub(r"[^\w-]+", "-", path.stem) or "store"
         free = next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, len(stores) + 2))) if name not in named)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aiohttp import web
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.candidates import task_title
 from sociometer.analysis.error_counts import known_errors
@@ -15,6 +15,7 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.core.task import Score
+from sociometer.corrected_scores import correction_note, corrections
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
 from sociometer.web.guard import OWNER, only, visitor_of
@@ -131,7 +132,10 @@ def read_head(desk: Desk, name: str, run: str) -> RunHead:
 
 def _summary(desk: Desk, name: str, run: str, task: str) -> Summary:
     with desk.opened(name) as store:
-        return desk.run(store, run).summary(task)
+        stored = desk.run(store, run)
+        summary = stored.summary(task)
+        by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
+        return structs.replace(summary, notes=(*summary.notes, *by_people))
 
 
 def _figures(desk: Desk, name: str, run: str) -> tuple[Figure, ...]:

@@ -50,8 +50,8 @@ class RunRow(Struct, frozen=True):
 
 def run_row(store: Store, record: RunRecord) -> RunRow:
     """What the list says of a run now."""
-    done, failed = store.episodes.counts(record.id)
-    spent = store.journal.spent(record.id)
+    totals = store.totals(record)
+    done, failed, spent = totals.done, totals.failed, totals.spent
     spec = model_label(record.manifest.config.subject)
     return RunRow(
         id=record.id,

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from aiohttp import web
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.candidates import candidate_of, task_title
 from sociometer.analysis.compare import compare
@@ -15,6 +15,7 @@ from sociometer.comparable import labels
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Table
+from sociometer.corrected_scores import corrected_measures
 from sociometer.reporting.comparison_table import comparison_table
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.stored_run import StoredRun
@@ -188,7 +189,10 @@ def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
         runs = [desk.run(store, run) for run in sides.runs]
         found = compare(
             [
-                candidate_of(label, instrument, sides.task, run.view(sides.task), run.manifest.instrument_version)
+                structs.replace(
+                    candidate_of(label, instrument, sides.task, run.view(sides.task), run.manifest.instrument_version),
+                    corrected=corrected_measures(run, sides.task),
+                )
                 for run, label in zip(runs, sides.labels, strict=True)
             ]
         )

@@ -1,0 +1,199 @@
+"""Copies a store into another: all of its rows, merged with what is there; runs in progress continue."""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from sociometer.core.errors import UsageError
+from sociometer.store.batch import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
+from sociometer.store.database import Connection, Database, Table, database_at, pages, patiently
+from sociometer.store.place import StorePlace
+from sociometer.store.provider_batches import PROVIDER_BATCH
+from sociometer.store.records import RunStatus
+from sociometer.store.sqlite import storage_errors
+
+_RUN = Table(
+    "run",
+    ("id", "instrument", "subject", "config_hash", "status", "manifest", "created", "finished", "name", "totals"),
+    1,
+)
+_EPISODE = Table(
+    EPISODE.name,
+    EPISODE.columns,
+    EPISODE.key,
+    EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL",
+)
+_KEPT = tuple(Table(one.name, one.columns, one.key) for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
+"""Tables whose rows in the target stay as they are."""
+_ROWS_AT_ONCE = 1_000
+
+
+class Copied(Struct, frozen=True):
+    """How many rows were new to the target."""
+
+    runs: int
+    episodes: int
+    replies: int
+
+
+def copy_store(source: StorePlace, target: StorePlace) -> Copied:
+    """Copy everything; what the target has stays, and a failed episode there gets the outcome it has in the source.
+
+    A file that does not exist yet is written completely or not at all. If a copy into an existing store is interrupted,
+    the same command completes it.
+    """
+    if source.absolute() == target.absolute():
+        raise UsageError(f"{source} cannot be copied into itself; give another store.")
+    if isinstance(source, Path) and isinstance(target, Path) and not target.exists():
+        return _copy_file(source, target)
+    read, write = database_at(source), database_at(target)
+    with _snapshot(read) as reader, closing(write.connect()) as writer:
+        return _Copy(reader, write, writer).everything()
+
+
+def _copy_file(source: Path, target: Path) -> Copied:
+    partial = target.with_name(f".{target.name}.part")
+    database = database_at(source)
+    if not database.is_current():
+        # A store of an earlier version is updated first, as by every other command.
+        database.connect().close()
+    try:
+        with (
+            closing(database.connect(writable=False)) as reader,
+            storage_errors(target),
+            closing(sqlite3.connect(partial)) as copy,
+        ):
+            assert isinstance(reader, sqlite3.Connection)
+            reader.backup(copy)
+            names = ("run", "episode", "journal")
+            counts = [copy.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names]  # noqa: S608
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return Copied(*counts)
+
+
+@contextmanager
+def _snapshot(database: Database) -> Iterator[Connection]:
+    """A connection whose reads all see the same state."""
+    if not database.is_current():
+        database.connect().close()
+    with closing(database.connect(writable=False)) as reader, database.errors():
+        database.begin(reader, snapshot=True)
+        yield reader
+        database.rollback(reader)
+
+
+class _Copy:
+    """One copy from a snapshot into another database, page by page, each a transaction."""
+
+    def __init__(self, reader: Connection, target: Database, writer: Connection) -> None:
+        self._reader = reader
+        self._target = target
+        self._writer = writer
+        self._known = dict(writer.execute("SELECT id, manifest FROM run").fetchall())
+        self._changed: set[str] = set()
+
+    def everything(self) -> Copied:
+        """Copy all tables, in the order in which they refer to each other."""
+        runs = self._reader.execute(f"SELECT {', '.join(_RUN.columns)} FROM run ORDER BY id").fetchall()  # noqa: S608
+        self._refuse_strangers(runs)
+        models = self._models()
+        self._table(TEXT)
+        replies = self._table(JOURNAL, lambda row: (row[0], models[row[1]], *row[2:]))
+        # A new run is in progress until all of it is there.
+        playing = [(*row[:4], RunStatus.PLAYING.value, *row[5:7], None, row[8], None) for row in runs]
+        self._write(lambda: self._target.insert(self._writer, _RUN, playing))
+        self._table(ITEM)
+        episodes = self._table(_EPISODE)
+        for table in _KEPT:
+            self._table(table)
+        for row in runs:
+            self._attempts(row[0])
+            self._end(row)
+        return Copied(sum(row[0] not in self._known for row in runs), episodes, replies)
+
+    def _refuse_strangers(self, runs: list[Any]) -> None:
+        for row in runs:
+            if row[0] in self._known and self._known[row[0]] != row[5]:
+                raise UsageError(
+                    f"both stores have a run {row[0]}, and they are different runs; nothing was copied. Copy into"
+                    " another store."
+                )
+
+    def _models(self) -> dict[int, int]:
+        """The numbers of the source's models in the target."""
+        identities = dict(self._reader.execute("SELECT id, identity FROM model ORDER BY id").fetchall())
+
+        def insert() -> None:
+            for identity in identities.values():
+                self._writer.execute("INSERT INTO model (identity) VALUES (?) ON CONFLICT DO NOTHING", (identity,))
+
+        self._write(insert)
+        there = dict(self._writer.execute("SELECT identity, id FROM model").fetchall())
+        return {number: there[identity] for number, identity in identities.items()}
+
+    def _table(self, table: Table, change: Callable[[Any], tuple[Any, ...]] = tuple) -> int:
+        """Copy the rows of a table and return how many were written."""
+        query = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {{after}}"  # noqa: S608
+        written, page = 0, list[tuple[Any, ...]]()
+        for row in pages(self._reader, query, table.columns[: table.key]):
+            page.append(change(row))
+            if len(page) == _ROWS_AT_ONCE:
+                written += self._insert(table, page)
+                page = []
+        return written + self._insert(table, page)
+
+    def _insert(self, table: Table, page: list[tuple[Any, ...]]) -> int:
+        if not page:
+            return 0
+        written = int(self._write(lambda: self._target.insert(self._writer, table, page)))
+        if written and table is _EPISODE:
+            self._changed.update(row[0] for row in page)
+        return written
+
+    def _attempts(self, run: str) -> None:
+        """Add the attempts that the target does not have; equal ones are counted."""
+        query = f"SELECT {', '.join(ATTEMPT.columns)} FROM attempt WHERE run = ?"  # noqa: S608
+        ours = Counter(map(tuple, self._reader.execute(query, (run,)).fetchall()))
+        ours.subtract(Counter(map(tuple, self._writer.execute(query, (run,)).fetchall())))
+        rows = sorted(ours.elements(), key=lambda row: row[-1])
+        self._write(lambda: self._target.insert(self._writer, ATTEMPT, rows))
+
+    def _end(self, row: tuple[Any, ...]) -> None:
+        """Give a new run its status; in one that has grown, the summaries are computed again when they are read."""
+        run, status, finished, totals = row[0], row[4], row[7], row[9]
+
+        def end() -> None:
+            if run not in self._known:
+                self._writer.execute(
+                    "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?", (status, finished, totals, run)
+                )
+            elif run in self._changed:
+                self._writer.execute("UPDATE run SET totals = NULL WHERE id = ?", (run,))
+                self._writer.execute("DELETE FROM summary WHERE run = ?", (run,))
+                if status == RunStatus.FINISHED:
+                    self._writer.execute(
+                        "UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run)
+                    )
+
+        self._write(end)
+
+    def _write(self, work: Callable[[], Any]) -> Any:
+        def once() -> Any:
+            try:
+                self._target.begin(self._writer)
+                done = work()
+                self._writer.execute("COMMIT")
+                return done
+            except BaseException:
+                self._target.rollback(self._writer)
+                raise
+
+        with self._target.errors():
+            return patiently(once)

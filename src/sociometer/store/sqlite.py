@@ -1,0 +1,153 @@
+"""A store in one SQLite file: how it is opened, written and checked, and what its errors mean."""
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sociometer.core.errors import StoreError
+from sociometer.store.database import Connection, Table
+from sociometer.store.schema import migrate, newest_schema, refuse_newer
+
+BUSY_SECONDS = 30
+
+
+class SqliteDatabase:
+    """The file, opened by each connection for itself."""
+
+    shared = False
+
+    def __init__(self, path: Path) -> None:
+        self.place = path
+        self._statements: dict[Table, str] = {}
+
+    def connect(self, *, writable: bool = True) -> sqlite3.Connection:
+        path = self.place
+        with self.errors():
+            if writable:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            elif not path.exists():
+                raise StoreError(f"there is no store at {path}; run an instrument first.")
+            connection = _open(path, writable)
+            try:
+                if writable:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.execute("PRAGMA synchronous = FULL")
+                    connection.execute("PRAGMA foreign_keys = ON")
+                    self._migrate(connection)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    def is_current(self) -> bool:
+        if not self.place.exists():
+            return False
+        with self.errors(), closing(self.connect(writable=False)) as connection:
+            return _schema(connection) == newest_schema()
+
+    def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
+        connection.execute("BEGIN" if snapshot else "BEGIN IMMEDIATE")
+
+    def rollback(self, connection: Connection) -> None:
+        assert isinstance(connection, sqlite3.Connection)
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+    def insert(self, connection: Connection, table: Table, rows: Iterable[tuple[Any, ...]]) -> int:
+        assert isinstance(connection, sqlite3.Connection)
+        statement = self._statements.get(table)
+        if statement is None:
+            marks = ", ".join("?" for _ in table.columns)
+            statement = f"INSERT INTO {table.name} ({', '.join(table.columns)}) VALUES ({marks}){table.conflict}"  # noqa: S608
+            self._statements[table] = statement
+        return connection.executemany(statement, rows).rowcount
+
+    def lock_table(self, connection: Connection, table: str) -> None:
+        """Nothing to do: a transaction that writes has the whole file for itself."""
+
+    def erase(self, connection: Connection, before: bool) -> None:
+        # What was deleted is also in the write-ahead log until it is written back.
+        connection.execute("PRAGMA secure_delete = ON" if before else "PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def damage(self, connection: Connection) -> Iterator[str]:
+        return (message for (message,) in connection.execute("PRAGMA quick_check") if message != "ok")
+
+    def errors(self) -> AbstractContextManager[None]:
+        return storage_errors(self.place)
+
+    def _migrate(self, connection: sqlite3.Connection) -> None:
+        refuse_newer(self.place, present := _schema(connection))
+        if present == newest_schema():
+            return
+        self.begin(connection)
+        try:
+            # Another process may have migrated while this one waited for the lock.
+            number = migrate(connection, _schema(connection))
+            connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def _open(path: Path, writable: bool) -> sqlite3.Connection:
+    here = path.absolute().as_uri()
+    if writable or (_writable(path) and _writable(path.parent)):
+        # A reader may also need to write beside the file: after a kill, the write-ahead log must be recovered.
+        place = f"{here}?mode=rwc"
+    else:
+        # If SQLite cannot create files beside the store, no other process can be writing it either.
+        apart = not _writable(path.parent) and not path.with_name(path.name + "-wal").exists()
+        place = f"{here}?{'immutable=1' if apart else 'mode=ro'}"
+    connection = sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    if not writable:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _writable(place: Path) -> bool:
+    return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _schema(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+@contextmanager
+def storage_errors(path: Path) -> Iterator[None]:
+    """Raise errors of SQLite and the file system as StoreError, with what to do."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise StoreError(_explain(path, error)) from error
+    except sqlite3.IntegrityError as error:
+        raise StoreError(f"{path}: {error}; try again.") from error
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{path}: the store is damaged ({error}). Copy it, then run 'sqlite3 {path.name} .recover' to recover the"
+            " readable part, or give --store another file."
+        ) from error
+    except (zlib.error, msgspec.DecodeError) as error:
+        raise StoreError(f"{path}: a stored record is damaged or from another version ({error}).") from error
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror or error}; give --store a writable file.") from error
+
+
+def _explain(path: Path, error: sqlite3.OperationalError) -> str:
+    # The low byte is the primary result code.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return f"{path}: the disk is full. Stored data stays readable; free some space, then run 'sociometer resume'."
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return f"{path}: another process has held the store for over {BUSY_SECONDS} s; wait for it or stop it."
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return f"{path}: cannot be opened; give --store a writable file."
+    if code == sqlite3.SQLITE_READONLY:
+        return f"{path}: is read-only; give --store a writable file."
+    return f"{path}: {error}"
