@@ -85,7 +85,7 @@ def measure_asked(measure: MeasureCard, language: str, wording: str = "") -> Ask
     """
     own = wording or (measure.question_zh if language == "zh" else "") or measure.question
     if measure.unit == _SHARE:
-        question = "Does this hold for B: {title}?" if language != "zh" else "对 B 来说，下面这一点成立吗：{title}？"
+        question = "Does this hold for B: {title}?" if language != "zh" else "下面这一点对 B 来说成立吗：{title}？"
         return Asked("value", own or question.format(title=measure.title), ("yes", "no"))
     if measure.low is None or measure.high is None:
         raise UsageError(f"measure '{measure.name}' has no fixed scale, so people cannot be asked for it.")
