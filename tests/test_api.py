@@ -122,6 +122,19 @@ def test_a_function_can_be_named_on_the_command_line(store, capsys, tmp_path, mo
         assert message in capsys.readouterr().err
 
 
+def test_a_function_in_the_working_folder_is_found_by_the_installed_command(store, tmp_path):
+    (tmp_path / "agent_here.py").write_text("from words_here import WORD\n\ndef answer(messages):\n    return WORD\n")
+    (tmp_path / "words_here.py").write_text("WORD = 'C'\n")
+    # An installed command has its own folder on the path, not the working folder.
+    called = (
+        "import sys; sys.path[:] = [place for place in sys.path if place]; import sociometer.cli.main as m; m.main()"
+    )
+    words = ["run", "sesi", "--limit", "2", "--store", str(store), "--quiet", "--model", "python/agent_here:answer"]
+    done = subprocess.run([sys.executable, "-c", called, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert sm.get_run(store=store).failures() == {}
+
+
 def test_chosen_items_are_played_in_the_tasks_that_have_them(store):
     run = sm.run("socialeval", model="baseline/random", items=["altruism-three-nights-en"], store=store, repeats=1)
     known = {episode.item.id for task in run.tasks for episode in run.episodes(task)}

@@ -71,6 +71,10 @@ class RunOptions(TypedDict, total=False):
     """Ask for this many top log-probabilities."""
     in_flight: int
     """Most requests in flight at one server."""
+    batch: bool
+    """Send requests in batches, at a lower price and within a day each."""
+    cancel_batches: bool
+    """Cancel waiting batches when the run is interrupted."""
     timeout: float
     """Deadline of one request, in seconds."""
     retries: int | None

@@ -7,9 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
+import numpy as np
 import pytest
 
 from sociometer.cli.main import run_command
+from sociometer.engine.plan import make_plan
+from sociometer.instruments import load
+from sociometer.run_options import make_config
 
 
 @pytest.fixture
@@ -66,3 +71,37 @@ def script():
         return path
 
     return write
+
+
+@pytest.fixture
+def own_scenarios(tmp_path):
+    """A file with one scenario of ours under another name and in other words."""
+    source = make_plan(make_config("sage", "baseline/random"), load("sage"), bindings={}).source()
+    scenario = next(iter(load("sage").tasks["dialogue"].items(source)))
+    other = msgspec.structs.replace(scenario, id="t-1", cluster="t-1", first_words="Other words.")
+    path = tmp_path / "scenarios.jsonl"
+    path.write_bytes(msgspec.json.encode(other) + b"\n")
+    return path
+
+
+@pytest.fixture
+def own_opponents(tmp_path):
+    """A folder with one opponent of each style that is not shipped."""
+    folder = tmp_path / "opponents"
+    folder.mkdir()
+    for style in ("aggressive", "conservative"):
+        shipped = np.load(load("egosocial").folder / "games" / "weights" / f"{style}-0.npz")
+        np.savez(folder / f"{style}-7.npz", **{name: array * 1.01 for name, array in shipped.items()})
+    return folder
+
+
+@pytest.fixture
+def own_trees(tmp_path):
+    """A data folder with one tree in other words than the bundled one that it is made of."""
+    folder = tmp_path / "data" / "socialeval"
+    folder.mkdir(parents=True)
+    bundled = load("socialeval").folder / "data" / "[1,1]_en_night-market.json"
+    words = json.loads(bundled.read_text(encoding="utf-8"))
+    words["scenario"] = "Another town. " + words["scenario"]
+    (folder / "[1,1]_en_another-market.json").write_text(json.dumps(words), encoding="utf-8")
+    return folder.parent

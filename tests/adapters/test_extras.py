@@ -1,5 +1,7 @@
 """An extra that is missing is named in one message, wherever it is needed; what needs none works without."""
 
+import importlib
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -9,7 +11,8 @@ import pytest
 from sociometer.adapters.extras import PACKAGES, require
 from sociometer.core.errors import UsageError
 
-PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 @pytest.fixture
@@ -49,6 +52,35 @@ def test_commands_that_need_inspect_say_so(without, cli, tmp_path):
     assert "sociometer[inspect]" in cli("export", "r", "--to", "r.eval", code=2)
     (tmp_path / "x.eval").write_bytes(b"")
     assert "sociometer[inspect]" in cli("import", "inspect", "x.eval", code=2)
+
+
+def test_a_model_of_inspect_needs_inspect(without, cli):
+    without("inspect_ai")
+    assert "sociometer[inspect]" in cli("run", "sesi", "--model", "inspect/openai/m", "--limit", "1", code=2)
+
+
+def test_training_environments_need_verifiers(without):
+    without("verifiers")
+    without("sociometer_training")
+    del sys.modules["sociometer_training"]
+    with pytest.raises(UsageError, match=r"sociometer\[verifiers\]"):
+        importlib.import_module("sociometer_training")
+
+
+def test_the_folder_for_lm_eval_is_printed_with_what_to_install(monkeypatch, cli):
+    monkeypatch.setattr("sociometer.cli.adapters.find_spec", lambda name: None)
+    said = cli("adapters", "lm-eval")
+    assert "pip install 'sociometer[lm-eval]'" in said
+    assert "adapters/lm_eval\n" in said.replace("\\", "/")
+
+
+@pytest.mark.parametrize(
+    ("page", "package"), [("inspect.md", "inspect-ai"), ("lm-eval.md", "lm-eval"), ("verifiers.md", "verifiers")]
+)
+def test_a_page_names_the_version_that_the_tests_run_on(page, package):
+    text = " ".join((ROOT / "docs/adapters" / page).read_text(encoding="utf-8").split())
+    locked = re.search(rf"^{package}==(\S+)", (ROOT / "requirements/adapters.lock").read_text(), re.MULTILINE)
+    assert f"the tests run on {locked[1]})" in text
 
 
 def test_publishing_without_arrow_says_so(without, cli):

@@ -97,6 +97,24 @@ def test_the_same_replies_give_the_same_scores_in_lm_eval_and_in_our_engine(eval
         assert found
 
 
+def test_the_same_replies_give_the_same_numbers_in_inspect_lm_eval_and_our_engine(evaluated, server, folder, command):
+    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    from inspect_ai.log import read_eval_log
+
+    model = ("--model", f"sociometer/vllm/m@{server.url}", "-T", "second_question=false", "--limit", LIMIT)
+    command("inspect", "eval", "sociometer/sesi", *model, "--display", "plain", "--log-dir", "logs", folder=folder)
+    log = read_eval_log(next((folder / "logs").glob("*.eval")))
+    run = sm.run(
+        "sesi", "vllm/m", base_url=server.url, store=folder / "three.db", retries=0, second_question=False, fresh=True
+    )
+    inspect = {one.id: next(iter(one.scores.values())).value["correct"] for one in log.samples}
+    harness = {one["doc"]["id"]: one["correct"] for one in samples(evaluated[1]["sesi"])}
+    engine = {one.item.id: one.score.values["correct"] for one in run.episodes() if one.item.id in harness}
+    assert len(harness) == LIMIT
+    assert inspect == harness == engine
+    assert len(set(engine.values())) == 2
+
+
 def test_the_tasks_ask_what_our_engine_asks(evaluated, server):
     """Both have asked by now: every request of the harness has a twin in wording and sampling."""
 

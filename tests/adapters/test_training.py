@@ -1,5 +1,6 @@
 """Training environments hold nothing that measures models; rewards are the instruments' own scores."""
 
+import asyncio
 import shutil
 
 import msgspec
@@ -15,8 +16,11 @@ from sociometer.adapters.training import (
     training_plan,
 )
 from sociometer.core.errors import UsageError
+from sociometer.core.session import RoleBinding
+from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
+from sociometer.models.baselines import baseline
 from sociometer.run_options import make_config
 
 
@@ -52,15 +56,6 @@ def test_more_tasks_than_items_play_them_again_with_new_seeds():
     found = list(training_items(plan_of("numbers"), 12))
     assert len({(one.item.id, one.seed) for one in found}) == 12
     assert {one.seed for one in found} == {FIRST_TRAINING_SEED, FIRST_TRAINING_SEED + 1, FIRST_TRAINING_SEED + 2}
-
-
-@pytest.fixture
-def scenarios(tmp_path):
-    """A file with one scenario of ours under another name and in other words."""
-    scenario = msgspec.structs.replace(test_items("sage")[0], id="t-1", cluster="t-1", first_words="Other words.")
-    path = tmp_path / "scenarios.jsonl"
-    path.write_bytes(msgspec.json.encode(scenario) + b"\n")
-    return path
 
 
 @pytest.fixture
@@ -118,10 +113,10 @@ def test_official_trees_are_refused_by_name_and_by_content(official_data, tmp_pa
         plan_of("goals", data=str(tmp_path))
 
 
-def test_the_person_in_training_is_a_model_and_never_the_rule_based_one(scenarios):
+def test_the_person_in_training_is_a_model_and_never_the_rule_based_one(own_scenarios):
     with pytest.raises(UsageError, match="name a model to play the person"):
-        plan_of("sage", settings={"scenarios": str(scenarios)})
-    choices = Choices(settings={"scenarios": str(scenarios)}, simulator="appraisal")
+        plan_of("sage", settings={"scenarios": str(own_scenarios)})
+    choices = Choices(settings={"scenarios": str(own_scenarios)}, simulator="appraisal")
     with pytest.raises(UsageError, match="is a stand-in and gives no reward"):
         other_players("sage", choices, training_plan("sage", choices))
 
@@ -139,3 +134,38 @@ def test_the_person_in_training_is_a_model_and_never_the_rule_based_one(scenario
 )
 def test_a_reward_is_between_0_and_1_and_comes_from_the_scores(name, values, reward):
     assert ENVIRONMENTS[name].reward(values) == reward
+
+
+def rewards(name, choices, policy):
+    """The reward of each item of an environment for a baseline as the policy."""
+    plan = training_plan(name, choices)
+    player = baseline(policy)
+    bindings = {**other_players(name, choices, plan), "subject": RoleBinding(player, policy, policy)}
+    played = [
+        asyncio.run(play_episode(msgspec.structs.replace(plan, bindings=bindings), plan.tasks[0], one.item))
+        for one in training_items(plan)
+    ]
+    assert [one.error for one in played] == [None] * len(played)
+    return [ENVIRONMENTS[name].reward(one.episode.score.values) for one in played]
+
+
+@pytest.fixture
+def choices_of(own_opponents, own_trees):
+    return {
+        "numbers": Choices(settings={"rounds": 3}),
+        "stories": Choices(settings={"stories": 4}),
+        "holdem": Choices(settings={"weights": str(own_opponents), "matches": 2, "hands": 2}),
+        "goals": Choices(data=str(own_trees)),
+    }
+
+
+@pytest.mark.parametrize("name", ["stories", "holdem", "goals"])
+def test_who_knows_the_answers_gets_the_whole_reward(name, choices_of):
+    assert set(rewards(name, choices_of[name], "oracle")) == {1.0}
+
+
+@pytest.mark.parametrize("name", ["numbers", "stories", "holdem", "goals"])
+def test_every_environment_rewards_a_policy_that_knows_nothing(name, choices_of):
+    found = rewards(name, choices_of[name], "random")
+    assert found
+    assert all(0 <= reward <= 1 for reward in found)

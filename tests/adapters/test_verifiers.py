@@ -1,5 +1,7 @@
 """verifiers plays our training environments by its own command, and a policy learns from the rewards; real package."""
 
+import asyncio
+import hashlib
 import json
 import sys
 from pathlib import Path
@@ -10,7 +12,10 @@ import pytest
 pytest.importorskip("verifiers", reason="the extra 'verifiers' is not installed")
 
 from servers.openai import OpenAIServer
-from sociometer.instruments import load
+from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_items, training_plan
+from sociometer.core.session import RoleBinding
+from sociometer.engine.episode import play_episode
+from sociometer.models.python import PythonPlayer
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "adapters" / "train_numbers.py"
 
@@ -41,10 +46,7 @@ def test_the_reward_of_number_guessing_is_the_share_of_right_predictions(command
     assert trace["agent"]["runtime"]["type"] == "subprocess"
 
 
-def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path):
-    scenario = next(iter(load("sage").tasks["dialogue"].items(_source("sage"))))
-    other = msgspec.structs.replace(scenario, id="t-1", cluster="t-1", first_words="Other words.")
-    (tmp_path / "scenarios.jsonl").write_bytes(msgspec.json.encode(other) + b"\n")
+def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path, own_scenarios):
     feeling = {"said": "s", "serves": "s", "activity": "a", "feeling": "f", "change": 10}
     words = {"thinking": "t", "reply": "Thank you.", "said": "Thank you."}
 
@@ -56,7 +58,7 @@ def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path
         return json.dumps(feeling if "change" in wanted else words) if asks_json else "Thank you."
 
     server.say = say
-    settings = json.dumps({"scenarios": str(tmp_path / "scenarios.jsonl"), "turns": 2})
+    settings = json.dumps({"scenarios": str(own_scenarios), "turns": 2})
     chosen = ("--env.taskset.settings", settings, "--env.taskset.simulator", f"vllm/person@{server.url}", "-n", "1")
     (trace,) = evaluate(command, server, tmp_path, "--env.taskset.environment", "sage", *chosen)
     asked = {received.body["model"] for received in server.received}
@@ -67,11 +69,39 @@ def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path
         assert "unreadable" in json.dumps(trace["errors"])
 
 
-def _source(name):
-    from sociometer.engine.plan import make_plan
-    from sociometer.run_options import make_config
+def reply_to(messages):
+    """A reply that depends on what was asked alone: an action of hold'em, or a letter, or nothing that can be read."""
+    place = hashlib.sha256(messages[-1]["content"].encode()).digest()[0] % 5
+    return '{"action": "call"}' if "What you may do" in messages[-1]["content"] else ("A", "B", "C", "A", "?")[place]
 
-    return make_plan(make_config(name, "baseline/random"), load(name), bindings={}).source()
+
+def engine_rewards(name, choices):
+    """What our engine gives for the same replies, by item."""
+    plan = training_plan(name, choices)
+    policy = PythonPlayer(reply_to)
+    bindings = {**other_players(name, choices, plan), "subject": RoleBinding(policy, "policy", "policy")}
+    found = {}
+    for one in training_items(plan):
+        played = asyncio.run(play_episode(msgspec.structs.replace(plan, bindings=bindings), plan.tasks[0], one.item))
+        found[one.item.id] = ENVIRONMENTS[name].reward(played.episode.score.values)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("stories", {"stories": 4}), ("holdem", {"matches": 4, "hands": 2}), ("goals", {})],
+)
+def test_the_same_replies_give_the_same_rewards_in_verifiers_and_in_our_engine(
+    command, server, tmp_path, own_opponents, own_trees, name, settings
+):
+    server.say = lambda body: reply_to(body["messages"])
+    settings = settings | ({"weights": str(own_opponents)} if name == "holdem" else {})
+    data = str(own_trees) if name == "goals" else ""
+    words = ["--env.taskset.environment", name, "--env.taskset.settings", json.dumps(settings)]
+    traces = evaluate(command, server, tmp_path, *words, *(["--env.taskset.data", data] if data else []))
+    assert all(trace["ok"] for trace in traces)
+    theirs = {trace["task"]["data"]["name"]: trace["rewards"]["social"]["score"] for trace in traces}
+    assert theirs == engine_rewards(name, Choices(settings=settings, data=data))
 
 
 def test_held_out_opponents_are_refused_by_the_command(command, server, tmp_path):

@@ -326,7 +326,7 @@ def test_a_server_that_refuses_connections_is_said_at_once_and_leaves_no_run(cli
         "run", "sesi", "--model", "vllm/m", "--base-url", "http://127.0.0.1:9/v1", "--limit", "2", "--retries", "0"
     )
     assert code == 2
-    assert "cannot reach http://127.0.0.1:9/v1" in err
+    assert "cannot reach http://127.0.0.1:9/v1: Connection refused. Is the server running?" in err
     assert json.loads(cli("runs", "--json")[1]) == []
 
 
@@ -482,6 +482,20 @@ def test_a_server_that_is_not_there_does_not_stop_the_other_models(cli):
     assert err.count("cannot reach http://127.0.0.1:9/v1") == 1
     assert f"resume {json.loads(out)[0]['run']}" not in err
     assert "sociometer resume" not in err
+
+
+def test_the_reason_why_no_model_answered_is_given_once(cli):
+    dead = "http://127.0.0.1:9/v1"
+    code, _, err = cli("run", "sesi", "seceu", "--model", f"vllm/m@{dead}", "--limit", "2", "--retries", "0")
+    assert code == 2
+    assert err.count("Connection refused") == 1
+    assert f"error: vllm/m@{dead} on sesi, vllm/m@{dead} on seceu: cannot reach" in err
+
+
+def test_a_store_with_one_run_is_counted_as_one(cli):
+    assert cli(*PLAY)[0] == 0
+    (store,) = (one for one in json.loads(cli("doctor", "--json")[1]) if one["what"] == "store")
+    assert "(1 run, SQLite" in store["state"]
 
 
 def test_runs_of_an_instrument_that_is_gone_are_still_listed(cli, monkeypatch):

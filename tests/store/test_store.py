@@ -134,6 +134,7 @@ def test_a_store_of_the_first_schema_is_brought_up_to_date(tmp_path):
         other.execute("DROP TABLE allowance")
         for table in ("slot", "endpoint", "lease", "worker"):
             other.execute(f"DROP TABLE {table}")
+        other.execute("DROP TABLE provider_batch")
         other.execute("DROP INDEX run_name")
         other.execute("ALTER TABLE run DROP COLUMN name")
         other.execute("ALTER TABLE run DROP COLUMN totals")

@@ -20,11 +20,11 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolChoice, ToolInfo
 
 from sociometer.adapters.inspect_player import plain_messages
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Player, Reply, Request, Sampling
 from sociometer.core.errors import MachineryError
+from sociometer.engine.roles import SUBJECT, resolve_player
 from sociometer.models.finish import LENGTH, OTHER, REFUSAL
-from sociometer.models.options import ModelOptions
-from sociometer.models.registry import resolve
 
 PREFIX = "sociometer/"
 _STOP_REASONS = {LENGTH: "max_tokens", REFUSAL: "content_filter", OTHER: "unknown"}
@@ -44,13 +44,14 @@ class SociometerModel(ModelAPI):
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        self._options = ModelOptions(base_url=base_url or "", revision=revision)
+        name = self.service_model_name()
+        self._config = RunConfig(instrument="", subject=name, base_url=base_url or "", revision=revision)
         self._one_at_a_time = asyncio.Lock()
 
     @cached_property
     def _player(self) -> Player:
         """Found when it is first asked: `inspect score` makes the model of a log only to leave it alone."""
-        return resolve(self.service_model_name(), self._options)
+        return resolve_player(self._config.subject, SUBJECT, self._config)
 
     def service_model_name(self) -> str:
         """The name as `sociometer models` lists it."""

@@ -21,6 +21,8 @@ _HOW = {
 def _adapters(name: str | None, as_json: bool) -> None:
     if name is not None:
         folder = str(Path(sociometer.adapters.__file__).parent / "lm_eval")
+        if find_spec(PACKAGES[name]) is None:
+            click.echo(f"note: the extra '{name}' is not installed: pip install 'sociometer[{name}]'.", err=True)
         print_json({"folder": folder}) if as_json else print_line(folder)
         return
     found = [(extra, find_spec(PACKAGES[extra]) is not None, how) for extra, how in _HOW.items()]

@@ -341,12 +341,16 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
                 ["--raters"], type=click.IntRange(1, 50), default=2, show_default=True, help="Number of raters."
             ),
             click.Option(
-                ["--per-item"], type=click.IntRange(1, 50), default=2, show_default=True, help="Raters for each unit."
+                ["--per-item"], type=click.IntRange(1, 50), default=2, show_default=True, help="Raters per unit."
             ),
             click.Option(
-                ["--language"], type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Language."
+                ["--language"],
+                type=click.Choice(["en", "zh"]),
+                default="en",
+                show_default=True,
+                help="Language of the raters' pages.",
             ),
-            click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of sample and order."),
+            click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed for the sample and the order."),
         ],
         "Create a queue of units for raters, and print a code for each.",
     ),
@@ -357,9 +361,14 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _show,
         [
             _NAME,
-            click.Option(["--width"], type=float, default=0.0, help="Half-width of the interval to plan labels for."),
+            click.Option(
+                ["--width"],
+                type=float,
+                default=0.0,
+                help="Half-width of the interval that the labels should reach; prints how many more are needed.",
+            ),
         ],
-        "Show progress, agreement, disagreements, and the judge beside people.",
+        "Show progress, agreement, disagreements, and how the judge compares with people.",
     ),
     (
         "more",
@@ -375,7 +384,9 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
             click.Option(
                 ["--rater"], default=SETTLED, show_default=True, help="Rater to export, or 'settled' for all together."
             ),
-            click.Option(["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="File (CSV)."),
+            click.Option(
+                ["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="CSV file to write."
+            ),
         ],
         "Write the sheet with the labels filled in.",
     ),
@@ -387,7 +398,7 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
             click.Argument(["file"], type=_FILE),
             click.Option(["--rater"], required=True, help="Name of the person who filled in the file."),
         ],
-        "Read the labels of a filled-in sheet. The same rater in two files counts once.",
+        "Read the labels of a filled-in sheet. Labels of the same rater in two files count once.",
     ),
 ]
 

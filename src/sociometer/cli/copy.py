@@ -65,6 +65,6 @@ command = click.Command(
         click.Argument(["target"], type=StoreParameter(), metavar="TO"),
         json_option(),
     ],
-    help="Copy the store FROM into the store TO, which keeps what it has; each is a file or"
+    help="Copy the store FROM into the store TO, which keeps its own contents; each is a file or"
     " postgresql://USER@HOST/DATABASE. Runs in progress continue.",
 )

@@ -46,7 +46,7 @@ def lease_option() -> click.Option:
         type=click.FloatRange(1.0),
         default=LEASE_SECONDS,
         show_default=True,
-        help="Seconds after which other workers take over what a worker that is gone has left.",
+        help="Seconds after which other workers take over the unfinished work of a lost worker.",
     )
 
 

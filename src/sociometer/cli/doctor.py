@@ -63,7 +63,8 @@ def _finding(findings: list[Finding]) -> str:
     """Whether everything required is set up, and how many optional parts are not."""
     missing = [one.what for one in findings if one.needed and not one.well]
     optional = sum(not one.needed and not one.well for one in findings)
-    rest = f" {optional} optional parts are not set up." if optional else ""
+    parts = "1 optional part is" if optional == 1 else f"{optional} optional parts are"
+    rest = f" {parts} not set up." if optional else ""
     return (f"Required but not working: {', '.join(missing)}." if missing else "Everything required is set up.") + rest
 
 
@@ -72,7 +73,8 @@ def _ground(path: StorePlace) -> Iterator[Finding]:
         runs, kind = "none yet", f"SQLite {sqlite3.sqlite_version}"
         if path.exists():
             with Store(path) as store:
-                runs = f"{sum(1 for _ in store.runs.all())} runs"
+                count = sum(1 for _ in store.runs.all())
+                runs = "1 run" if count == 1 else f"{count} runs"
                 if isinstance(path, StoreUrl):
                     kind = f"PostgreSQL {store.reader.execute('SHOW server_version').fetchone()[0]}"
         yield Finding("store", True, f"{path} ({runs}, {kind})", needed=True)

@@ -30,7 +30,7 @@ COMMANDS = {
     "data": "Fetch official data.",
     "compare": "Compare runs item by item, with a verdict.",
     "report": "Write one HTML page about runs.",
-    "view": "Show runs in the browser: progress, scores, transcripts, side by side.",
+    "view": "Show runs in the browser: progress, scores, transcripts, comparisons.",
     "annotate": "Let several raters label the same units.",
     "study": "Give the same tests to people, in the browser.",
     "plot": "Draw one figure for a paper.",

@@ -117,7 +117,7 @@ command.add_command(
         callback=_pull,
         params=[click.Argument(["name"]), json_option()],
         help="Fetch the local model NAME into the cache and verify its checksum. 'sociometer models list' shows the"
-        " names. An interrupted download continues when the command is repeated. HF_ENDPOINT sets another hub.",
+        " names. An interrupted download continues when the command is repeated. Set HF_ENDPOINT to use another hub.",
     )
 )
 command.add_command(

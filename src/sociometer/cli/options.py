@@ -84,7 +84,9 @@ def run_options() -> list[click.Parameter]:
         click.Option(
             ["--seed"], type=int, default=0, show_default=True, help="Seed for deals, option orders and samples."
         ),
-        click.Option(["--official"], is_flag=True, help="Use the official items, which 'sociometer data fetch' gets."),
+        click.Option(
+            ["--official"], is_flag=True, help="Use the official items that 'sociometer data fetch' downloads."
+        ),
         click.Option(
             ["--data"], type=click.Path(), default="", help="Folder that holds the official files; implies --official."
         ),
@@ -96,14 +98,14 @@ def run_options() -> list[click.Parameter]:
         click.Option(
             ["--base"],
             is_flag=True,
-            help="Treat the subject as a base model: it continues a text with examples. Only tasks with a text form.",
+            help="Treat the subject as a base model that continues a text with examples; only tasks with a text form.",
         ),
         click.Option(
             ["--answer"],
             type=click.Choice(["reply", "probability"]),
             default="reply",
             show_default=True,
-            help="How choices are answered: by a reply that is read, or by the probability of each option.",
+            help="Source of the answer to a choice: the text of the reply, or the probability of each option.",
         ),
         click.Option(
             ["--prompts"],
@@ -157,6 +159,10 @@ def _limit_options() -> list[click.Parameter]:
             show_default=True,
             help="Maximum number of requests in flight per server.",
         ),
+        click.Option(
+            ["--batch"], is_flag=True, help="Send requests in batches, cheaper but up to a day for each turn."
+        ),
+        click.Option(["--cancel-batches"], is_flag=True, help="Cancel waiting batches when the run is interrupted."),
         click.Option(
             ["--timeout"], type=float, default=300.0, show_default=True, help="Time limit for one request, in seconds."
         ),

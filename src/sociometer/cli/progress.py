@@ -209,6 +209,8 @@ def _facts(progress: Progress) -> Iterable[str]:
     """What is in flight, what failed, what was spent, how fast it goes and how long it takes."""
     if progress.in_flight:
         yield f"{progress.in_flight} in flight"
+    if progress.batches:
+        yield _batches(progress)
     if progress.failed:
         yield "errors: " + ", ".join(f"{count} {kind}" for kind, count in sorted(progress.failed.items()))
     if progress.retries:
@@ -234,11 +236,21 @@ def _facts(progress: Progress) -> Iterable[str]:
         yield _duration(progress.elapsed_seconds)
 
 
+def _batches(progress: Progress) -> str:
+    return (
+        "1 batch waits at the provider" if progress.batches == 1 else f"{progress.batches} batches wait at the provider"
+    )
+
+
 def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
     """What to do next after a run with problems; empty if there is nothing to do."""
     if ending.status is RunStatus.STOPPED:
         more = f" {ending.cause} MORE" if ending.cause is not None and ending.cause.is_cap else ""
-        return f"stopped: {ending.reason.rstrip('.')}. Nothing is lost; continue with: sociometer resume {run}{more}"
+        waiting = ""
+        if progress.batches:
+            waiting = f" {_batches(progress)}; resume collects the replies."
+        reason = ending.reason.rstrip(".")
+        return f"stopped: {reason}. Nothing is lost; continue with: sociometer resume {run}{more}{waiting}"
     if ending.status is RunStatus.FAILED:
         return f"failed: {ending.reason}\nFix this, then continue with: sociometer resume {run}"
     if progress.failed:

@@ -65,5 +65,5 @@ command = click.Command(
         store_option(),
         *display_options(),
     ],
-    help="Continue RUN. Stored replies are reused, unanswered requests are sent, failed items are retried.",
+    help="Continue RUN. Stored replies are reused, unanswered requests are sent, and failed items are retried.",
 )

@@ -151,8 +151,19 @@ def _play(
             ids = [engine.prepare(config, continue_unfinished=True).record.id for config in configs]
             print_json([{"run": run} for run in ids]) if as_json else print_line("\n".join(ids))
             return int(ExitCode.OK)
+        if not quiet:
+            _tell_the_wait(engine, configs)
         progress.expect(len(configs))
         return _play_all(engine, configs, as_json, display, lambda: crew_of(place, values))
+
+
+def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
+    """Say how long batches take at most, before anything is sent."""
+    from sociometer.engine.estimate import longest_wait
+
+    for config in configs:
+        if config.batch:
+            click.echo(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
 
 
 def _play_all(
@@ -165,18 +176,19 @@ def _play_all(
     from sociometer.cli.summaries import played_json
 
     played: list[PlayedRun] = []
-    silent: list[str] = []
+    silent: dict[str, list[str]] = {}
     for config in configs:
         try:
             played.append(engine.run(config, crew=crew()))
         except NeverAnswered as error:
-            silent.append(f"{config.subject} on {config.instrument}: {error}")
+            silent.setdefault(str(error), []).append(f"{config.subject} on {config.instrument}")
             continue
         if played[-1].ending.status is RunStatus.STOPPED:
             break
+    messages = [f"{', '.join(who)}: {why}" for why, who in silent.items()]
     if not played:
-        raise NeverAnswered("; ".join(silent))
-    for message in silent:
+        raise NeverAnswered(" ".join(messages))
+    for message in messages:
         click.echo(f"error: {harmless(message)}", err=True)
     if as_json:
         print_json([played_json(one) for one in played])
@@ -236,8 +248,9 @@ def exit_code(played: "list[PlayedRun]") -> int:
 
 
 def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
-    from sociometer.engine.estimate import estimate
+    from sociometer.engine.estimate import estimate, longest_wait
 
+    waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
     if as_json:
         print_json([{"instrument": name, "estimate": row} for name, row in rows])
@@ -266,7 +279,7 @@ def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, displa
         note="Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply.",
         details=("repeats", "prices of") + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
-    display.show([table], notes=_times(rows))
+    display.show([table], notes=[*_times(rows), *waits])
     return 0
 
 

@@ -117,7 +117,7 @@ command = click.Command(
             type=click.FloatRange(0.2),
             default=2.0,
             show_default=True,
-            help="Seconds between two looks with --watch.",
+            help="Seconds between updates with --watch.",
         ),
         store_option(),
         *display_options(),

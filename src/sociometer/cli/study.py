@@ -204,7 +204,7 @@ _COMMANDS = [
                 help="Number of items of each task in a random form for each person.",
             ),
             click.Option(
-                ["--official"], is_flag=True, help="Use the official items, which 'sociometer data fetch' gets."
+                ["--official"], is_flag=True, help="Use the official items that 'sociometer data fetch' downloads."
             ),
             click.Option(["--data"], type=click.Path(), default="", help="Folder that holds the official files."),
             click.Option(

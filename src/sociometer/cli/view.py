@@ -81,5 +81,5 @@ command = click.Command(
         click.Option(["--open", "open_it"], is_flag=True, help="Open the link in the browser."),
         json_option(),
     ],
-    help="Show runs in the browser: live progress, scores, figures, transcripts, runs side by side.",
+    help="Show runs in the browser: live progress, scores, figures, transcripts, and runs side by side.",
 )

@@ -79,6 +79,10 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     caps: Caps = Caps()
     fresh: bool = False
     in_flight: int = DEFAULT_IN_FLIGHT
+    batch: bool = False
+    """Whether requests are sent in batches, where a provider has them."""
+    cancel_batches: bool = False
+    """Whether an interrupted run cancels its batches."""
     retries: int | None = None
     command: tuple[str, ...] = ()
     name: str = ""

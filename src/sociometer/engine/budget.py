@@ -95,6 +95,17 @@ class Budget:
             raise
         return reservation
 
+    def hold(self, tokens: int, cost: float, times: int = 1) -> None:
+        """Count a request that waits at a provider since an earlier start; `times` -1 ends this."""
+        self._reserved = self._reserved.plus(Reservation(tokens, cost), times)
+        self.spent.requests += times
+        self._settled.set()
+
+    def withdraw(self, reservation: Reservation) -> None:
+        """End a reservation without a charge: the request was not sent, or the store knows that it waits."""
+        self._give_back(reservation)
+        self.spent.requests -= 1
+
     def settle(self, reservation: Reservation, usage: Usage | None, price: Price | None) -> Charge:
         """Count the actual usage of a request; its worst case if the server reported none (None)."""
         self._give_back(reservation)

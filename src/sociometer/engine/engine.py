@@ -15,6 +15,7 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, Player
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.task import Instrument, Item
+from sociometer.engine.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.items import ItemList
 from sociometer.engine.launching import Crew, play_with_crew
@@ -92,7 +93,9 @@ class Engine:
         """The plan of a run; without `sends` no key is needed."""
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
-        return make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
+        plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
+        batch_endpoints(plan)
+        return plan
 
     def prepare(
         self,
@@ -158,6 +161,7 @@ class Engine:
             caps=(caps or Caps()).or_else(manifest.config.caps),
             in_flight=in_flight or manifest.config.in_flight,
             insecure_http=insecure_http,
+            batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
         plan = make_plan(config, instrument, key_variables=key_variables or {})
         _refuse_changes(record, plan)
@@ -173,6 +177,8 @@ class Engine:
         """Play a run to its end and summarise it: alone, or with other workers if the store is shared."""
         try:
             if self.store.workers is not None:
+                if prepared.plan.config.batch:
+                    raise UsageError("--batch needs a store in a file, since one process collects; give --store FILE.")
                 ended = await Together(self, prepared, self.store.workers).play()
                 return PlayedRun(self.stored(prepared.record.id), *ended)
             with self.store.hold(prepared.record.id):
@@ -183,7 +189,7 @@ class Engine:
 
     async def _play_alone(self, prepared: PreparedRun) -> PlayedRun:
         plan, record, journal = prepared.plan, prepared.record, self.store.journal
-        journal.charge_allowance(record.id)
+        journal.charge_allowance(record.id, self._held(plan, record.id))
         allow = partial(journal.allow, record.id)
         budget = self.budget = Budget(plan.config.caps, journal.spent(record.id), self.budget, allow)
         progress = prepared.progress(budget)
@@ -210,6 +216,13 @@ class Engine:
                 self.store.runs.set_status(record.id, ending.status)
         self.store.flush()
         return PlayedRun(self.stored(record.id), ending, progress)
+
+    def _held(self, plan: Plan, run: str) -> tuple[int, int, float]:
+        """The worst case of the requests of a run that wait in batches."""
+        held = held_requests(self.store, run).values()
+        if held and not plan.config.batch:
+            raise UsageError(f"{len(held)} requests of run {run} wait in batches at the provider; add --batch.")
+        return len(held), sum(one.tokens for one in held), sum(one.cost for one in held)
 
     def summarise(self, prepared: PreparedRun) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import Exchange, Identity, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.task import Item, Task
+from sociometer.engine.batches import batch_endpoints
 from sociometer.engine.episode import play_episode
 from sociometer.engine.items import ItemList, sample
 from sociometer.engine.plan import Plan
@@ -49,11 +50,12 @@ class RoleEstimate(Struct, frozen=True):
 def estimate(plan: Plan) -> list[RoleEstimate]:
     """Calls, tokens and cost for each task and role."""
     rows: list[RoleEstimate] = []
+    batched = batch_endpoints(plan)
     speeds = asyncio.run(_speeds(plan))
     for task in plan.tasks:
         items = ItemList(task.name, partial(plan.items, task))
         rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
-        asked = asyncio.run(rehearse(plan, task, rehearsed))
+        asked = [exchange for one in asyncio.run(rehearse(plan, task, rehearsed)) for exchange in one]
         for role, binding in plan.bindings.items():
             if mine := [exchange for exchange in asked if exchange.role == role]:
                 scale = items.count * plan.repeats(task.name) / len(rehearsed)
@@ -63,6 +65,8 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
                 speed, at_once = speeds.get(role), binding.most_in_flight or 1
                 first = sum(_tokens(message.content) for message in mine[0].messages)
                 price = price_of(plan.prices, binding.player.identity, binding.spec)
+                if price and binding.spec in batched:
+                    price = price.batched()
                 usage = Usage(round(read * scale), round(written * scale))
                 row = RoleEstimate(
                     task=task.name,
@@ -82,6 +86,25 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
     return rows
 
 
+def longest_wait(plan: Plan) -> str:
+    """How long a run in batches takes at most, in a sentence; empty if it has none."""
+    endpoints = batch_endpoints(plan)
+    if not endpoints:
+        return ""
+    roles = {role for role, binding in plan.bindings.items() if binding.spec in endpoints}
+    most = 0
+    for task in plan.tasks:
+        items = list(sample(partial(plan.items, task), _REHEARSED, 0))
+        for asked in asyncio.run(rehearse(plan, task, items)):
+            most = max(most, sum(exchange.role in roles for exchange in asked))
+    hours = max(endpoint.hours for endpoint in endpoints.values())
+    turns = "one request" if most == 1 else f"up to {most} requests one after another"
+    return (
+        f"Each batch takes up to {hours} h. An item makes {turns}, so the run takes up to {most * hours} h; a second"
+        " question or a retry takes another batch. Replies that arrived are stored: it can be stopped and resumed."
+    )
+
+
 async def _speeds(plan: Plan) -> dict[str, Speed]:
     """The speed of each role whose model runs in this process, measured once for each model."""
     found: dict[Identity, Speed | None] = {}
@@ -93,21 +116,21 @@ async def _speeds(plan: Plan) -> dict[str, Speed]:
     return {role: speed for role, speed in speeds.items() if speed is not None}
 
 
-async def rehearse(plan: Plan, task: Task[Any, Any], items: list[Item]) -> list[Exchange]:
-    """The requests of these items, played with a stand-in in place of every model."""
+async def rehearse(plan: Plan, task: Task[Any, Any], items: list[Item]) -> list[list[Exchange]]:
+    """The requests of each of these items, played with a stand-in in place of every model."""
     stand_in = resolve("baseline/random")
     bindings = {
         role: structs.replace(binding, player=stand_in) if binding.player.journaled else binding
         for role, binding in plan.bindings.items()
     }
     rehearsed = structs.replace(plan, bindings=bindings)
-    asked: list[Exchange] = []
+    asked: list[list[Exchange]] = []
     for item in items:
         played = await play_episode(rehearsed, task, item)
         # A stand-in cannot always play to the end; what was asked until then still counts.
         if played.error is not None and not isinstance(played.error, MachineryError):
             raise played.error
-        asked += [event for event in played.events if isinstance(event, Exchange)]
+        asked.append([event for event in played.events if isinstance(event, Exchange)])
     return asked
 
 

@@ -104,7 +104,7 @@ class Plan(Struct, frozen=True):
         """The same for the same command on the same models, items and prompts, wherever its files are."""
         config = structs.replace(
             manifest.config, command=(), data_folder="", prompts_folder="", caps=Caps(), in_flight=1, retries=None,
-            timeout_seconds=1.0, project=None,
+            timeout_seconds=1.0, project=None, batch=False, cancel_batches=False,
         )  # fmt: skip
         facts = structs.replace(manifest, config=config, sociometer_version="", python_version="", platform="")
         given = [] if self.command_items is None else [msgspec.to_builtins(item) for item in self.command_items]

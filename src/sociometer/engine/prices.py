@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 from platformdirs import user_config_path
 
 from sociometer.core.conversation import Identity, Usage
@@ -23,6 +23,12 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     as_of: date
     max_output: int | None = None
     """The maximum number of tokens in a reply; None if unknown."""
+    batch: float = 1.0
+    """The share of the price that a request in a batch costs."""
+
+    def batched(self) -> "Price":
+        """The price of a request in a batch."""
+        return structs.replace(self, input=self.input * self.batch, output=self.output * self.batch)
 
     def of(self, usage: Usage) -> float | None:
         """The cost of a reply, or None if the server did not report its tokens."""

@@ -28,6 +28,8 @@ class Progress:
     sent: int = 0
     answered: int = 0
     in_flight: int = 0
+    batches: int = 0
+    """The number of batches that wait at a provider."""
     retries: int = 0
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING

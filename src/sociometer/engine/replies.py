@@ -5,17 +5,20 @@ import contextlib
 import itertools
 import random
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Reply, Usage
-from sociometer.core.errors import UNREACHABLE, MachineryError, Stopped
-from sociometer.core.session import DrawnRequest
+from sociometer.core.errors import UNREACHABLE, MachineryError, StopCause, Stopped
+from sociometer.core.session import DrawnRequest, RoleBinding
+from sociometer.engine.batch_lane import Lane
+from sociometer.engine.batches import MOST_WAITING, Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
-from sociometer.engine.prices import price_of
+from sociometer.engine.prices import Price, price_of
 from sociometer.engine.progress import Progress
 from sociometer.engine.shared_run import SharedRun
 from sociometer.engine.throttle import Throttle, ceiling_of
@@ -37,8 +40,14 @@ class RetryPolicy(Struct, frozen=True):
 
     def wait_seconds(self, attempt: int, retry_after_seconds: float | None) -> float:
         """Exponential backoff with full jitter, never before the server's own Retry-After."""
-        backoff = min(_LONGEST_WAIT_SECONDS, self.first_wait_seconds * 2**attempt)
-        return (retry_after_seconds or 0.0) + random.uniform(0.0, backoff)
+        return (retry_after_seconds or 0.0) + random.uniform(0.0, self._backoff(attempt))
+
+    def batch_wait_seconds(self, attempt: int, retry_after_seconds: float | None) -> float:
+        """The same without jitter: requests of one batch that failed together are sent together again."""
+        return (retry_after_seconds or 0.0) + self._backoff(attempt)
+
+    def _backoff(self, attempt: int) -> float:
+        return min(_LONGEST_WAIT_SECONDS, self.first_wait_seconds * 2.0**attempt)
 
 
 class JournalReplies:
@@ -52,8 +61,9 @@ class JournalReplies:
         budget: Budget,
         progress: Progress,
         shared: SharedRun | None = None,
+        batches: Batches | None = None,
     ) -> None:
-        """`shared` is given if other processes play the run too."""
+        """`shared` is given if other processes play the run too, `batches` if requests go out in batches."""
         config, bindings = plan.config, plan.bindings.values()
         self._journal = journal
         self._run = run
@@ -63,8 +73,9 @@ class JournalReplies:
         self._retry_policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
         self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
         self._shared = shared
+        self._batches = batches
         self.throttles = (
-            {one.player.identity.endpoint: Throttle(ceiling_of(one, config.in_flight)) for one in bindings}
+            {one.player.identity.endpoint: Throttle(self._ceiling(one, config)) for one in bindings}
             if shared is None
             else shared.throttles
         )
@@ -94,8 +105,20 @@ class JournalReplies:
         if self.stopping is None:
             self.stopping = reason
         self._stop.set()
+        if self._batches is not None:
+            self._batches.stop(self.stopping)
         for throttle in self.throttles.values():
             throttle.open()
+
+    async def close(self) -> None:
+        """End all waiting for batches."""
+        if self._batches is not None:
+            await self._batches.close(self.stopping is not None and self.stopping.cause is StopCause.INTERRUPTED)
+
+    def _ceiling(self, binding: RoleBinding, config: RunConfig) -> int:
+        if self._batches is not None and self._batches.serves(binding):
+            return MOST_WAITING
+        return ceiling_of(binding, config.in_flight)
 
     async def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
         known = self._known.get(identity)
@@ -116,15 +139,20 @@ class JournalReplies:
         for tried in itertools.count():
             epoch = await throttle.acquire()
             try:
-                answer, usage, charge = await self._attempt(drawn, attempt, writes=writes)
+                answer, usage, charge = await self._attempt(drawn, key, attempt, writes=writes)
                 self._reached.add(endpoint)
                 throttle.recover()
                 identity, messages = drawn.binding.player.identity, drawn.request.messages
                 entry = JournalEntry(key, identity, self._run, messages, _encode(answer), usage, charge)
                 # The write is queued at once: a reply that was paid for is kept even when the episode is cancelled.
-                return answer, await self._journal.keep(entry)
+                kept = self._journal.keep(entry)
+                if self._batches is not None:
+                    self._batches.stored(drawn, key)
+                return answer, await kept
             except MachineryError as error:
                 failure = error
+                if self._batches is not None:
+                    self._batches.stored(drawn, key)
                 if failure.slow_down:
                     # Before the place is given back: the next in line must find the gate closed.
                     throttle.slow_down(epoch, failure.retry_after_seconds)
@@ -140,19 +168,48 @@ class JournalReplies:
             if last:
                 raise failure
             self._progress.retries += 1
+            together = self._batches is not None and self._batches.serves(drawn.binding)
+            policy = self._retry_policy
+            wait = policy.batch_wait_seconds if together else policy.wait_seconds
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._retry_policy.wait_seconds(tried, failure.retry_after_seconds)):
+                async with asyncio.timeout(wait(tried, failure.retry_after_seconds)):
                     await self._stop.wait()
         raise AssertionError("unreachable")
 
     async def _attempt(
-        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], *, writes: bool
+        self, drawn: DrawnRequest, key: bytes, attempt: Callable[[], Awaitable[Answer]], *, writes: bool
+    ) -> tuple[Answer, Usage, Charge]:
+        talks = writes and not drawn.request.continuations and drawn.request.plain_text is None
+        if self._batches is None or not talks:
+            return await self._ask(drawn, attempt, self._prices.get(drawn.binding.spec), writes=writes)
+        lane = await self._batches.lane(drawn, key)
+        price = self._prices.get(drawn.binding.spec)
+        if lane is None:
+            answered = False
+            try:
+                found = await self._ask(drawn, attempt, price, writes=writes)
+                answered = True
+                return found
+            finally:
+                self._batches.tried(drawn, answered)
+        self._batches.release(key)
+        price = price.batched() if price else None
+        return await self._ask(drawn, attempt, price, writes=writes, lane=lane, key=key)
+
+    async def _ask(
+        self,
+        drawn: DrawnRequest,
+        attempt: Callable[[], Awaitable[Answer]],
+        price: Price | None,
+        *,
+        writes: bool,
+        lane: Lane | None = None,
+        key: bytes = b"",
     ) -> tuple[Answer, Usage, Charge]:
         if self.stopping is not None:
             raise self.stopping
         if self._shared is not None:
             self._shared.check()
-        price = self._prices.get(drawn.binding.spec)
         try:
             reservation = await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=writes)
         except Stopped as limit:
@@ -161,9 +218,13 @@ class JournalReplies:
         self._progress.sent += 1
         self._progress.in_flight += 1
         usage: Usage | None = None
-        answered = False
+        answered = waits = False
         try:
-            answer = await attempt()
+            if lane is None:
+                answer = await attempt()
+            else:
+                # The answer to a request that writes is a reply.
+                answer = cast(Answer, await lane.ask(key, drawn.request, reservation))
             answered = True
             usage = _countable(answer.usage) if isinstance(answer, Reply) else Usage()
         except MachineryError as error:
@@ -171,12 +232,18 @@ class JournalReplies:
             tokens = (0, 0) if error.kind == UNREACHABLE else error.tokens
             usage = None if tokens is None else _countable(Usage(*tokens))
             raise
+        except BaseException:
+            waits = lane is not None
+            raise
         finally:
             self._progress.in_flight -= 1
-            charge = self._budget.settle(reservation, usage, price)
+            if waits:
+                self._budget.withdraw(reservation)
+            else:
+                charge = self._budget.settle(reservation, usage, price)
             if self._budget.exceeded is not None:
                 self.stop(self._budget.exceeded)
-            if not answered:
+            if not answered and not waits:
                 self._journal.count_attempt(self._run, usage, charge)
         self._progress.answered += 1
         return answer, usage, charge

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError
 from sociometer.core.task import Item, Task
+from sociometer.engine.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.episode import PlayedEpisode, failed, play_episode
 from sociometer.engine.items import ItemList
@@ -63,7 +64,8 @@ class Runner:
         self._by_id: dict[str, dict[str, Item]] = {}
         self._lengths = ReplyLengths(plan)
         self._shared = shared
-        self._replies = JournalReplies(plan, store.journal, run, budget, progress, shared)
+        batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
+        self._replies = JournalReplies(plan, store.journal, run, budget, progress, shared, batches)
         progress.first_reply_at = self._first_reply_at
 
     async def play(self) -> Ending:
@@ -82,8 +84,11 @@ class Runner:
             for worker in workers:
                 worker.cancel()
 
-        with graceful_stop(stop, cancel):
-            results = await asyncio.gather(*workers, return_exceptions=True)
+        try:
+            with graceful_stop(stop, cancel):
+                results = await asyncio.gather(*workers, return_exceptions=True)
+        finally:
+            await self._replies.close()
         for result in results:
             if isinstance(result, Exception) and not isinstance(result, Stopped):
                 raise result
@@ -134,6 +139,8 @@ class Runner:
             return 1
         throttles = self._replies.throttles.values()
         ceilings = sum(throttle.places for throttle in throttles)
+        if self._plan.config.batch:
+            return ceilings
         if all(binding.most_in_flight or not binding.parallel for binding in self._plan.bindings.values()):
             # A model in this process keeps the last prompts: it is faster if one item is played after the other.
             return max(throttle.places for throttle in throttles)

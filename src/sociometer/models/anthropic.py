@@ -1,7 +1,7 @@
 """The Anthropic wire format: messages."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -16,6 +16,9 @@ from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, refuse_error
 from sociometer.models.options import ModelOptions
 from sociometer.models.rule import no_embeddings
+
+if TYPE_CHECKING:
+    from sociometer.models.batch_endpoint import BatchEndpoint
 
 _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096
@@ -100,6 +103,12 @@ class AnthropicPlayer:
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """Raise an error: the format has no embeddings."""
         raise no_embeddings(self._identity)
+
+    def batches(self) -> "BatchEndpoint":
+        """The batches of this model."""
+        from sociometer.models.anthropic_batches import AnthropicBatches
+
+        return AnthropicBatches(self._identity.name, self._endpoint, self._identity.base_url)
 
     async def close(self) -> None:
         """Close the connection."""

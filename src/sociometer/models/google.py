@@ -1,7 +1,7 @@
 """The Google wire format: generateContent and batchEmbedContents."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import msgspec
@@ -16,6 +16,9 @@ from sociometer.models.http import Endpoint
 from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, given, refuse_error
 from sociometer.models.options import ModelOptions
+
+if TYPE_CHECKING:
+    from sociometer.models.batch_endpoint import BatchEndpoint
 
 _EMBEDDED_AT_ONCE = 100
 _NULL = Raw(b"null")
@@ -161,6 +164,12 @@ class GooglePlayer:
                 raise self._endpoint.malformed(received, error) from None
             vectors.extend(tuple(vector.values) for vector in found)
         return tuple(vectors)
+
+    def batches(self) -> "BatchEndpoint":
+        """The batches of this model."""
+        from sociometer.models.google_batches import GoogleBatches
+
+        return GoogleBatches(self._model, self._endpoint, self._identity.base_url)
 
     async def close(self) -> None:
         """Close the connection."""

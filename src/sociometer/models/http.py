@@ -1,7 +1,11 @@
 """The HTTP client: one session per event loop, and endpoints that make single attempts."""
 
 import asyncio
+import os
+import secrets
+import socket
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
@@ -20,6 +24,7 @@ _LARGEST_REPLY = 64 * 1024 * 1024
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
 
+Found = TypeVar("Found")
 MakeHeaders = Callable[[str], Mapping[str, str]]
 """The headers of a request, from the key (empty if there is none)."""
 
@@ -62,6 +67,8 @@ class Endpoint:
         self._timeout = aiohttp.ClientTimeout(
             total=timeout_seconds, sock_connect=min(_CONNECT_SECONDS, timeout_seconds)
         )
+        # A file of any size: what counts is that something moves.
+        self._patience = aiohttp.ClientTimeout(sock_connect=self._timeout.sock_connect, sock_read=timeout_seconds)
         self._proxy = proxy_for(URL(base_url))
         self._urls: dict[str, URL] = {}
         self._heard = False
@@ -73,20 +80,63 @@ class Endpoint:
 
     async def post(self, path: str, body: bytes, sent: Struct | None = None) -> Received:
         """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
+        return await self._request("POST", path, body, sent)
+
+    async def get(self, path: str) -> Received:
+        """Return a successful response to a GET request."""
+        return await self._request("GET", path)
+
+    async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> Received:
+        """Send a file as a form, as a browser does."""
+        mark = secrets.token_hex(16)
+        parts = [f'--{mark}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{fields[key]}' for key in fields]
+        file = f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+        head = "\r\n".join([*parts, f"{file}Content-Type: application/jsonl\r\n\r\n"])
+        body = head.encode() + content + f"\r\n--{mark}--\r\n".encode()
+        form = {"Content-Type": f"multipart/form-data; boundary={mark}"}
+        return await self._request("POST", path, body, headers=form)
+
+    async def lines(self, path: str, take: Callable[[bytes], None]) -> None:
+        """Hand each line of a large response to `take`, as it arrives."""
+        rest = b""
+
+        def split(part: bytes) -> None:
+            nonlocal rest
+            *whole, rest = (rest + part).split(b"\n")
+            for line in filter(None, map(bytes.strip, whole)):
+                take(line)
+
+        await self._request("GET", path, split=split)
+        split(b"\n")
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        sent: Struct | None = None,
+        headers: Mapping[str, str] | None = None,
+        split: Callable[[bytes], None] | None = None,
+    ) -> Received:
         key = read_key(self._key_variable)
         url = self._urls.get(path)
         if url is None:
             url = self._urls[path] = URL(self._base + path)
         try:
-            async with self._session().post(
+            async with self._session().request(
+                method,
                 url,
                 data=body,
-                headers=self._headers(key),
-                timeout=self._timeout,
+                headers={**self._headers(key), **headers} if headers else self._headers(key),
+                timeout=self._timeout if headers is None and split is None else self._patience,
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
                 self._heard = True
+                if split is not None and response.status == 200:
+                    async for part in response.content.iter_any():
+                        split(part)
+                    return Received(b"", response.headers)
                 received = await self._read(response)
                 if response.status != 200:
                     raise self._refused(response.status, response.headers, received, sent, key)
@@ -112,6 +162,13 @@ class Endpoint:
         begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
         said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
         return MachineryError(f"{said}; it begins '{begins}'.", "malformed reply", retryable=True)
+
+    def decoded(self, received: Received, decode: Callable[[bytes], Found]) -> Found:
+        """The content of a response; a MachineryError if it cannot be read."""
+        try:
+            return decode(received.body)
+        except failures.UNREADABLE as error:
+            raise self.malformed(received, error) from None
 
     def clean(self, reply: Reply) -> Reply:
         """The reply without the key, if the server repeats it."""
@@ -182,10 +239,18 @@ class Endpoint:
         if isinstance(error, aiohttp.ClientSSLError):
             return MachineryError(why_not_secure(self._base, error), "connection", fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
+            why = failures.shortened(_reason(error.os_error), key)
             return MachineryError(
-                f"cannot reach {self._base}: {said}. Is the server running?", UNREACHABLE, retryable=True
+                f"cannot reach {self._base}: {why}. Is the server running?", UNREACHABLE, retryable=True
             )
         return MachineryError(f"{self._base} closed the connection: {said}", "connection", retryable=True)
+
+
+def _reason(error: OSError) -> str:
+    """Why a connection failed, without the address, which the message has already."""
+    if isinstance(error, socket.gaierror) or error.errno is None:
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
 
 
 def proxy_for(url: URL) -> str | None:

@@ -1,7 +1,7 @@
 """The OpenAI wire format: chat completions and embeddings, used by hosted and local servers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
@@ -24,6 +24,9 @@ from sociometer.models.keys import Key
 from sociometer.models.options import ModelOptions
 from sociometer.models.presets import UNKNOWN_SERVER, Preset
 from sociometer.models.reasoning import split_reasoning
+
+if TYPE_CHECKING:
+    from sociometer.models.batch_endpoint import BatchEndpoint
 
 _EMBEDDED_AT_ONCE = 256
 _NULL = Raw(b"null")
@@ -178,6 +181,16 @@ class OpenAIPlayer:
             except UNREADABLE as error:
                 raise self._endpoint.malformed(received, error) from None
         return tuple(vectors)
+
+    def batches(self) -> "BatchEndpoint | None":
+        """The batches of this model; None if its provider has none."""
+        from sociometer.models.openai_batches import OpenAIBatches
+
+        return (
+            OpenAIBatches(self._identity.name, self._endpoint, self._preset, self._identity.base_url)
+            if self._preset.batch
+            else None
+        )
 
     async def close(self) -> None:
         """Close the connection."""

@@ -49,6 +49,8 @@ class Preset(Struct, frozen=True):
     """Whether the seed is called random_seed."""
     json_schema: bool = True
     """Whether it supports a JSON schema; if not, the request asks for any JSON object."""
+    batch: bool = False
+    """Whether it has OpenAI's batch endpoint; other wire formats have their own."""
     extras: Extras = Extras()
 
 
@@ -59,7 +61,13 @@ _LLAMA_CPP = Extras(lists=20, continues=True, text_lists=20)
 _SERVER = Extras(lists=20, continues=True, echoes=True)
 PRESETS: dict[str, Preset] = {
     "openai": Preset(
-        "openai", "OpenAI", "https://api.openai.com/v1", "OPENAI_API_KEY", renamed_limit=True, extras=_OPENAI
+        "openai",
+        "OpenAI",
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        renamed_limit=True,
+        extras=_OPENAI,
+        batch=True,
     ),
     "anthropic": Preset("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
     "google": Preset("google", "Google", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),

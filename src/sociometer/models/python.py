@@ -2,8 +2,10 @@
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from sociometer.core.conversation import Identity, Reply, Request
@@ -60,16 +62,20 @@ def name_of(function: Function) -> str:
 
 
 def load_function(name: str) -> Function:
-    """The function that `package.module:function` names."""
+    """The function that `package.module:function` names; the working folder is searched after installed packages."""
     module, colon, path = name.partition(":")
     if not colon or not path:
         raise UsageError(f"'python/{name}' is not a function; write python/package.module:function.")
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
     try:
         found: Any = import_module(module)
         for part in path.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
-        raise UsageError(f"cannot find the function 'python/{name}': {error}.") from None
+        raise UsageError(
+            f"cannot find the function 'python/{name}' in the working folder or among the installed packages: {error}."
+        ) from None
     if not callable(found):
         raise UsageError(f"'python/{name}' is a {type(found).__name__}, not a function.")
     function: Function = found

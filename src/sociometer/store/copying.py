@@ -13,6 +13,7 @@ from sociometer.core.errors import UsageError
 from sociometer.store.batch import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 from sociometer.store.database import Connection, Database, Table, database_at, pages, patiently
 from sociometer.store.place import StorePlace
+from sociometer.store.provider_batches import PROVIDER_BATCH
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
 
@@ -27,7 +28,7 @@ _EPISODE = Table(
     EPISODE.key,
     EPISODE.on_conflict.partition(" WHERE ")[0] + " WHERE excluded.outcome IS NOT NULL AND episode.outcome IS NULL",
 )
-_KEPT = tuple(Table(one.name, one.columns, one.key) for one in (SCORE, SUMMARY, ALLOWANCE))
+_KEPT = tuple(Table(one.name, one.columns, one.key) for one in (SCORE, SUMMARY, ALLOWANCE, PROVIDER_BATCH))
 """Tables whose rows in the target stay as they are."""
 _ROWS_AT_ONCE = 1_000
 

@@ -89,13 +89,17 @@ class Journal:
         """Queue that a run has no requests in flight any more."""
         self._writer.execute("DELETE FROM allowance WHERE run = ?", (run,))
 
-    def charge_allowance(self, run: str) -> None:
-        """Charge the worst case of the requests that a killed run had in flight, as attempts without a reply."""
+    def charge_allowance(self, run: str, held: tuple[int, int, float] = (0, 0, 0.0)) -> None:
+        """Charge the worst case of the requests that a killed run had in flight, as attempts without a reply.
+
+        `held` is the worst case of those that still wait at a provider: they are not lost.
+        """
         with self._database.errors():
             row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
         if row is None:
             return
-        requests, tokens, cost = self.spent(run).against_caps
+        spent = self.spent(run).against_caps
+        requests, tokens, cost = (one + other for one, other in zip(spent, held, strict=True))
         lost, now = max(0, row[0] - requests), time.time()
         charges = [(run, 0, 0, None, 0, 0.0, now)] * lost
         if lost:

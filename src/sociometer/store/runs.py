@@ -18,7 +18,18 @@ from sociometer.store.texts import TextShelf, seal, unseal
 from sociometer.store.writer import Writer
 
 _encode = msgspec.json.Encoder().encode
-TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "lease", "endpoint", "worker")
+TABLES_OF_A_RUN = (
+    "attempt",
+    "allowance",
+    "summary",
+    "score",
+    "episode",
+    "item",
+    "lease",
+    "endpoint",
+    "worker",
+    "provider_batch",
+)
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _COLUMNS = "id, instrument, subject, status, manifest, created, finished, name, totals"

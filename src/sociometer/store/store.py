@@ -12,6 +12,7 @@ from sociometer.store.erasing import erase_run
 from sociometer.store.journal import Journal
 from sociometer.store.lock import RunLock, is_played
 from sociometer.store.place import StorePlace, parse_place
+from sociometer.store.provider_batches import ProviderBatches
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.texts import TextShelf
@@ -49,6 +50,11 @@ class Store:
     def episodes(self) -> Episodes:
         """The episodes of all runs."""
         return self._open().episodes
+
+    @property
+    def batches(self) -> ProviderBatches:
+        """The batches that wait at a provider."""
+        return self._open().batches
 
     @property
     def reader(self) -> Connection:
@@ -131,6 +137,7 @@ class _Opened:
             raise
         self.workers = Workers(database, self.reader) if database.shared else None
         self.journal = Journal(database, self.writer, self.reader, self._texts)
+        self.batches = ProviderBatches(self.writer, self.reader, database.errors)
         self.runs = Runs(database, self.writer, self.reader, self._texts, self.is_played)
         self.episodes = Episodes(database, self.writer, self.reader, self._texts, self.journal)
 

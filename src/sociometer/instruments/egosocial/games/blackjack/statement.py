@@ -43,7 +43,7 @@ class _Loose(msgspec.Struct, frozen=True):
 
 _LABEL = re.compile(
     r"[\"'*_#\s{,-]*+\b(self[-_ ]?beliefs?|external[-_ ]?beliefs?|(?:my |final )?(?:action|move|decision))\b"
-    r"[\"'*_]*+\s*+[:=-]++\s*+[\"'*_]*+",
+    r"[\"'*_]*+\s*+(?:[:=-]++|is\b:?+)\s*+[\"'*_]*+",
     re.IGNORECASE,
 )
 _WORDS = ("hit", "stand", "stay", "draw", "double", "split", "surrender", "fold", "call", "raise", "check")
@@ -73,7 +73,7 @@ def _labelled(text: str) -> dict[str, str]:
         end = marks[index + 1].start() if index + 1 < len(marks) else len(text)
         label = mark[1].lower()
         key = "self" if label.startswith("self") else "external" if label.startswith("external") else "action"
-        parts[key] = text[mark.end() : end].strip(" \n\t\"'*_,}{")
+        parts[key] = text[mark.end() : end].strip(" \n\t\"'*_,.}{")
     return parts
 
 
