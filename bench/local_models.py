@@ -41,7 +41,7 @@ def requests_of(config: RunConfig, model: str, count: int) -> list[tuple[Message
         plan = Engine(store, load).plan(given, sends=False)
         task = plan.tasks[0]
         items = islice(ItemList(task.name, partial(plan.items, task)), count)
-        asked = asyncio.run(rehearse(plan, task, list(items)))
+        asked = [exchange for one in asyncio.run(rehearse(plan, task, list(items))) for exchange in one]
     return [exchange.messages for exchange in asked][:count]
 
 

@@ -211,7 +211,7 @@ def test_instruments_tasks_and_choices_are_offered(offered):
     assert offered("sociometer run seceu --language ") == ["en", "zh"]
     assert offered("sociometer run sage --language ") == ["en", "zh", "all"]
     assert offered("sociometer train egosocial ") == ["holdem"]
-    assert offered("sociometer probe ") == ["sesi"]
+    assert offered("sociometer probe ") == ["egosocial", "sesi"]
     assert offered("sociometer import ") == ["sage", "inspect", "lm-eval", "csv"]
     assert "--benchmark" in offered("sociometer import csv --b")
     assert "--style" in offered("sociometer train --st")

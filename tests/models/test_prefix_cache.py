@@ -27,7 +27,7 @@ def requests_of(instrument, task, store, **options):
     with Store(store) as opened:
         plan = Engine(opened, load).plan(RunConfig(instrument=instrument, subject=MODEL, tasks=(task,), **options))
         items = list(ItemList(task, partial(plan.items, plan.tasks[0])))[:1]
-        return [exchange.messages for exchange in asyncio.run(rehearse(plan, plan.tasks[0], items))]
+        return [exchange.messages for one in asyncio.run(rehearse(plan, plan.tasks[0], items)) for exchange in one]
 
 
 def said(context, messages):

@@ -14,7 +14,7 @@ from sociometer.core.task import Forecast, RunView, Score
 from sociometer.elicit import forecasts
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.pairs import CONTROLS
+from sociometer.instruments.egosocial.stories.pairs import CONTROLS, SEEN
 
 Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
@@ -67,7 +67,8 @@ def _chances(run: Run) -> dict[str, float]:
     """What guessing earns in each tier that was played."""
     found: dict[str, list[float]] = {}
     for item, _, _ in run.scored():
-        found.setdefault(item.facets["tier"], []).append(1 / len(item.tellings[0].options))
+        # Runs of earlier versions have no tiers.
+        found.setdefault(item.facets.get("tier", SEEN), []).append(1 / len(item.tellings[0].options))
     return {tier: sum(values) / len(values) for tier, values in found.items()}
 
 
