@@ -23,11 +23,12 @@ MODEL = "local/smollm2-135m"
 
 
 def requests_of(instrument, task, store, **options):
-    """What the roles are asked in the first item of a task, in order, when random replies are given."""
+    """What the roles are asked in the longest of a few items of a task, in order, when random replies are given."""
     with Store(store) as opened:
         plan = Engine(opened, load).plan(RunConfig(instrument=instrument, subject=MODEL, tasks=(task,), **options))
-        items = list(ItemList(task, partial(plan.items, plan.tasks[0])))[:1]
-        return [exchange.messages for one in asyncio.run(rehearse(plan, plan.tasks[0], items)) for exchange in one]
+        items = list(ItemList(task, partial(plan.items, plan.tasks[0])))[:5]
+        longest = max(asyncio.run(rehearse(plan, plan.tasks[0], items)), key=len)
+        return [exchange.messages for exchange in longest]
 
 
 def said(context, messages):
