@@ -47,6 +47,8 @@ _NEAR = str.maketrans("这来", "那去")
 """Near and far, which a change of person may turn round."""
 _READER = {"en": re.compile(r"\bdo you (?:think|believe|guess)\b(?! *\?)"), "zh": re.compile("你(?:觉得|认为|猜)")}
 """The reader, to whom a question may be put: "How do you think Li feels?" becomes "How do you feel?"."""
+_OF_ONESELF = re.compile("你(?:觉得|认为|猜)自己")
+"""The reader is now the person: 你觉得小明…怎么样 becomes 你觉得自己…怎么样."""
 _MANY = re.compile(
     r"\b(?:the )?(?:two|three|four|both|all) of (?=(?:you|us|them)\b)"
     r"|(?<=\byou )(?:two|three|four|both|all)\b|(?<=\bthey )(?:two|both|all)\b|(?<=\bwe )(?:two|both|all)\b"
@@ -134,11 +136,20 @@ def _readings(text: str, item: Order) -> Iterator[Row]:
         texts += [_GROUP.sub(" they ", one) for one in texts]
         texts += [_MANY.sub("", one) for one in texts]
         texts += [_OF_EGO.sub(rf"{_EGO} \1", one) for one in texts]
+        if pair := _pair(item):
+            texts += [pair.sub(rf"{_EGO} and \1", one) for one in texts]
     else:
+        texts += [_OF_ONESELF.sub("你", one) for one in texts]
         texts += [_LIGHT.sub("", one).translate(_NEAR) for one in texts]
     texts += [_READER[item.language].sub("", one, count=1) for one in texts]
     for one in dict.fromkeys(texts):
         yield _row(one, item.language)
+
+
+def _pair(item: Order) -> re.Pattern[str] | None:
+    """What finds "Li and" before the person: "Li and Wang go" may become "You and Li go"."""
+    others = "|".join(re.escape(name.lower()) for name in sorted(item.others, key=len, reverse=True))
+    return re.compile(rf"\b({others}) +and +{_EGO}") if others else None
 
 
 def _title(item: Order) -> str:
@@ -157,6 +168,8 @@ def _plain(text: str, item: Order) -> str:
     if item.language == "en" and item.ego[:1].islower():
         ego = re.compile(rf"\b(?:the )?{re.escape(item.ego.removeprefix('the '))}\b", re.IGNORECASE)
     plain = ego.sub(f" {_EGO} ", plain)
+    if item.language == "en" and item.ego.startswith("Xiao "):
+        plain = naming(f"Little {item.ego.removeprefix('Xiao ')}", "en").sub(f" {_EGO} ", plain)
     if alias := _given_name(item):
         plain = naming(alias, item.language).sub(f" {_EGO} ", plain)
     plain = plain.lower()
