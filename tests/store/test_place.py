@@ -30,8 +30,12 @@ def test_an_address_is_shown_without_its_password(url, shown):
 
 
 @pytest.mark.parametrize(
-    "url", ["mysql://h/db", "postgresql://host", "postgresql://h:x/db", f"postgresql://u:{SECRET}@[/x"]
-)
+    "url",
+    [
+        "mysql://h/db", "postgresql://host", "postgresql://h:x/db", f"postgresql://u:{SECRET}@[/x",
+        f"mysql://u:{SECRET}@h/db", f"postgresql://u:a/{SECRET}#@host",
+    ],
+)  # fmt: skip
 def test_an_address_that_is_not_a_stores_is_refused_without_its_password(url):
     with pytest.raises(UsageError, match="postgresql://USER@HOST/DATABASE") as told:
         parse_place(url)
@@ -86,3 +90,18 @@ def test_a_study_needs_a_file(capsys):
 def test_two_addresses_are_equal_if_they_are_the_same():
     assert StoreUrl("postgresql://a@h/x") == StoreUrl("postgresql://a@h/x")
     assert len({StoreUrl("postgresql://a@h/x"), StoreUrl("postgresql://a@h/x"), StoreUrl("postgresql://a@h/y")}) == 2
+
+
+@pytest.mark.parametrize("mark", ["/", "#", "?"])
+def test_a_password_with_a_character_that_ends_the_host_is_not_shown(mark):
+    shown = without_passwords(f"POSTGRESQL://ann:{SECRET}{mark}{SECRET}@db/lab")
+    assert SECRET not in shown and "ann" not in shown
+
+
+def test_what_the_driver_says_about_a_password_is_not_repeated():
+    with (
+        pytest.raises(UsageError, match="percent-encoded") as told,
+        Store(f"postgresql://u:{SECRET}%zz@db/lab") as store,
+    ):
+        store.runs.all()
+    assert SECRET not in str(told.value)

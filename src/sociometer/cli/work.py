@@ -59,7 +59,7 @@ def _obey(engine: Any) -> int:
     told = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
     threading.Thread(target=_end_with_the_other, name="other-end", daemon=True).start()
     engine.lease_seconds = told.lease_seconds
-    played = run_loop(engine.play(engine.prepare_again(told.run, told.config)))
+    played = run_loop(engine.play(engine.prepare_again(told.run, told.config, key_variables=told.key_variables)))
     sys.stdout.buffer.write(msgspec.json.encode(played.ending) + b"\n")
     return exit_code([played])
 

@@ -24,6 +24,9 @@ _FIRST_POLL_SECONDS = 1.0
 _LONGEST_POLL_SECONDS = 60.0
 _SETTLING_SECONDS = 60.0
 """How long after a lost `create` a provider may still show the batch for the first time."""
+_LONGEST_UPLOAD_SECONDS = 3_600.0
+_KEPT_SECONDS = 30 * 86_400.0
+"""A batch that the provider no longer knows after this time was deleted; before, the key must be another project's."""
 
 
 class _Asked(Struct, frozen=True):
@@ -227,10 +230,13 @@ class Lane:
     async def _search(self, batch: ProviderBatch) -> str:
         """The id of a batch whose creation was not confirmed; empty if the provider does not have it."""
         names = frozenset(one.key.hex() for one in batch.requests)
+        # Uploading takes its time: only a batch of long ago is certain to be listed by now.
+        recent = time.time() - batch.created < _LONGEST_UPLOAD_SECONDS
+        ends = time.time() + (_SETTLING_SECONDS if recent else 0.0)
         while True:
             taken = frozenset(self._known.values())
             number = await self._patiently(partial(self._endpoint.find, batch.label, names, batch.created, taken))
-            left = batch.created + _SETTLING_SECONDS - time.time()
+            left = ends - time.time()
             if number or left <= 0:
                 return number or ""
             await asyncio.sleep(min(left, 5.0))
@@ -246,7 +252,14 @@ class Lane:
                 results[bytes.fromhex(name)] = result
 
         wait = _FIRST_POLL_SECONDS
-        while not await self._patiently(lambda: self._endpoint.ended(number), gone=True):
+        while not (ended := await self._patiently(lambda: self._endpoint.ended(number))):
+            if ended is None and time.time() - batch.created < _KEPT_SECONDS:
+                raise Stopped(
+                    f"the provider does not know batch {number} with this key; use the key of the project that created"
+                    " it. Its requests may have been paid for, so they are not sent again."
+                )
+            if ended is None:
+                break
             await asyncio.sleep(wait)
             wait = min(_LONGEST_POLL_SECONDS, wait * 1.5)
         failure = await self._patiently(lambda: self._endpoint.results(number, take))
@@ -262,15 +275,15 @@ class Lane:
                 else:
                     self._answers[one.key] = result
 
-    async def _patiently(self, call: Callable[[], Awaitable[Value]], gone: Value | None = None) -> Value | None:
-        """What the provider says, however long it takes to answer; `gone` if it does not know the batch."""
+    async def _patiently(self, call: Callable[[], Awaitable[Value]]) -> Value | None:
+        """What the provider says, however long it takes to answer; None if it does not know the batch."""
         wait = _FIRST_POLL_SECONDS
         while True:
             try:
                 return await call()
             except MachineryError as error:
                 if error.kind == "not found":
-                    return gone
+                    return None
                 if not error.retryable:
                     raise Stopped(f"a batch cannot be collected: {error}") from None
                 await asyncio.sleep(max(wait, error.retry_after_seconds or 0.0))

@@ -48,6 +48,8 @@ class PreparedRun(Struct, frozen=True):
     items: dict[str, ItemList]
     record: RunRecord
     new: bool = False
+    key_variables: Mapping[str, str] | None = None
+    """Of a resumed run: the variables of keys that the user named again, by role."""
 
     @property
     def total(self) -> int:
@@ -89,11 +91,15 @@ class Engine:
         *,
         players: Mapping[str, Player] | None = None,
         sends: bool = True,
+        key_variables: Mapping[str, str] | None = None,
     ) -> Plan:
-        """The plan of a run; without `sends` no key is needed."""
+        """The plan of a run; without `sends` no key is needed; `key_variables` are those of `prepare_resume`."""
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
-        plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
+        plan = make_plan(
+            config, instrument, items=items, recorded=recorded, players=players, sends=sends,
+            key_variables=key_variables,
+        )  # fmt: skip
         batch_endpoints(plan)
         return plan
 
@@ -163,13 +169,21 @@ class Engine:
             insecure_http=insecure_http,
             batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
-        plan = make_plan(config, instrument, key_variables=key_variables or {})
+        named = key_variables or {}
+        plan = make_plan(config, instrument, key_variables=named)
         _refuse_changes(record, plan)
-        return PreparedRun(plan, plan.item_lists(), record)
+        return PreparedRun(plan, plan.item_lists(), record, key_variables=named)
 
-    def prepare_again(self, run: str, config: RunConfig, players: Mapping[str, Player] | None = None) -> PreparedRun:
-        """Prepare a run that another process has just prepared with this configuration."""
-        plan, record = self.plan(config, players=players), self.store.runs.get(run)
+    def prepare_again(
+        self,
+        run: str,
+        config: RunConfig,
+        players: Mapping[str, Player] | None = None,
+        key_variables: Mapping[str, str] | None = None,
+    ) -> PreparedRun:
+        """Prepare a run that another process has just prepared with this configuration; `key_variables` are its own."""
+        plan = self.plan(config, players=players, key_variables=key_variables)
+        record = self.store.runs.get(run)
         _refuse_changes(record, plan)
         return PreparedRun(plan, plan.item_lists(), record)
 
@@ -177,7 +191,7 @@ class Engine:
         """Play a run to its end and summarise it: alone, or with other workers if the store is shared."""
         try:
             if self.store.workers is not None:
-                if prepared.plan.config.batch:
+                if prepared.plan.config.batch or self.store.batches.of_run(prepared.record.id):
                     raise UsageError("--batch needs a store in a file, since one process collects; give --store FILE.")
                 ended = await Together(self, prepared, self.store.workers).play()
                 return PlayedRun(self.stored(prepared.record.id), *ended)

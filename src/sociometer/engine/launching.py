@@ -40,6 +40,8 @@ class Order(Struct, frozen=True):
     run: str
     config: RunConfig
     lease_seconds: float
+    key_variables: dict[str, str] | None = None
+    """Of a resumed run: the variables that the user named again, by role; others get no key from the store's word."""
 
 
 class Report(Struct, frozen=True):
@@ -99,7 +101,8 @@ def play_with_crew(engine: "Engine", prepared: "PreparedRun", crew: Crew) -> tup
     progress = prepared.progress(budget)
     ending = Ending(RunStatus.STOPPED, "ended by an internal error")
     try:
-        crew.start(Order(run, effective, engine.lease_seconds))
+        named = None if prepared.key_variables is None else dict(prepared.key_variables)
+        crew.start(Order(run, effective, engine.lease_seconds, named))
         progress.done = progress.done_before = engine.store.episodes.counts(run)[0]
         if engine.listener:
             engine.listener.started(run, progress)

@@ -163,7 +163,7 @@ def _work(url: str, order: bytes, actors: dict[str, list[Any]], load: Callable[.
         engine = Engine(store, load)
         engine.lease_seconds = told.lease_seconds
         players: dict[str, Player] = {spec: RayPlayer(theirs) for spec, theirs in actors.items()}
-        played = run_loop(engine.play(engine.prepare_again(told.run, told.config, players)))
+        played = run_loop(engine.play(engine.prepare_again(told.run, told.config, players, told.key_variables)))
     return msgspec.json.encode(played.ending)
 
 

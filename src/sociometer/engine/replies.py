@@ -82,6 +82,7 @@ class JournalReplies:
         self._known: dict[Identity, bool] = {}
         self._reached: set[str] = set()
         self.stopping: Stopped | None = None
+        self._interrupted = False
         self._stop = asyncio.Event()
 
     async def obtain(
@@ -104,16 +105,17 @@ class JournalReplies:
         """Send nothing more; replies to requests in flight are still stored."""
         if self.stopping is None:
             self.stopping = reason
+        self._interrupted |= reason.cause is StopCause.INTERRUPTED
         self._stop.set()
         if self._batches is not None:
-            self._batches.stop(self.stopping)
+            self._batches.stop(reason)
         for throttle in self.throttles.values():
             throttle.open()
 
     async def close(self) -> None:
         """End all waiting for batches."""
         if self._batches is not None:
-            await self._batches.close(self.stopping is not None and self.stopping.cause is StopCause.INTERRUPTED)
+            await self._batches.close(self._interrupted)
 
     def _ceiling(self, binding: RoleBinding, config: RunConfig) -> int:
         if self._batches is not None and self._batches.serves(binding):

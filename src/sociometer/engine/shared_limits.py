@@ -62,7 +62,7 @@ class SharedBudget(Budget):
         """Return what is reserved and not needed: everything, or only if no request is in flight."""
         if self.caps != Caps() and self._free != _NOTHING and (everything or not self._in_flight):
             async with self._asking:
-                await self._change(_plus(_NOTHING, self._free, -1), within_caps=False)
+                await self._return_free()
 
     def _covers(self, need: Amount) -> bool:
         return all(free >= part for free, part in zip(self._free, need, strict=True))
@@ -77,18 +77,27 @@ class SharedBudget(Budget):
                 if await self._change((int(more[0]), int(more[1]), float(more[2]))):
                     return True
             # What is free of one kind may be what another worker lacks.
-            await self._change(_plus(_NOTHING, self._free, -1), within_caps=False)
+            await self._return_free()
             return await self._change(need)
 
-    async def _change(self, more: Amount, *, within_caps: bool = True) -> bool:
-        reserved = sum(self._in_flight.values()) + self._free[0] + more[0]
-        try:
-            done = await asyncio.to_thread(self._worker.reserve, more, max(0, reserved), within_caps=within_caps)
-        except LostLeases as lost:
-            raise Lost(str(lost)) from None
+    async def _change(self, more: Amount) -> bool:
+        """Reserve more, if the caps allow it."""
+        done = await self._tell(more, self._free[0] + more[0])
         if done:
             self._free = _plus(self._free, more)
         return done
+
+    async def _return_free(self) -> None:
+        """Give back all that is free; it is taken out first, so that no request can use it meanwhile."""
+        free, self._free = self._free, _NOTHING
+        await self._tell(_plus(_NOTHING, free, -1), 0, within_caps=False)
+
+    async def _tell(self, more: Amount, free: int, *, within_caps: bool = True) -> bool:
+        reserved = max(0, sum(self._in_flight.values()) + free)
+        try:
+            return await asyncio.to_thread(self._worker.reserve, more, reserved, within_caps=within_caps)
+        except LostLeases as lost:
+            raise Lost(str(lost)) from None
 
     async def _wait_or_stop(
         self, need: Amount, reservation: Reservation, request: Request, price: Price | None

@@ -12,10 +12,12 @@ from msgspec import Struct
 from sociometer.core.errors import UsageError
 from sociometer.store.batch import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 from sociometer.store.database import Connection, Database, Table, database_at, pages, patiently
+from sociometer.store.lock import is_played
 from sociometer.store.place import StorePlace
 from sociometer.store.provider_batches import PROVIDER_BATCH
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
+from sociometer.store.workers import Workers
 
 _RUN = Table(
     "run",
@@ -172,7 +174,14 @@ class _Copy:
         run, status, finished, totals = row[0], row[4], row[7], row[9]
 
         def end() -> None:
-            if run not in self._known:
+            interrupted = (
+                "SELECT 1 FROM run WHERE id = ? AND status = 'playing' AND totals IS NULL AND finished IS NULL"
+            )
+            if run not in self._known or (
+                status != RunStatus.PLAYING
+                and self._writer.execute(interrupted, (run,)).fetchone()
+                and not self._played(run)
+            ):
                 self._writer.execute(
                     "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?", (status, finished, totals, run)
                 )
@@ -185,6 +194,13 @@ class _Copy:
                     )
 
         self._write(end)
+
+    def _played(self, run: str) -> bool:
+        """Whether a process plays the run in the target now."""
+        if self._target.shared:
+            return Workers(self._target, self._writer).is_played(run)
+        assert isinstance(self._target.place, Path)
+        return is_played(self._target.place, run)
 
     def _write(self, work: Callable[[], Any]) -> Any:
         def once() -> Any:

@@ -8,7 +8,7 @@ from sociometer.core.errors import UsageError
 
 _SCHEMES = ("postgresql", "postgres")
 _SECRET = ("password", "sslpassword")
-_URL = re.compile(rf"(?:{'|'.join(_SCHEMES)})://\S+")
+_URL = re.compile(rf"(?:{'|'.join(_SCHEMES)})://\S+", re.IGNORECASE)
 
 
 class StoreUrl:
@@ -21,8 +21,10 @@ class StoreUrl:
         except ValueError:
             parts = urlsplit("")
         if parts.scheme not in _SCHEMES or not parts.path.strip("/"):
+            # The address may have a password anywhere, so that only its scheme is shown.
             raise UsageError(
-                f"'{without_passwords(url)}' is not the address of a store; give postgresql://USER@HOST/DATABASE."
+                f"'{url.partition('://')[0]}://…' is not the address of a store; give postgresql://USER@HOST/DATABASE,"
+                " with special characters of the password percent-encoded."
             )
         self.url = url
         self._database = unquote(parts.path.strip("/"))
@@ -82,6 +84,8 @@ def _without_password(url: str) -> str:
     try:
         parts = urlsplit(url)
         user, _, host = parts.netloc.rpartition("@")
+        if "@" in url and not user:
+            raise ValueError("a password with a character that ends the host")
         name = user.partition(":")[0]
         query = [(key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if key not in _SECRET]
     except ValueError:

@@ -39,7 +39,9 @@ _TYPES = (
 """SQLite's words and PostgreSQL's. Texts are ordered by their bytes, as in SQLite. No table refers to another: each row
 would lock the row of its run, which all workers share."""
 _ARRAYS = {
-    **dict.fromkeys(("hash", "body", "key", "messages", "reply", "outcome", "events", "manifest", "totals"), "bytea"),
+    **dict.fromkeys(
+        ("hash", "body", "key", "messages", "reply", "outcome", "events", "manifest", "totals", "held"), "bytea"
+    ),
     **dict.fromkeys(("model", "position", "repeat", "input_tokens", "output_tokens", "charged_tokens"), "bigint"),
     **dict.fromkeys(("requests", "tokens", "taken"), "bigint"),
     **dict.fromkeys(("cost", "charged_cost", "created", "finished"), "double precision"),
@@ -197,9 +199,12 @@ class PostgresConnection:
             known = {name: value for name, value in conninfo_to_dict(self._place.url).items() if value is not None}
             where = make_conninfo("", **{**_DEFAULTS, **known})
             return psycopg.connect(where, autocommit=True, prepare_threshold=None)
-        except psycopg.ProgrammingError as error:
-            said = _first_line(error)
-            raise UsageError(f"'{self._place}' is not an address that PostgreSQL accepts: {said}") from None
+        except psycopg.ProgrammingError:
+            # What the driver says may repeat the password.
+            raise UsageError(
+                f"'{self._place}' is not an address that PostgreSQL accepts; special characters of the password must be"
+                " percent-encoded."
+            ) from None
         except psycopg.Error as error:
             raise self._explained(error, "cannot be opened: ") from None
 

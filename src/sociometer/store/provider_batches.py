@@ -33,7 +33,7 @@ class ProviderBatch(Struct, frozen=True):
     created: float = 0.0
 
 
-PROVIDER_BATCH = Table("provider_batch", ("label", "run", "model", "id", "requests", "created"), 1)
+PROVIDER_BATCH = Table("provider_batch", ("label", "run", "served", "id", "held", "created"), 1)
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[HeldRequest, ...]).decode
 
@@ -52,7 +52,7 @@ class ProviderBatches:
         row = (batch.label, batch.run, batch.model, batch.id, _encode(batch.requests), batch.created or time.time())
         return self._writer.committed(
             lambda store: store.execute(
-                "INSERT INTO provider_batch (label, run, model, id, requests, created) VALUES (?, ?, ?, ?, ?, ?)", row
+                "INSERT INTO provider_batch (label, run, served, id, held, created) VALUES (?, ?, ?, ?, ?, ?)", row
             )
         )
 
@@ -70,7 +70,7 @@ class ProviderBatches:
         """The batches of a run, the oldest first."""
         with self._errors():
             rows = self._reader.execute(
-                "SELECT label, run, model, requests, id, created FROM provider_batch WHERE run = ? ORDER BY created",
+                "SELECT label, run, served, held, id, created FROM provider_batch WHERE run = ? ORDER BY created",
                 (run,),
             ).fetchall()
         return [ProviderBatch(label, of, model, _decode(held), id_, at) for label, of, model, held, id_, at in rows]

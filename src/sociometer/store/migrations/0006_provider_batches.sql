@@ -2,9 +2,9 @@
 CREATE TABLE provider_batch (
   label TEXT PRIMARY KEY,
   run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-  model TEXT NOT NULL,
+  served TEXT NOT NULL,
   id TEXT NOT NULL,
-  requests BLOB NOT NULL,
+  held BLOB NOT NULL,
   created REAL NOT NULL
 );
 CREATE INDEX provider_batch_of_run ON provider_batch (run);
