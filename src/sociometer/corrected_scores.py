@@ -59,6 +59,18 @@ def settled_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, str]:
     return {unit: f"{statistics.median(map(float, answers)):g}" for unit, answers in said.items()}
 
 
+def _mean_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, float]:
+    """The mean of what the raters say of each unit (yes is 1, no is 0).
+
+    Units on which they disagree count too: without them, the labelled units would be the easy ones.
+    """
+    said: dict[str, list[float]] = {}
+    for label in labels:
+        if asked.column in label.answers:
+            said.setdefault(label.unit, []).append(_number(label.answers[asked.column]))
+    return {unit: statistics.fmean(numbers) for unit, numbers in said.items()}
+
+
 def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
     """Whether the labels of one unit must be settled by another rater."""
     known = [label for label in labels if label.answers]
@@ -78,8 +90,8 @@ def judge_and_people(
     measured = queue.measured
     assert measured is not None
     card = measure_of(run, measured.task, measured.measure)
-    answers = settled_answers(queue.asked[0], labels)
-    people = {unit.key["episode"]: _number(answers[name]) for name, unit in units.items() if name in answers}
+    answers = _mean_answers(queue.asked[0], labels)
+    people = {unit.key["episode"]: answers[name] for name, unit in units.items() if name in answers}
     episodes = judged_episodes(run, queue, people)
     apart = [Disagreement(one.id, one.judge, one.label) for one in episodes if one.label is not None]
     apart.sort(key=lambda one: -abs(one.judge - one.people))

@@ -114,7 +114,9 @@ def test_without_any_listed_letter_the_answer_is_unreadable() -> None:
     assert (vote.picked, vote.rule) == (None, "no letter listed")
     answer = ChoiceAnswer((vote,), vote.picked)
     assert score_choice(answer, 0).unreadable == 1
-    assert score_choice(answer, 0).forecasts == ()
+    (forecast,) = score_choice(answer, 0).forecasts
+    assert (forecast.right, forecast.letter_mass) == (False, 0.0), "it stays in every denominator"
+    assert forecast.brier == pytest.approx((2 / 3) ** 2 + 2 / 9)
 
 
 def test_several_orders_are_one_vote_because_all_places_are_averaged_already() -> None:

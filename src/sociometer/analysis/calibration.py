@@ -101,5 +101,7 @@ def expected_calibration_error(confidence: Floats, right: Floats, clusters: Labe
     if count < MINIMUM_CLUSTERS:
         return value, too_few(count)
     draws = np.abs(bootstrap_means(*cluster_sums(gaps, codes, count))).sum(axis=1)
+    # A sum of absolute values: every resampling raises it. Only the spread of the draws is used, around the value.
+    draws += value - draws.mean()
     low, high = expanded_percentiles(draws, count)
     return value, Interval(max(0.0, low), min(1.0, high), method=CLUSTER_BOOTSTRAP, clusters=count)

@@ -85,7 +85,8 @@ def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected
     shares = _sums(codes, error, groups)
     of_labels = _sums(codes[known], fit.weights * fit.residuals, groups)
     freedom = _freedom(shares, of_labels, np.unique(codes[known]).size - count - 1.0)
-    binary = bool(np.isin(labels[known], (0.0, 1.0)).all())
+    between_both = bool(((labels[known] >= 0) & (labels[known] <= 1)).all() and np.isin(scores, (0.0, 1.0)).all())
+    binary = between_both or bool(np.isin(labels[known], (0.0, 1.0)).all())
     extra = max(0.0, _least_variance(int(known.sum()), scores.size) - float((of_labels**2).sum())) if binary else 0.0
     between = (0.0, 1.0) if binary else (-math.inf, math.inf)
     apart = _sums(codes, difference, groups)

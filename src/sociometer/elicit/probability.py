@@ -22,7 +22,7 @@ class Chances(Struct, frozen=True, omit_defaults=True):
     """The probability of each option, in the item's own order, as the mean over the orders it was shown in."""
 
     letters: tuple[float, ...]
-    """From the probability of each option's letter; they add up to 1. Empty where no letter had one."""
+    """From the probability of each option's letter; they add up to 1 (equal where no letter had one)."""
     texts: tuple[float, ...] = ()
     """From the mean log-probability of the tokens of each option's text; empty where only letters were scored."""
     places: tuple[float, ...] = ()
@@ -30,6 +30,7 @@ class Chances(Struct, frozen=True, omit_defaults=True):
     letter_mass: float = 0.0
     """The mean probability that all letters have together: near 1 for a model that follows the format."""
     orders: int = 0
+    """The number of orders in which a letter had a probability."""
 
 
 async def ask_chances(
@@ -42,7 +43,7 @@ async def ask_chances(
     role: str = "subject",
 ) -> Chances:
     """Score every option in each rotation of the order: each option is at each place once."""
-    letters, texts, places, masses = list[Shares](), list[Shares](), list[Shares](), list[float]()
+    letters, texts, places, masses, listed = list[Shares](), list[Shares](), list[Shares](), list[float](), 0
     for turned in _rotations(order):
         choice = Choice(arrange(options, turned), key=None if key is None else turned.index(key))
         said = messages(choice)
@@ -50,15 +51,17 @@ async def ask_chances(
         wanted = [*choice.labels, *(choice.options if session.scores_texts(role) else ())]
         found = await session.score(role, said, [gap + text for text in wanted], choice)
         named, written = found[: len(options)], found[len(options) :]
-        if any(one.listed for one in named):
-            shown = shares([one.logprob if one.listed else -math.inf for one in named])
-            letters.append(undo(shown, turned))
-            places.append(shown)
-            masses.append(sum(math.exp(one.logprob) for one in named if one.listed))
+        # An order in which the model lists no letter counts as well: it tells nothing about the options.
+        heard = any(one.listed for one in named)
+        known = [one.logprob if one.listed else -math.inf for one in named]
+        shown = shares(known if heard else [0.0] * len(named))
+        letters.append(undo(shown, turned))
+        places.append(shown)
+        masses.append(sum(math.exp(one.logprob) for one in named if one.listed))
+        listed += heard
         if written:
             texts.append(undo(shares([_by_token(one) for one in written]), turned))
-    mass = sum(masses) / len(masses) if masses else 0.0
-    return Chances(_mean(letters), _mean(texts), _mean(places), mass, len(letters))
+    return Chances(_mean(letters), _mean(texts), _mean(places), sum(masses) / len(masses), listed)
 
 
 def shares(logarithms: Sequence[float]) -> Shares:
@@ -82,7 +85,7 @@ def forecasts(chances: Chances | None, key: int, question: str = "") -> tuple[Fo
 
     `question` tells several questions of one item apart.
     """
-    if chances is None or not chances.letters:
+    if chances is None or not chances.letters:  # no letters: a run of an earlier version
         return ()
     made = Forecast(
         question=question,

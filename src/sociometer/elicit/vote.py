@@ -144,7 +144,7 @@ async def _likeliest(
     """Return the likeliest option over all rotations of the order, as a vote; nothing is generated."""
     chances = await ask_chances(session, messages, options, order, key=key, role=role)
     picked = most_likely(chances.letters)
-    rule = "probability" if picked is not None else "equal probabilities" if chances.letters else "no letter listed"
+    rule = "probability" if picked is not None else "equal probabilities" if chances.orders else "no letter listed"
     kind = ReplyKind.ANSWERED if picked is not None else ReplyKind.UNREADABLE
     session.note("read", **noted, rule=rule, letters=_rounded(chances.letters), texts=_rounded(chances.texts))
     return Vote(order, picked, rule, Asked(kind), chances=chances)

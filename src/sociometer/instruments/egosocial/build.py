@@ -115,9 +115,10 @@ def changed_answer(outcome: Picks) -> bool:
 
 
 def score_solved(item: Scene, outcome: Picks) -> Score:
-    """Whether the solver's answer is the same for both versions."""
+    """Whether the solver's answer is the same for both versions; an unreadable reply is not the same answer."""
     unread = sum(pick.picked is None for pick in outcome.picks)
-    return Score(values={"same_answer": float(not changed_answer(outcome))}, facets=item.facets, unreadable=unread)
+    same = not unread and not changed_answer(outcome)
+    return Score(values={"same_answer": float(same)}, facets=item.facets, unreadable=unread)
 
 
 def summarise_solved(run: RunView[Scene, Picks]) -> Summary:

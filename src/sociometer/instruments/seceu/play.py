@@ -4,6 +4,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Allocation
 from sociometer.core.conversation import Reply, Sampling, text, user
+from sociometer.core.errors import UsageError
 from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.task import Session
 from sociometer.elicit import (
@@ -68,6 +69,8 @@ _PROBLEMS = {
 
 async def ask_points(item: Scenario, session: Session) -> Allocated:
     """Ask for the ten points with the item's prompting method."""
+    if session.base and item.prompting != "direct":
+        raise UsageError("--base has one text for base models; leave out --prompting.")
     count = len(item.options)
     order = shuffled(count, session.rng) if session.settings.flag("shuffle") else tuple(range(count))
     options = arrange(item.options, order)
