@@ -42,6 +42,8 @@ def generated(source: Source) -> Iterator[Scene]:
         )
     except ValueError as error:
         raise UsageError(f"{error}.") from None
+    if settings.text("perspective") == "controls" and settings.text("account") == "lived":
+        raise UsageError("the controls differ in one thing only, so they need --account whole.")
     choices = Choices(
         settings.text("account"), settings.text("language"), controls=settings.text("perspective") == "controls"
     )

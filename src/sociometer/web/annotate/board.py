@@ -1,7 +1,7 @@
 """The owner's page of a queue: progress, agreement as labels arrive, what is open, and the judge beside people."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from aiohttp import web
 from msgspec import Struct
@@ -34,10 +34,21 @@ class Board(Struct, frozen=True):
     disagreements: Table
 
 
-def ratings_of(asked: Asked, units: dict[str, Unit], labels: list[Label], raters: list[str]) -> Ratings:
-    """The labels of one question by rater and unit, without gold items."""
+def ratings_of(
+    asked: Asked,
+    units: dict[str, Unit],
+    labels: list[Label],
+    raters: list[str],
+    settling: Collection[tuple[str, str]] = (),
+) -> Ratings:
+    """The labels of one question by rater and unit, without gold items.
+
+    `settling` are the raters and units of labels that settle a dispute: they exist only where others disagree.
+    """
     found: dict[str, dict[str, str]] = {rater: {} for rater in raters}
     for label in labels:
+        if (label.rater, label.unit) in settling:
+            continue
         if asked.column in label.answers and label.unit in units and not units[label.unit].gold:
             found.setdefault(label.rater, {})[label.unit] = label.answers[asked.column]
     return found
@@ -46,7 +57,8 @@ def ratings_of(asked: Asked, units: dict[str, Unit], labels: list[Label], raters
 def board_of(book: LabelBook, name: str) -> Board:
     """The state of a queue now."""
     queue, units, labels, raters = book.queue(name), book.units(name), book.labels(name), book.raters(name)
-    ratings = {asked.column: ratings_of(asked, units, labels, raters) for asked in queue.asked}
+    settling = {(rater, one.unit) for rater in raters for one in book.tasks(name, rater) if one.settles}
+    ratings = {asked.column: ratings_of(asked, units, labels, raters, settling) for asked in queue.asked}
     apart = _apart(queue, units, labels)
     real = {unit for unit, one in units.items() if not one.gold}
     return Board(

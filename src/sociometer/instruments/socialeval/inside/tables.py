@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sociometer.analysis.formatting import estimate, number, p_phrase, plain_number
+from sociometer.analysis.formatting import number, p_phrase, plain_number
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Representation
 
@@ -58,7 +58,7 @@ def _told_apart(view: InsideView) -> str:
     said = []
     for each in [*_main(view), *_main(view, across=True)]:
         best = each.best
-        told = f"{estimate(best.accuracy, 'share', best.interval)} {in_words(each.condition.title)}"
+        told = f"{number(best.accuracy, 'share')} {in_words(each.condition.title)}"
         words = number(each.layers[0].accuracy, "share", 0)
         said.append(f"{told} (layer {best.layer}, {p_phrase(best.p_accuracy)}; layer 0: {words})")
     if not said:
@@ -143,16 +143,16 @@ def _representations(views: Sequence[InsideView]) -> Table:
             rows.append(
                 (
                     short(view), each.condition.level, each.condition.title, each.items, each.trees, best.layer,
-                    best.accuracy, *_bounds(best.interval), best.accuracy_null, best.p_accuracy,
+                    best.accuracy, best.accuracy_null, best.p_accuracy,
                     each.layers[0].accuracy, *apart,
                 )
             )  # fmt: skip
     columns = (
-        "model", "told apart", "language", "utterances", "trees", "best layer", "balanced accuracy", "from", "to",
+        "model", "told apart", "language", "utterances", "trees", "best layer", "balanced accuracy",
         "shuffled", "p", "layer 0", "silhouette", "silhouette layer", "silhouette p",
     )  # fmt: skip
     units = {
-        "balanced accuracy": "share", "from": "share", "to": "share", "shuffled": "share", "p": "p", "layer 0": "share",
+        "balanced accuracy": "share", "shuffled": "share", "p": "p", "layer 0": "share",
         "silhouette": "number", "silhouette p": "p",
     }  # fmt: skip
     note = (
@@ -342,6 +342,10 @@ def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:
     trees = min((each.trees for view in views for each in view.representations), default=0)
     if 0 < trees < 10:
         said.append(f"Only {trees} trees: no interval is given, and a probe has little to learn from (ten are needed).")
+    said.append(
+        "The best layer is chosen by its accuracy, so it has no interval; p allows for the choice. 'Shuffled' is that"
+        " layer alone."
+    )
     said.append("A probe finds what is there, not what the model uses; only switching neurons off tests that.")
     if len(views) > 1:
         said.append(SCALE_CAVEAT)
