@@ -86,6 +86,12 @@ def _score_answers(trees: list[Tree], options: Settings) -> Result:
         results = [reading.result(tree, found[tree.id]) for tree in trees if tree.id in found]
         rows += [(Path(name).stem, r.tree, *_pooled([r])) for r in results]
         rows.append((Path(name).stem, "all", *_pooled(results)))
+        unanswered = len(sheet.questions) - len(reading.read_answers(Path(name)))
+        if unanswered > 0:
+            notes.append(
+                f"{Path(name).name}: {unanswered} questions have no answer; where a tree has other answers they count"
+                " as chance, and trees without any are left out."
+            )
         if changed:
             notes.append(f"{Path(name).name}: {changed} questions of the sheet are in no tree; they were left out.")
     table = _blind_table("blind", "Readers who saw goals and choices only", "tree", tuple(rows))

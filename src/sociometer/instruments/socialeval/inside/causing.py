@@ -38,10 +38,14 @@ class Plan(Struct, frozen=True):
 
 
 def right_scores(options: Floats) -> Floats:
-    """The share of the right option (first) in the options' probabilities, and whether it is the highest."""
+    """The share of the right option (first) in the options' probabilities, and whether it is the highest.
+
+    Of options that are equally high, one is drawn: the right one counts in part.
+    """
     shares = np.exp(options - options.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
-    return np.stack([shares[:, 0], (options[:, :1] >= options).all(axis=1)], axis=1)
+    highest = options == options.max(axis=1, keepdims=True)
+    return np.stack([shares[:, 0], highest[:, 0] / highest.sum(axis=1)], axis=1)
 
 
 def causation(
