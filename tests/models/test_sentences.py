@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import pickle
 import shutil
 from importlib.util import find_spec
 
@@ -128,3 +129,23 @@ def test_a_missing_package_names_the_extra(monkeypatch):
         resolve("embed/minilm")
     entry = next(entry for entry in describe() if entry.spec == "embed/minilm")
     assert entry.ready is False
+
+
+class Planted:
+    """What a pickle would execute when it is read."""
+
+    def __init__(self, path):
+        self._path = path
+
+    def __reduce__(self):
+        return open, (str(self._path), "w")
+
+
+def test_weights_in_a_pickle_are_refused_and_never_read(minilm, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(minilm, folder)
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Planted(tmp_path / "executed")))
+    with pytest.raises(MachineryError, match="no sentence model can be loaded"):
+        embedded(f"embed/{folder}", TEXTS[:1])
+    assert not (tmp_path / "executed").exists()

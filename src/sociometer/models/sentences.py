@@ -117,8 +117,13 @@ class SentencePlayer:
         folder, bars = str(self._folder), logging.is_progress_bar_enabled()
         logging.disable_progress_bar()
         try:
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            return tokenizer, AutoModel.from_pretrained(folder, local_files_only=True).eval()
+            # Only safetensors, and no code of the model's own: a pickle can execute code.
+            safe = {"local_files_only": True, "trust_remote_code": False}
+            tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
+            return tokenizer, AutoModel.from_pretrained(folder, use_safetensors=True, **safe).eval()
+        except (OSError, ValueError) as error:
+            said = f"no sentence model can be loaded from '{folder}': {str(error).splitlines()[0]}"
+            raise MachineryError(said, "sentence model", fatal=True) from None
         finally:
             if bars:
                 logging.enable_progress_bar()

@@ -26,9 +26,9 @@ class LocalModel:
         self._torch = torch
         disable_progress_bar()
         try:
-            self._tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+            self._tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
             self._model = AutoModelForSequenceClassification.from_pretrained(
-                str(folder), local_files_only=True, use_safetensors=True
+                str(folder), local_files_only=True, use_safetensors=True, trust_remote_code=False
             ).eval()
         except (OSError, ValueError) as error:
             raise UsageError(f"no NLI model can be loaded from {folder}: {str(error).splitlines()[0]}") from None
