@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import sys
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
+from sociometer.cli.links import link_teller
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
@@ -112,20 +112,9 @@ def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | 
     from sociometer.web.annotate.app import serve_queue
     from sociometer.web.serving import Place
 
-    told: list[str] = []
-
-    def tell(link: str, owner: str) -> None:
-        if as_json:
-            click.echo(f'{{"link": "{link}", "owner": "{owner}"}}')
-        elif told:
-            click.echo(f"The owner's link was used. For another browser: {owner}")
-        else:
-            click.echo(f"Link for raters: {link}")
-            click.echo(f"Link for you (works once): {owner}")
-            click.echo("Press Ctrl-C to stop the server. Labels are stored, and you can open it again.", err=True)
-        told.append(owner)
-        sys.stdout.flush()
-
+    tell = link_teller(
+        "raters", "Press Ctrl-C to stop the server. Labels are stored, and you can open it again.", as_json
+    )
     asyncio.run(serve_queue(_file(store).absolute(), name, load, Place(host, port, public_url), tell))
     return int(ExitCode.OK)
 

@@ -46,6 +46,16 @@ def key_variables_by_role(given: tuple[str, ...]) -> dict[str, str]:
     return {role or SUBJECT: variable for role, _, variable in pairs}
 
 
+def key_variable_again_option() -> click.Option:
+    """The variables of keys, named again: a store's word is not enough to send a key."""
+    return click.Option(
+        ["--key-variable"],
+        multiple=True,
+        metavar="[ROLE=]NAME",
+        help="Environment variable with the key, if the run used --key-variable; give the same name again.",
+    )
+
+
 command = click.Command(
     "resume",
     callback=_resume,
@@ -53,12 +63,7 @@ command = click.Command(
         click.Argument(["run"]),
         *cap_options(),
         click.Option(["--in-flight"], type=int, help="Maximum number of requests in flight per server."),
-        click.Option(
-            ["--key-variable"],
-            multiple=True,
-            metavar="[ROLE=]NAME",
-            help="Environment variable with the key, if the run used --key-variable; give the same name again.",
-        ),
+        key_variable_again_option(),
         insecure_http_option(),
         *crew_options(),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from msgspec import structs
 
+from sociometer.cli.links import link_teller
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import cap_options, json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line, print_table
@@ -101,20 +102,9 @@ def _open(
     from sociometer.web.serving import Place
     from sociometer.web.study.app import serve_study
 
-    told: list[str] = []
-
-    def tell(link: str, owner: str) -> None:
-        if as_json:
-            click.echo(f'{{"link": "{link}", "owner": "{owner}"}}')
-        elif told:
-            click.echo(f"The owner's link was used. For another browser: {owner}")
-        else:
-            click.echo(f"Link for participants: {link}")
-            click.echo(f"Link for you (works once): {owner}")
-            click.echo("Press Ctrl-C to close the study. Answers are stored, and you can open it again.", err=True)
-        told.append(owner)
-        sys.stdout.flush()
-
+    tell = link_teller(
+        "participants", "Press Ctrl-C to close the study. Answers are stored, and you can open it again.", as_json
+    )
     place = Place(host, port, public_url)
     serve_study(_file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles))
     return int(ExitCode.OK)

@@ -13,7 +13,7 @@ from sociometer.cli.opening import open_stored
 from sociometer.cli.options import insecure_http_option, json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line
 from sociometer.cli.progress import ProgressDisplay
-from sociometer.cli.resume import key_variables_by_role
+from sociometer.cli.resume import key_variable_again_option, key_variables_by_role
 from sociometer.cli.run import exit_code
 from sociometer.core.errors import UsageError
 from sociometer.store.place import StorePlace, StoreUrl
@@ -78,12 +78,7 @@ command = click.Command(
         click.Argument(["run"], required=False, default=""),
         click.Option(["--order"], default="", hidden=True, help="Order of the process that started this one."),
         lease_option(),
-        click.Option(
-            ["--key-variable"],
-            multiple=True,
-            metavar="[ROLE=]NAME",
-            help="Environment variable with the key, if the run used --key-variable; give the same name again.",
-        ),
+        key_variable_again_option(),
         insecure_http_option(),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),

@@ -22,7 +22,7 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
     orders = balanced(size, count, session.rng) if count > 1 else (unshuffled(size),)
     before = condition_words(session)
     if session.base and before:
-        raise UsageError("--base plays only the control: the text for base models has no place for a condition.")
+        raise UsageError("--base cannot be combined with a condition; play the control, or leave out --base.")
 
     def messages(choice: Choice) -> list[Message]:
         if session.base:

@@ -2,7 +2,7 @@
 
 Slots: `{A}` is a person (`{A:o}` as object, `{A:s}` as owner, `{A:was}`, `{A:think}` and `{A:does}` with their verb);
 `{thing}`, `{box}`, `{room}` and so on are nouns (`{thing:was}` with its verb, `{thing:was_it}` with the verb first);
-`{it}` stands for the thing.
+`{it}` is the pronoun for the thing.
 """
 
 from collections.abc import Sequence

@@ -22,7 +22,7 @@ _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 
 
 class Labelled(Struct, frozen=True):
-    """A question with the one ability that stands for it."""
+    """A question and its main ability."""
 
     question: AbilityQuestion
     ability: str

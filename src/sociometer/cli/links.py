@@ -1,0 +1,28 @@
+"""What the commands that open a page for others print: the link for them, and the owner's own."""
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from sociometer.cli.output import print_json
+
+
+def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:
+    """Prints both links when the page opens, and a new one for the owner each time the last was used."""
+    told = False
+
+    def tell(link: str, owner: str) -> None:
+        nonlocal told
+        if as_json:
+            print_json({"link": link, "owner": owner})
+        elif told:
+            click.echo(f"The owner's link was used. For another browser: {owner}")
+        else:
+            click.echo(f"Link for {who}: {link}")
+            click.echo(f"Link for you (works once): {owner}")
+            click.echo(how_to_stop, err=True)
+        told = True
+        sys.stdout.flush()
+
+    return tell
