@@ -4,18 +4,20 @@ import sys
 from collections.abc import Callable
 
 import click
-
-from sociometer.cli.output import print_json
+import msgspec
 
 
 def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:
-    """Prints both links when the page opens, and a new one for the owner each time the last was used."""
+    """Prints both links when the page opens, and a new one for the owner each time the last was used.
+
+    As JSON each pair is one line: the server goes on, and who started it reads a line at a time.
+    """
     told = False
 
     def tell(link: str, owner: str) -> None:
         nonlocal told
         if as_json:
-            print_json({"link": link, "owner": owner})
+            click.echo(msgspec.json.encode({"link": link, "owner": owner}))
         elif told:
             click.echo(f"The owner's link was used. For another browser: {owner}")
         else:
