@@ -1,7 +1,7 @@
 """The instrument's own commands."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -24,9 +24,21 @@ from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
+from sociometer.instruments.sage.simulator_commands import simulators
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
+
+__all__ = [
+    "analyse",
+    "annotations",
+    "build_scenarios",
+    "contrast",
+    "import_dialogues",
+    "sheet",
+    "simulators",
+    "what_if",
+]
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
 _RELEASED_LANGUAGE = "zh"
@@ -120,7 +132,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
     title = f"Effect of a different reply at turn {turn}, compared with the original reply"
     notes = [f"run {played.id}", *played.summary("what-if").notes]
-    before = _simulator(run)
+    before = samples.simulator_of_run(run)
     notes += [
         f"In every arm, {before} simulated the person up to the fork and {after} after it."
         for after in {branch.dialogue.simulator for _, branch, _ in played.view("what-if").scored()} - {before}
@@ -134,41 +146,12 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
 
 
-def simulators(context: CommandContext, options: Settings) -> Result:
-    """Rank agreement, leniency, and scores calibrated to one simulator's scale."""
-    by_simulator: dict[str, dict[str, dict[str, float]]] = {}
-    for reference in options.texts("runs"):
-        run = context.run(reference)
-        name = _simulator(run)
-        if run.subject in by_simulator.setdefault(name, {}):
-            raise UsageError(f"two runs of '{run.subject}' with the simulator '{name}'; give one of each.")
-        by_simulator[name][run.subject] = _finals(run)
-    base = options.text("reference") or next(iter(by_simulator))
-    if base not in by_simulator:
-        raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(by_simulator)}.")
-    agreement = [
-        (each.first, each.second, each.subjects, each.rho) for each in comparisons.rank_agreements(by_simulator)
-    ]
-    kinder, scores = _leniency_rows(by_simulator, base)
-    ranks = Table(
-        "agreement", "Rank agreement of simulators", ("first", "second", "subjects", "Spearman"), tuple(agreement),
-        note="With fewer than three subjects, no rank correlation is computed.",
-    )  # fmt: skip
-    gap_columns = ("simulator", "dialogues", "mean", "kinder by", "from", "to", "slope")
-    gaps = Table("leniency", f"Leniency compared with {base}", gap_columns, tuple(kinder))
-    columns = ("simulator", "subject", "score", "calibrated")
-    points = dict.fromkeys(("score", "calibrated", "mean", "kinder by", "from", "to"), "points")
-    brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores), units=points)
-    gaps = msgspec.structs.replace(gaps, units=points)
-    return Result(tables=(ranks, gaps, brought), finding=_kinder(kinder, base))
-
-
 def contrast(context: CommandContext, options: Settings) -> Result:
     """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
     runs = [context.run(reference) for reference in options.texts("runs")]
     _refuse_other_scales(runs)
     _refuse_one_subject_twice(runs)
-    finals = {run.subject: _finals(run) for run in runs}
+    finals = {run.subject: samples.finals(run) for run in runs}
     tables = [leaderboard_table([_summarised(run) for run in runs])]
     said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
     if options.texts("pair"):
@@ -279,7 +262,7 @@ def _without_effect(arms: Sequence[str], played: StoredRun) -> str:
 def _refuse_other_scales(runs: Sequence[StoredRun]) -> None:
     """A leaderboard covers one simulator; a run with a stand-in is not ranked."""
     real = [run for run in runs if not run.view(samples.dialogue_task(run)).stand_ins]
-    names = list(dict.fromkeys(_simulator(run) for run in real))
+    names = list(dict.fromkeys(samples.simulator_of_run(run) for run in real))
     if len(names) > 1:
         raise UsageError(
             f"the runs were judged by different simulators ({', '.join(names)}), whose scales differ; give "
@@ -296,20 +279,6 @@ def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
                 f"two runs of '{run.subject}' ({seen[run.subject]} and {run.id}); give one of each subject."
             )
         seen[run.subject] = run.id
-
-
-def _kinder(rows: Sequence[tuple[Cell, ...]], base: str) -> str:
-    """How much more lenient each simulator is than the reference, one sentence each."""
-    said = []
-    for name, dialogues, _, gap, low, high, _ in rows:
-        if isinstance(gap, float):
-            interval = _interval(low, high)
-            if gap < 0 and interval is not None:
-                interval = interval.scaled(-1)
-            size = estimate(abs(gap), "points", interval)
-            more = "kinder" if gap > 0 else "stricter"
-            said.append(f"{name} is {more} than {base} by {size} points on {dialogues} shared dialogues.")
-    return "\n".join(said) or f"No other simulator shares dialogues with {base}."
 
 
 def _first_place(board: Table) -> str:
@@ -359,8 +328,8 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
     """The subject of each run, with its simulator if the simulators differ."""
-    several = len({_simulator(run) for run in runs}) > 1
-    return [f"{run.subject} · {_simulator(run)}" if several else run.subject for run in runs]
+    several = len({samples.simulator_of_run(run) for run in runs}) > 1
+    return [f"{run.subject} · {samples.simulator_of_run(run)}" if several else run.subject for run in runs]
 
 
 def _stand_ins(run: StoredRun) -> tuple[str, ...]:
@@ -375,7 +344,7 @@ def _stand_ins(run: StoredRun) -> tuple[str, ...]:
 def _asked_of(what: str, run: StoredRun) -> str:
     """The simulator whose judgement an analysis uses."""
     if what == "rejudge":
-        return _simulator(run)
+        return samples.simulator_of_run(run)
     return run.view(what).roles["simulator"] if what == "stability" else ""
 
 
@@ -459,36 +428,6 @@ def _levels_table(runs: Sequence[StoredRun]) -> Table:
         note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
             "from different simulators are on different scales and are never combined.",
     )  # fmt: skip
-
-
-def _simulator(run: StoredRun) -> str:
-    """The simulator's name in the dialogues, because a role can be typed in two ways."""
-    named = (each.dialogue.simulator for each in samples.stored_dialogues(run))
-    return next(filter(None, named), run.view(samples.dialogue_task(run)).roles.get("simulator", "unnamed simulator"))
-
-
-def _finals(run: StoredRun) -> dict[str, float]:
-    """The final emotion by scenario, repeats averaged."""
-    values: dict[str, list[float]] = {}
-    for each in samples.stored_dialogues(run):
-        values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
-    return {name: sum(finals) / len(finals) for name, finals in values.items()}
-
-
-def _leniency_rows(
-    by_simulator: dict[str, dict[str, dict[str, float]]], base: str
-) -> tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]]]:
-    kinder: list[tuple[Cell, ...]] = []
-    scores: list[tuple[Cell, ...]] = []
-    for name, theirs in by_simulator.items():
-        found = comparisons.leniency(name, theirs, by_simulator[base]) if name != base else None
-        if found is not None:
-            gap = found.difference
-            kinder.append((name, found.dialogues, found.mean, gap.difference, *_ends(gap.interval), found.slope))
-        convert: Callable[[float], float | None] = found.calibrated if found else lambda score: None
-        for subject, mean in comparisons.means(theirs).items():
-            scores.append((name, subject, mean, mean if name == base else convert(mean)))
-    return kinder, scores
 
 
 def _summarised(run: StoredRun) -> SummarisedRun:
