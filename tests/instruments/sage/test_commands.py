@@ -314,3 +314,38 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
 def test_a_run_without_dialogues_cannot_be_analysed(cli, imported):
     cli("analyse", "sage", imported[0], "--what", "coordinate", "--role", "judge=cues")
     assert "contains coordinate, not dialogues" in cli("analyse", "sage", "last", "--role", "judge=cues", code=2)
+
+
+def test_subjects_are_crossed_with_several_simulators_in_one_command(cli, tmp_path):
+    script = tmp_path / "kind.jsonl"
+    felt = {"said": "a", "serves": "b", "activity": "c", "feeling": "d", "change": 7}
+    answer = dict.fromkeys(("attitude", "aim", "tone", "content"), "x") | {"words": "Go on."}
+    lines = [{"match": "change", "reply": json.dumps(felt)}, {"match": ".", "reply": json.dumps(answer)}]
+    script.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    words = (
+        "run", "sage", "--model", "baseline/oracle", "--model", "baseline/random", "--limit", "12", "--turns", "3",
+        "--role", "simulator=appraisal", "--role", f"simulator=scripted/{script}", "--quiet",
+    )  # fmt: skip
+    assert "--name works with one model for each role" in cli(*words[:2], *words[4:], "--name", "x", code=2)
+    out = cli(*words)
+    assert "baseline/oracle · sage/appraisal" in out and "baseline/random · scripted/kind.jsonl" in out
+    assert "simulator=sage/appraisal: baseline/random" in out, "verdicts are within a simulator"
+    runs = cli("runs", "--json")
+    assert len(runs) == 4 and len({each["subject"] for each in runs}) == 2
+    shown = tables(cli("simulators", "sage", *(each["run"] for each in runs), "--json"))
+    assert {each["component"] for each in shown["components"]} >= {"subject", "simulator", "subject × simulator"}
+
+
+def test_other_commands_take_one_model_for_a_role(cli, imported):
+    words = (
+        "analyse",
+        "sage",
+        imported[0],
+        "--what",
+        "coordinate",
+        "--role",
+        "judge=cues",
+        "--role",
+        "judge=sage/cues",
+    )
+    assert "--role judge is given twice" in cli(*words, code=2)
