@@ -24,7 +24,7 @@ from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
-from sociometer.instruments.sage.simulator_commands import simulators
+from sociometer.instruments.sage.simulator_commands import fidelity, simulators
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
@@ -34,6 +34,7 @@ __all__ = [
     "annotations",
     "build_scenarios",
     "contrast",
+    "fidelity",
     "import_dialogues",
     "sheet",
     "simulators",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import sqrt
+from pathlib import Path
 
 from sociometer.analysis.formatting import estimate
 from sociometer.analysis.variance_components import METHOD, Components
@@ -12,7 +13,17 @@ from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import comparisons, samples
 from sociometer.instruments.sage import simulator_study as study
+from sociometer.instruments.sage.fidelity import (
+    ALIKE,
+    TRAITS,
+    Separation,
+    Told,
+    TraitComparison,
+    compare_traits,
+    separations,
+)
 from sociometer.instruments.sage.simulator_study import SCENARIO, SIMULATOR, SUBJECT, Cube, Played
+from sociometer.instruments.sage.transcripts import read_dialogues, subject_of
 from sociometer.store.stored_run import StoredRun
 
 _SIMULATORS = (1, 2, 4, 8, 16)
@@ -52,6 +63,98 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     tables += [*_standings(table), *_preferences(table, families)]
     said = [*_kinder(gaps, base), *_belongs(components, table), *_own_family(table, families)]
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components, table)))
+
+
+def fidelity(context: CommandContext, options: Settings) -> Result:
+    """A simulator's turns next to reference dialogues, and whether it tells good from bad listeners."""
+    here = [told for name in options.texts("runs") for told in _told(context.run(name))]
+    names = sorted({told.dialogue.simulator for told in here})
+    if len(names) > 1:
+        raise UsageError(f"the runs have different simulators ({', '.join(names)}); give runs of one simulator.")
+    against, good, bad = (
+        [told for name in options.texts(option) for told in _reference(context, name)]
+        for option in ("against", "good", "bad")
+    )
+    if bool(good) != bool(bad):
+        raise UsageError("give both --good and --bad: runs of listeners known to be good and known to be bad.")
+    if not against and not good:
+        raise UsageError("nothing to compare with; give --against RUN or FILE, or --good RUN and --bad RUN.")
+    tables: list[Table] = []
+    said: list[str] = []
+    notes: list[str] = []
+    if against:
+        compared = compare_traits(here, against)
+        tables.append(_traits_table(compared))
+        differing = [each.trait for each in compared if each.verdict == "differs"]
+        how = f"differs from the reference in {', '.join(differing)}" if differing else "differs in no trait for sure"
+        said.append(f"{names[0] or 'The simulator'} {how}.")
+        notes += _about_reference(here, against)
+    margin, apart = options.number("margin"), separations(good, bad)
+    if good and not apart:
+        raise UsageError("the good and the bad listeners share no scenario; give runs on the same scenarios.")
+    lacking = [each for each in apart if not each.separated(margin)]
+    if apart:
+        tables.append(_separation_table(apart, margin))
+        said.append(
+            f"It separates good from bad listeners by {margin:g} points or more in {len(apart) - len(lacking)} of "
+            f"{len(apart)} scenarios."
+        )
+        judges = {told.dialogue.simulator for told in (*good, *bad)} - set(names)
+        if len(good) == len({told.scenario.id for told in good}):
+            notes.append(
+                "One dialogue says little about a scenario: play the listeners with --repeats 5 or more."
+            )
+        if judges:
+            notes.append(f"The listeners met another simulator ({', '.join(sorted(judges))}) than the runs did.")
+    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
+
+
+def _told(run: StoredRun) -> list[Told]:
+    return [Told(each.scenario, run.subject, each.dialogue) for each in samples.stored_dialogues(run)]
+
+
+def _reference(context: CommandContext, name: str) -> list[Told]:
+    """The dialogues of a stored run, or of a released file."""
+    path = Path(name)
+    if path.is_file():
+        return [Told(scenario, subject_of(path), dialogue) for scenario, dialogue in read_dialogues(path)]
+    return _told(context.run(name))
+
+
+def _traits_table(compared: Sequence[TraitComparison]) -> Table:
+    rows = tuple(
+        (each.trait, TRAITS[each.trait], each.here, each.reference, each.difference, *_ends(each.interval), each.size,
+         each.verdict)
+        for each in compared
+    )  # fmt: skip
+    pairing = "paired by scenario" if any(each.paired for each in compared) else "of different scenarios"
+    note = (
+        f"Means over scenarios, {pairing}. Size: the difference in standard deviations of the reference's dialogues. "
+        f"Alike: surely below {ALIKE} of them."
+    )
+    columns = ("trait", "what it counts", "here", "reference", "difference", "from", "to", "size", "verdict")
+    return Table("traits", "The person's turns compared with the reference", columns, rows, note=note)
+
+
+def _separation_table(apart: Sequence[Separation], margin: float) -> Table:
+    rows = tuple(
+        (each.scenario, each.good, each.bad, each.good - each.bad, "yes" if each.separated(margin) else "NO")
+        for each in apart
+    )
+    columns = ("scenario", "good listeners", "bad listeners", "difference", "separated")
+    units = dict.fromkeys(("good listeners", "bad listeners", "difference"), "points")
+    title = f"Good and bad listeners by scenario, worst first (wanted: {margin:g} points)"
+    return Table("separation", title, columns, rows, units=units)
+
+
+def _about_reference(here: Sequence[Told], against: Sequence[Told]) -> list[str]:
+    mine, theirs = ({told.subject for told in each} for each in (here, against))
+    if mine == theirs:
+        return []
+    return [
+        f"The subjects differ (here {', '.join(sorted(mine))}; reference {', '.join(sorted(theirs))}): a difference "
+        "may be theirs and not the simulator's."
+    ]
 
 
 def _families(given: Sequence[str]) -> dict[str, str]:
