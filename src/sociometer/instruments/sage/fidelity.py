@@ -23,8 +23,8 @@ ALIKE = 0.5
 _LONGEST = 10
 _QUESTION = re.compile(r"[?？]")
 _OUT_OF_ROLE = re.compile(
-    r"\b(?:I(?:'m| am)|as) (?:just |only )?an? (?:AI|artificial intelligence|language model|(?:virtual |AI )?assistant(?! \w)"
-    r"|chatbot|bot)\b|\bhow (?:can|may) I (?:help|assist) you\b|\bNPC\b"
+    r"\b(?:I(?:'m| am)|as) (?:just |only )?an? (?:AI|artificial intelligence|language model|chatbot|bot"
+    r"|(?:virtual |AI )?assistant(?! \w))\b|\bhow (?:can|may) I (?:help|assist) you\b|\bNPC\b"
     r"|(?:我(?:只)?是|作为)(?:一个|一款|一名)?(?:AI|人工智能|语言模型|大模型|(?:智能|虚拟|语音)?助手|机器人)|(?:请问)?有什么(?:可以|能)帮(?:到)?(?:您|你)",
     re.IGNORECASE,
 )
@@ -124,7 +124,7 @@ def _compared(trait: Trait, own: Mapping[str, float], base: Mapping[str, float],
     shared = sorted(set(own) & set(base))
     paired = 2 * len(shared) >= len(own) and len(shared) > 1
     if paired:
-        found = paired_difference([base[name] for name in shared], [own[name] for name in shared], shared)
+        found = paired_difference([base[name] for name in shared], [own[name] for name in shared], shared, binary=False)
         here, there, difference, interval = found.second, found.first, found.difference, found.interval
     else:
         here, there = fmean(own.values()), fmean(base.values())

@@ -101,9 +101,7 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
         )
         judges = {told.dialogue.simulator for told in (*good, *bad)} - set(names)
         if len(good) == len({told.scenario.id for told in good}):
-            notes.append(
-                "One dialogue says little about a scenario: play the listeners with --repeats 5 or more."
-            )
+            notes.append("One dialogue says little about a scenario: play the listeners with --repeats 5 or more.")
         if judges:
             notes.append(f"The listeners met another simulator ({', '.join(sorted(judges))}) than the runs did.")
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
