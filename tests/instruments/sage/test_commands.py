@@ -349,3 +349,16 @@ def test_other_commands_take_one_model_for_a_role(cli, imported):
         "judge=sage/cues",
     )
     assert "--role judge is given twice" in cli(*words, code=2)
+
+
+def test_a_leaderboard_names_every_run_that_it_leaves_out(cli, imported):
+    first, second, kind = imported
+    cli("run", "sage", "--model", "baseline/oracle", "--limit", "2", "--quiet")
+    [oracle] = [each["run"] for each in cli("runs", "--json") if each["subject"] == "baseline/oracle"]
+    [board] = cli("leaderboard", "sage", "--json")
+    assert [each["subject"] for each in board["standings"]] == ["some-model", "other"]
+    left = " | ".join(board["left_out"])
+    assert f"some-model ({kind}): other roles (simulator=kind)" in left
+    assert oracle in left and first not in left and second not in left
+    text = cli("leaderboard", first, second, kind)
+    assert "Left out: some-model" in text and "different models in the role simulator" in text

@@ -75,10 +75,7 @@ def test_printed_scores_alone_recompute_nothing(tmp_path):
     found = figures(tmp_path)
     assert not any(where in ("Table 2", "Table 3") for where, _ in found)
     assert not any(each.match for each in found.values())
-    assert sm.reproduce("sage", data=tmp_path).missing == (
-        "sage/dataset",
-        "sage/profiles/simulator_profile_withfirsttalk.jsonl",
-    )
+    assert sm.reproduce("sage", data=tmp_path).missing == ("sage/dataset", PROFILES)
 
 
 def test_a_wrong_score_is_a_mismatch_and_a_part_of_a_file_says_so(tmp_path):
