@@ -10,7 +10,7 @@ from sociometer.analysis.formatting import estimate
 from sociometer.core.card import Card
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.measure import Cell, Interval, Summary, Table
+from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
 from sociometer.engine.command_context import CommandContext
@@ -19,8 +19,10 @@ from sociometer.instruments.sage.analyses import whatif
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
+from sociometer.instruments.sage.case_study import case_study
 from sociometer.instruments.sage.correlations import correlate, points_of
 from sociometer.instruments.sage.dialogue import Dialogue
+from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
@@ -81,6 +83,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     more: list[Table] = []
     findings: list[str] = []
     made: list[tuple[Cell, ...]] = []
+    shown = [run.summarised(samples.dialogue_task(run)) for run in runs]
     said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
     context.expect(len(wanted) * len(runs))
     for what in wanted:
@@ -95,6 +98,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         tables.append(_overview_table(what, played, names, context.instrument.card))
         findings.append(_range(what, played, names, context.instrument.card))
         more.append(_measures_table(what, played, names))
+        shown += [run.summarised(what) for run in played]
         for name, run in zip(names, played, strict=True):
             made.append((what, name, run.id, _asked_of(what, run)))
             said += [(name, note) for note in run.summary(what).notes]
@@ -104,7 +108,13 @@ def analyse(context: CommandContext, options: Settings) -> Result:
             more.append(_levels_table(played))
     more.append(Table("runs", "Runs of the analyses", ("analysis", "subject", "run", "simulator"), tuple(made)))
     finding = "\n".join(filter(None, findings))
-    return Result(tables=tuple(tables), notes=_told_once(said, len(names)), finding=finding, more=tuple(more))
+    return Result(
+        tables=tuple(tables),
+        notes=_told_once(said, len(names)),
+        finding=finding,
+        more=tuple(more),
+        figures=(*figures(shown), *_cases(runs, options.text("case"))),
+    )
 
 
 def what_if(context: CommandContext, options: Settings) -> Result:
@@ -167,7 +177,12 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         )
         columns = ("subject", "place here", "place there", "gained", "rank stated there")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
-    return Result(tables=tuple(tables), notes=_told_once(said, len(runs)), finding=_first_place(tables[0]))
+    return Result(
+        tables=tuple(tables),
+        notes=_told_once(said, len(runs)),
+        finding=_first_place(tables[0]),
+        figures=(*figures([_summarised(run) for run in runs]), *_cases(runs, options.text("case"))),
+    )
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
@@ -234,6 +249,21 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     return Result(
         tables=(_measures_table("build", [run], [run.subject]),), notes=tuple(notes), wrote=wrote, failed=not built
     )
+
+
+def _cases(runs: Sequence[StoredRun], named: str) -> list[Figure]:
+    """A page for one dialogue of each run: of the named scenario, or of one that is typical for the first run."""
+    found = {run.id: list(samples.stored_dialogues(run)) for run in runs}
+    known = {each.scenario.id for dialogues in found.values() for each in dialogues}
+    if named and named not in known:
+        raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
+    scenario = named or samples.typical(found[runs[0].id]).scenario.id if known else ""
+    cases = []
+    for run, name in zip(runs, _told_apart(runs), strict=True):
+        first = next((each for each in found[run.id] if each.scenario.id == scenario), None)
+        if first is not None:
+            cases.append(case_study(first.scenario, first.dialogue, name, f"case-{name}"))
+    return cases
 
 
 def _path(options: Settings, name: str) -> Path | None:

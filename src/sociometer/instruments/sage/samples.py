@@ -1,6 +1,6 @@
 """From stored runs to the items of analyses: dialogues and contexts, drawn reproducibly."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 from sociometer.core.errors import UsageError
@@ -87,3 +87,9 @@ def finals(run: StoredRun) -> dict[str, float]:
     for each in stored_dialogues(run):
         values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
     return {name: sum(found) / len(found) for name, found in values.items()}
+
+
+def typical(dialogues: Sequence[StoredDialogue]) -> StoredDialogue:
+    """The dialogue whose final emotion is nearest to the mean of all, with the most turns among equals."""
+    mean = sum(each.dialogue.final for each in dialogues) / len(dialogues)
+    return min(dialogues, key=lambda each: (abs(each.dialogue.final - mean), -len(each.dialogue.turns), each.id))

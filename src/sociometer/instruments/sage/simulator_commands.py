@@ -22,6 +22,7 @@ from sociometer.instruments.sage.fidelity import (
     compare_traits,
     separations,
 )
+from sociometer.instruments.sage.simulator_figures import study_figures
 from sociometer.instruments.sage.simulator_study import SCENARIO, SIMULATOR, SUBJECT, Cube, Played
 from sociometer.instruments.sage.transcripts import read_dialogues, subject_of
 from sociometer.store.stored_run import StoredRun
@@ -62,7 +63,12 @@ def simulators(context: CommandContext, options: Settings) -> Result:
         tables += [_components(components), *_designs(components, wanted)]
     tables += [*_standings(table), *_preferences(table, families)]
     said = [*_kinder(gaps, base), *_belongs(components, table), *_own_family(table, families)]
-    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components, table)))
+    return Result(
+        tables=tuple(tables),
+        finding="\n".join(said),
+        notes=tuple(_notes(runs, components, table)),
+        figures=tuple(study_figures(gaps, scores, base, components)),
+    )
 
 
 def fidelity(context: CommandContext, options: Settings) -> Result:
