@@ -39,9 +39,8 @@ def _paper(
     missing = [part.label for part in pack.parts if not part.files]
     said = f"{len(pack.parts) - len(missing)} of {len(pack.parts)} tables and figures of the paper were written."
     notes = [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
-    result = Result(
-        tables=(pack.table(),), notes=tuple(notes), wrote=pack.files, finding=said, data={"parts": list(pack.parts)}
-    )
+    wrote = pack.files if as_json else (f"{folder} ({len(pack.files)} files)",)
+    result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
     return print_result(result, as_json, Display(everything, csv))
 
 

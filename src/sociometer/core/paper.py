@@ -1,4 +1,4 @@
-"""The tables and figures of an instrument's paper, as an instrument fills them from runs; `reporting` writes the files."""
+"""The tables and figures of an instrument's paper, filled from runs; `reporting` writes the files."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from sociometer.core.measure import Cell, Figure, Interval, Measure
 from sociometer.core.task import RunView, SummarisedRun
 
 PUBLISHED = "printed in the paper"
-"""The remark of rows that a paper prints; they are written only if the user asks for them."""
+"""The remark on rows that a paper prints; they are written only if the user asks for them."""
 
 
 class Estimate(Struct, frozen=True):
@@ -144,4 +144,9 @@ class PaperInput(Struct, frozen=True):
 
 def printed(*cells: PaperCell, section: str = "") -> PaperRow:
     """A row that the paper prints."""
-    return PaperRow(cells, section, (PUBLISHED,), published=True)
+    return PaperRow(cells, section or "Printed in the paper", (PUBLISHED,), published=True)
+
+
+def illustration(label: str, title: str) -> PaperPart:
+    """A figure that explains the method and shows no result."""
+    return PaperPart(label=label, title=title, missing="It illustrates the method and shows no result of a model.")

@@ -3,8 +3,10 @@
 Whatever a model or a file wrote is text here: no character of it can start a command.
 """
 
+import math
 import unicodedata
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import groupby
 
 from msgspec import Struct
@@ -150,6 +152,10 @@ def _estimate(cell: Estimate, column: PaperColumn, row: PaperRow) -> str:
 
 
 def _number(value: float, digits: int | None) -> str:
+    """The number with its decimals; a half is rounded up, as in print."""
+    if digits is not None and math.isfinite(value):
+        step = Decimal(1).scaleb(-digits)
+        value = float(Decimal(repr(round(value, 9))).quantize(step, rounding=ROUND_HALF_UP))
     return escaped(plain_number(value, digits))
 
 

@@ -55,7 +55,8 @@ class PaperPack(Struct, frozen=True):
     def table(self) -> Table:
         """Every table and figure of the paper, with its files or the reason why it is missing."""
         rows = tuple((part.label, part.title, ", ".join(part.files), part.missing) for part in self.parts)
-        return Table("parts", "Tables and figures of the paper", ("part", "title", "files", "missing"), rows)
+        columns = ("part", "title", "files", "missing")
+        return Table("parts", "Tables and figures of the paper", columns, rows, details=("files",))
 
 
 def write_pack(
@@ -218,7 +219,7 @@ def _figure_files(
 
 
 def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
-    """What must be said about the runs in a figure: once for all of them, else with the names of those it is true for."""
+    """What must be said about the runs in a figure, with the names of those it is true for."""
     if figure.chart is None:
         inside = list(runs)
     else:
@@ -229,10 +230,11 @@ def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
         for remark in run.remarks:
             said.setdefault(remark, []).append(run.label)
     everyone = {run.label for run in inside}
-    return [
-        f"{'All subjects' if set(names) == everyone and len(everyone) > 1 else ', '.join(dict.fromkeys(names))}: {remark}."
-        for remark, names in said.items()
-    ]
+    lines = []
+    for remark, names in said.items():
+        all_of_them = len(everyone) > 1 and set(names) == everyone
+        lines.append(f"{'All subjects' if all_of_them else ', '.join(dict.fromkeys(names))}: {remark}.")
+    return lines
 
 
 def _earlier_files(folder: Path) -> set[str]:

@@ -37,7 +37,10 @@ def _lines(
         f" {plain(version)} filled {filled} of its {len(parts)} tables and figures from the runs below."
     )
     yield ""
-    yield "- Tables are CSV and LaTeX (booktabs). The columns `from` and `to`, or brackets, are the bounds of 95 % intervals."
+    yield (
+        "- Tables are CSV and LaTeX (booktabs). The columns `from` and `to`, or the brackets, are the bounds of 95 %"
+        " intervals."
+    )
     yield "- Figures are SVG and PDF. `all.tex` shows every table and figure in one document."
     yield "- Stand-ins, items other than the paper's and numbers without an interval are marked in every file."
     yield ""

@@ -217,6 +217,7 @@ def launch_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, 
 
 
 def properties_of(row: Mapping[str, str], path: Path | None = None, line: int | None = None) -> Properties:
+    """Return the properties in a row of a models file."""
     size, launched = row.get("size_billion", "").strip(), row.get("launched", "").strip()
     try:
         return Properties(

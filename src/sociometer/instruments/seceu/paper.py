@@ -255,7 +255,7 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     ]
     on_norm = len({one.norm for one in subjects}) == 1 and all(one.eq is not None for one in subjects)
     drawn = launch_figures(subjects, on_norm)
-    needs = "It needs launch dates of models with an EQ: --models FILE with the columns model, launched, family and size_billion."
+    needs = "It needs launch dates: --models FILE with the columns model, launched, size_billion, sft and rlhf."
     return PaperPart(
         label="Fig. 4",
         title="The family tree of LLMs",
