@@ -10,15 +10,14 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.sesi import academic, caveats, errors, items, probing, readings
+from sociometer.instruments.sesi import academic, caveats, errors, guessing, items, probing, readings
 from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, of_factors
 from sociometer.instruments.sesi.run_scores import run_scores
-from sociometer.instruments.sesi.scoring import length_baseline
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
-    """Counts and checks the items; fails on a contradiction or a duplicate id, not on an unconverted item."""
+    """Counts and checks the items; fails on a contradiction, a duplicate id or guessable options."""
     found = list(items.questions(context.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
@@ -27,11 +26,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
     )
-    rules = (
-        ("any option", 0.25),
-        ("the longest option", length_baseline(found, max)),
-        ("the shortest option", length_baseline(found, min)),
-    )
+    guesses = guessing.guesses(found)
+    too_good = [guess for guess in guesses if guess.too_good]
     doubts = tuple((name, "; ".join(str(doubt) for doubt in why)) for name, why in conversions.doubts.items())
     converted = len(conversions.converted)
     second = (
@@ -40,7 +36,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
     )
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
-        Table("baselines", "Baselines without understanding", ("rule", "accuracy"), rules, units={"accuracy": "share"}),
+        guessing.table(guesses),
         Table("doubts", "Not converted to the second person", ("item", "why"), doubts, second),
     )
     notes = [
@@ -48,6 +44,11 @@ def lint(context: CommandContext, options: Settings) -> Result:
         for p in pairs
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
+    notes += [
+        f"guessable: {guess.reader} earns {number(guess.accuracy, 'share')} without the situation; allowed: "
+        f"{number(guessing.CHANCE + guessing.MARGIN, 'share')}"
+        for guess in too_good
+    ]
     notes += [
         f"readings of {name} are ignored: the item does not exist or its words differ" for name in conversions.misfits
     ]
@@ -64,9 +65,10 @@ def lint(context: CommandContext, options: Settings) -> Result:
     finding = (
         f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
         f"{len(repeated) or 'no'} duplicate ids, "
+        f"{'guessable without the situation' if too_good else 'not guessable without the situation'}, "
         f"{len(doubts) or 'none'} not converted to the second person."
     )
-    return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs), finding=finding)
+    return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs or too_good), finding=finding)
 
 
 def probe(context: CommandContext, options: Settings) -> Result:
