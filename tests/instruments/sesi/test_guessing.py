@@ -13,7 +13,7 @@ from sociometer.instruments.sesi.build.assembly import official_csv
 from sociometer.models.registry import ModelOptions, resolve
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))
-WORDS = "harbour lamp ladder clock orchard letter ferry bakery copper sparrow tunnel meadow".split()
+WORDS = ("harbour", "lamp", "ladder", "clock", "orchard", "letter", "ferry", "bakery", "copper", "sparrow", "meadow")
 
 
 def drawn(count, telltale="", seed=1):

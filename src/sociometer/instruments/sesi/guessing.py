@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,9 @@ def guesses(items: Sequence[Question]) -> list[Guess]:
     found = {name: rule_accuracy(name, items) * len(items) for name in RULES}
     if len(items) >= FEWEST_ITEMS:
         found = {MODEL: sum(cross_validated(items)), **found}
-    return [Guess(name, earned / len(items), len(items), _too_good(earned, len(items))) for name, earned in found.items()]
+    return [
+        Guess(name, earned / len(items), len(items), _too_good(earned, len(items))) for name, earned in found.items()
+    ]
 
 
 def table(found: Sequence[Guess]) -> Table:
@@ -176,7 +179,7 @@ def _similarities(items: Sequence[Question]) -> npt.NDArray[np.float64]:
 
 def _features(option: str, ability: str) -> set[str]:
     words = _WORD.findall(option.lower())
-    pairs = {f"{one} {two}" for one, two in zip(words, words[1:], strict=False)}
+    pairs = {f"{one} {two}" for one, two in pairwise(words)}
     return {*words, *pairs, *(f"{ability}: {word}" for word in words), *(f"^{' '.join(words[:n])}" for n in (1, 2))}
 
 

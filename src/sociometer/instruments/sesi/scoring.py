@@ -181,7 +181,7 @@ def _notes(run: RunView[Question, ChoiceAnswer], seen: _Seen) -> list[str]:
     if condition != CONTROL:
         notes.append(f"Played under the condition '{condition}', not as the paper's test.")
     if condition == "second-person":
-        notes.append("Only items that could be converted to the second person with certainty were played.")
+        notes.append("Only items that have a second-person form were played.")
     return notes
 
 
