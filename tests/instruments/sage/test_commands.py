@@ -301,8 +301,9 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
         encoding="utf-8",
     )
     found = cli("build", "sage", "--count", "8", "--role", f"builder=scripted/{script}", "--out", "own.jsonl", "--json")
-    assert len(list(read_built(tmp_path / "own.jsonl"))) == 8
-    assert any("near duplicates" in note for note in found["notes"])
+    assert len(list(read_built(tmp_path / "own.jsonl"))) == 1, "the builder writes the same scenario eight times"
+    assert found["finding"] == "1 of 8 scenarios were accepted; 7 were rejected."
+    assert all("already in the set: shares" in each["reason"] for each in tables(found)["rejected"])
     out = cli("run", "sage", "--model", "baseline/oracle", "--scenarios", "own.jsonl", "--quiet")
     assert "sentient" in out
     assert "with --count" in cli("build", "sage", "--limit", "3", "--role", "builder=baseline/random", code=2)

@@ -23,7 +23,7 @@ from sociometer.instruments.sage.case_study import case_study
 from sociometer.instruments.sage.correlations import correlate, points_of
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.figures import figures
-from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.simulator_commands import fidelity, simulators
@@ -239,16 +239,17 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     seeds = build.read_seeds(_path(options, "seeds"), language)
     briefs = list(build.briefs(options.whole("count"), language, schema, seeds, context.seed))
     run = context.play("build", items=briefs)
-    built = [outcome for _, outcome, _ in run.view("build").scored() if isinstance(outcome, Built)]
-    lines = "".join(msgspec.json.encode(each.scenario).decode() + "\n" for each in built)
-    wrote = (context.write(Path(options.text("out")), lines),) if built else ()
-    notes = [
-        *run.summary("build").notes,
-        *(f"the first words of {b.scenario.id} contain a leak ({b.leak})" for b in built if b.leak),
-    ]
-    return Result(
-        tables=(_measures_table("build", [run], [run.subject]),), notes=tuple(notes), wrote=wrote, failed=not built
-    )
+    view = run.view("build")
+    built = [outcome.scenario for _, outcome, _ in view.scored() if isinstance(outcome, Built)]
+    kept, alike = build.accepted(built, known_scenarios(context.source(), language))
+    lines = "".join(msgspec.json.encode(each).decode() + "\n" for each in kept)
+    wrote = (context.write(Path(options.text("out")), lines),) if kept else ()
+    failed = [(each.item.id, each.failure.message) for each in view.episodes() if each.failure is not None]
+    rows = (*((each.scenario.id, each.reason) for each in alike), *failed)
+    rejected = Table("rejected", "Rejected scenarios", ("scenario", "reason"), rows)
+    tables = (_measures_table("build", [run], [run.subject]), *((rejected,) if rows else ()))
+    finding = f"{len(kept)} of {len(briefs)} scenarios were accepted; {len(rows)} were rejected."
+    return Result(tables=tables, notes=run.summary("build").notes, wrote=wrote, failed=not kept, finding=finding)
 
 
 def _cases(runs: Sequence[StoredRun], named: str) -> list[Figure]:

@@ -57,9 +57,13 @@ class Cube(Struct, frozen=True, eq=False):
     clusters: tuple[str, ...]
     cells: Floats
 
+    def met(self) -> NDArray[np.bool_]:
+        """Whether a simulator met a subject, subjects × simulators."""
+        return np.asarray((~np.isnan(self.cells)).any(axis=0))
+
     def crossed(self) -> list[int]:
         """The subjects that every simulator met."""
-        met = ~np.isnan(self.cells).all(axis=0)
+        met = self.met()
         return [place for place in range(len(self.subjects)) if met[place].all()]
 
 
@@ -170,7 +174,7 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
     Rho needs three subjects. The mean of three or more simulators has an interval over scenarios and simulators.
     """
     found = []
-    met = ~np.isnan(table.cells).all(axis=0)
+    met = table.met()
     for first, second in combinations(range(len(table.simulators)), 2):
         shared = [at for at in range(len(table.subjects)) if met[at, first] and met[at, second]]
         names = table.simulators[first], table.simulators[second]
@@ -197,7 +201,7 @@ def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[
     for at, simulator in enumerate(table.simulators):
         family = family_of(simulator, families)
         others = [place for place in range(len(table.simulators)) if place != at]
-        met = ~np.isnan(table.cells).all(axis=0)
+        met = table.met()
         able = [place for place in range(len(table.subjects)) if met[place, at] and met[place, others].any()]
         own = [place for place in able if family and family_of(table.subjects[place], families) == family]
         rest = [place for place in able if place not in own]
