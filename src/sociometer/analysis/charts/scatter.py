@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.charts.name_places import NAME_OFFSETS, name_fields, place_names
+from sociometer.analysis.charts.name_places import NAME_OFFSETS, along, name_fields, place_names
 from sociometer.analysis.charts.spec import Spec, coloured, number_format, order_of, quantitative
 
 
@@ -63,6 +63,17 @@ def scatter_chart(
     text: Spec = {"type": "text", "style": "ink", "fontSize": 11, **NAME_OFFSETS}
     layers.append({"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}})
     across = [math.log10(entry.x) for entry in points] if log_x else [entry.x for entry in points]
-    places = place_names([entry.label for entry in points], across, [entry.y for entry in points])
-    values = [structs.asdict(entry) | name_fields(place) for entry, place in zip(points, places, strict=True)]
+    # the whiskers are points without names, so that no name crosses one
+    whiskers = [
+        (x, y)
+        for entry, x in zip(points, across, strict=True)
+        if entry.y_low is not None and entry.y_high is not None
+        for y in along(entry.y_low, entry.y_high)
+    ]
+    places = place_names(
+        [*(entry.label for entry in points), *("" for _ in whiskers)],
+        [*across, *(x for x, _ in whiskers)],
+        [*(entry.y for entry in points), *(y for _, y in whiskers)],
+    )
+    values = [structs.asdict(entry) | name_fields(place) for entry, place in zip(points, places, strict=False)]
     return {"data": {"values": values}, "width": "container", "height": 360, "layer": layers}

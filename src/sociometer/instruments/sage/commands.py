@@ -169,11 +169,12 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
         real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
-        scores = {name: place.score for name, place in comparisons.rank_on_shared(real).places.items()}
-        moved, rho = comparisons.divergence(scores, _read_ranks(Path(options.text("ranks"))))
+        moved, orders = comparisons.divergence(comparisons.on_shared(real), _read_ranks(Path(options.text("ranks"))))
         rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
         note = (
-            "too few subjects for a rank correlation" if rho is None else f"Spearman's rho of the two orders: {rho:.2f}"
+            "too few subjects for a rank correlation"
+            if orders.rho is None
+            else f"Spearman's rho of the two orders: {estimate(orders.rho, 'number', orders.interval)}"
         )
         columns = ("subject", "place here", "place there", "gained", "rank stated there")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))

@@ -132,7 +132,7 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
     counted = all(_value(run, "tokens") for run in runs)
     points = []
     for run in runs:
-        tokens, score = _value(run, "tokens" if counted else "written"), run.summary.measure("sentient")
+        tokens, score = _value(run, "tokens") if counted else _written(run), run.summary.measure("sentient")
         if tokens and score and score.value is not None:
             low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
@@ -141,6 +141,12 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
     how = "" if counted else "Tokens are counted from the words of the replies, by one rule for all; no reasoning. "
     chart = scatter_chart(points, x_title="tokens per dialogue", y_title="sentient score", y_unit="points")
     return Figure("efficiency", "Score against tokens", f"{how}{_caveat(runs)}".strip(), chart=chart)
+
+
+def _written(run: SummarisedRun) -> float | None:
+    """The mean tokens per dialogue, counted from the words."""
+    counts = [entry["written"] for entry in run.summary.series.get("dialogues", []) if "written" in entry]
+    return sum(counts) / len(counts) if counts else None
 
 
 def _strategies(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:

@@ -16,7 +16,6 @@ LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000
 _UNITS = {
     "efficiency": "emotion points gained per 1,000 tokens that the subject wrote",
-    "written": "tokens per dialogue, counted from the words by one rule for all models",
 }
 
 
@@ -28,7 +27,6 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
         "failure": float(outcome.final < 10),
         "replies": float(len(outcome.turns)),
         "characters": float(outcome.characters),
-        "written": float(sum(count_tokens(turn.reply) for turn in outcome.turns)),
         "leaks": float(outcome.leaks),
         "pleas": float(outcome.pleas),
         "rereads": float(sum(turn.rereads for turn in outcome.turns)),
@@ -51,7 +49,7 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
         *grouped_measures(run, "failure", by=["intention"]),
         *_worst_case(run),
     ]
-    for value in ("replies", "tokens", "efficiency", "characters", "written", "leaks", "pleas", "rereads"):
+    for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
             note = _UNITS.get(value, "")
@@ -108,6 +106,7 @@ def _series(run: RunView[Any, Dialogue]) -> list[dict[str, Any]]:
             "trajectory": list(outcome.trajectory),
             "ending": outcome.ending,
             "tokens": outcome.tokens,
+            "written": sum(count_tokens(turn.reply) for turn in outcome.turns),
             "simulator": outcome.simulator,
         }
         for item, outcome, score_ in run.scored()
