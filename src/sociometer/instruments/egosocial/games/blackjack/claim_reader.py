@@ -50,7 +50,7 @@ _CHANCE_WORD = re.compile(r"\b(?:risk\w*|chance\w*|probab\w*|likel\w*|odds|dange
 _SOME_CARD = re.compile(
     r"\b(?:if|unless|anything|any card (?:over|above|beyond|of|\d)|a card (?:that is|of|which is)|"
     r"not even|especially if)\b|"
-    r"\b(?:an?y?|even an?|only an?) (?:ace|king|queen|jack|tencard|\d{1,2})\b"
+    r"(?<!hold )(?<!have )(?<!with )\b(?:an?y?|even an?|only an?) (?:ace|king|queen|jack|tencard|\d{1,2})\b"
 )
 
 

@@ -39,6 +39,12 @@ _WORTH = re.compile(
 )
 
 
+_IT_IS_WORTH = re.compile(
+    r"^(?:that's|that is|it's|it is|it|its value is|this is|which is|and is)?\s*(?:worth|valued at|"
+    r"counted as|counts?)(?: as| for)? (\d{1,2})\b(?! or)"
+)
+
+
 def is_of_the_dealer(sentence: str) -> bool:
     """Whether a plain sentence of an external belief speaks of the dealer, not of the player alone."""
     return bool(_DEALER.search(sentence)) or not _OWN.search(_OPINION.sub(" ", sentence))
@@ -59,6 +65,10 @@ def open_card(clause: str, sentence: str, facts: Facts) -> Iterator[Graded]:
                 sentence,
                 numbers=(float(value),),
             )
+    if worth_of_it := _IT_IS_WORTH.match(clause):
+        values = (1, 11) if facts.shown == 1 else (facts.shown,)
+        number = int(worth_of_it[1])
+        yield graded("card worth", number in values, f"worth {facts.shown}", sentence, numbers=(float(number),))
     for rank in _RANK.finditer(clause):
         points = card_points(rank["card"])
         before = clause[max(0, rank.start("card") - REACH) : rank.start("card")]
@@ -228,7 +238,8 @@ def must_draw(clause: str, sentence: str, facts: Facts, context: str) -> Iterato
         yield graded("dealer must draw", chance >= 0.9, fact, sentence)
         return
     stands = re.search(
-        r"\b(?P<how>can|may|might|could|will|must|has to) (?:already )?(?:stand|stop|stay)\b(?! (?:on|"
+        r"\b(?P<how>can|may|might|could|will|must|has to) (?:already |well |just |simply |even )?(?:stand|"
+        r"stop|stay)\b(?! (?:on|"
         r"at|with|from|if|when|once|drawing|hitting|otherwise))",
         clause,
     )
@@ -377,7 +388,9 @@ def _holding_is_true(number: int, before: str, after: str, clause: str, facts: F
     hole = _hole_card((context + before)[-REACH:], facts) or _hole_card(after, facts)
     if hole is not None:
         return number in {facts.pair_with(hole), facts.shown + hole, *({facts.shown + 11} if hole == 1 else set())}
-    if re.search(r"\b(?:not|never|impossible|can not)\b(?: \w+){0,2}? ?$", before):
+    if re.search(r"\b(?:can not|could not|impossible|never|unable)\b(?: \w+){0,3}? ?$", before):
+        return number not in facts.pairs
+    if re.search(r"\bnot\b(?: \w+){0,2}? ?$", before):
         return None
     share = stated_number(clause)
     if share is not None and not PASSING.search(clause) and number in facts.pairs:

@@ -96,13 +96,22 @@ def totals(clause: str, whole: str, sentence: str, facts: Facts) -> Iterator[Gra
             yield graded(kind, right, fact, sentence, numbers=(float(number),))  # type: ignore[arg-type]
 
 
+_HIGHEST_TOTAL = 31
+_WITH_A_CARD = re.compile(
+    r"^(?: points?)?(?: in total)? (?:with|if i (?:get|draw|hit|catch)|on|from) (?:an?|another|"
+    rf"any) (?P<card>{CARD})\b(?! and)"
+)
 _REJECTED = re.compile(r"\b(?:bust\w*|exceed\w*|too|but|however|over|pass\w*|so|forced|has to|must|not|therefore)\b")
 _Read = tuple[str, bool, str]
 
 
 def _read_number(number: int, before: str, after: str, clause: str, facts: Facts) -> _Read | None:
     """Return what a number claims, whether it is true, and the fact; None where it claims nothing."""
-    if number < 2 and not _CARD_WORTH.search(before):
+    if (number < 2 and not _CARD_WORTH.search(before)) or number > _HIGHEST_TOTAL:
+        return None
+    if number > 11 and (then := _WITH_A_CARD.match(after)) and number not in (facts.total.points, facts.low):
+        return _sum_with(card_points(then["card"]), number, facts)
+    if re.match(r"^ (?:if|when)\b", after) and number not in (facts.total.points, facts.low):
         return None
     left = LIMIT - facts.total.points
     hard_left = LIMIT - facts.low
@@ -229,15 +238,19 @@ def _sum_with(points: int, number: int, facts: Facts) -> _Read:
     return "what busts", number in totals, f"makes {' or '.join(map(str, sorted(totals)))}"
 
 
-_MORE_AFTER = re.compile(r"^(?:[- ]?points?)? ?(?:or|and) (?:more|higher|above|over|up|bigger|better)\b")
+_MORE_AFTER = re.compile(
+    r"^(?:[- ]?points?)? ?(?:(?:or|and) (?:more|higher|above|over|up|bigger|better|anything (?:higher|"
+    r"above|more))|upwards?|on up|up(?: busts?| would| will|$)|\+)"
+)
 _LESS_AFTER = re.compile(r"^(?:[- ]?points?)? ?(?:or|and) (?:less|lower|below|under|fewer|smaller)\b")
 _MORE_BEFORE = re.compile(
     r"\b(?:over|above|beyond|higher than|more than|bigger than|greater than|larger than|exceeds?|exceeding)(?: an?)? ?$"
 )
 _LESS_BEFORE = re.compile(r"\b(?:below|under|lower than|less than|smaller than)(?: an?)? ?$")
+_UP_TO = re.compile(r"\b(?:up to|at most|no (?:more|higher) than|not (?:more|higher) than|through)(?: an?)? ?$")
 _DRAWN = re.compile(r"\b(?:card|anything|draw|any|getting|get|it's|it is|everything|one|value|nothing)\b")
 _SAFE = re.compile(
-    r"\b(?:safe|fine|improve|without|reach|closer|surviv\w*|help|save|fit|good|not (?:\w+ )?(?:exceed|"
+    r"\b(?:safe\w*|fine|improve|without|reach|closer|surviv\w*|help|save|fit|good|not (?:\w+ )?(?:exceed|"
     r"bust|go over|break)|unless)\b"
 )
 
@@ -248,7 +261,7 @@ def _threshold(number: int, before: str, after: str, clause: str, facts: Facts) 
         return None
     left = LIMIT - facts.low
     more = 0 if _MORE_AFTER.match(after) else 1 if _MORE_BEFORE.search(before) else None
-    less = 0 if _LESS_AFTER.match(after) else 1 if _LESS_BEFORE.search(before) else None
+    less = 0 if _LESS_AFTER.match(after) or _UP_TO.search(before) else 1 if _LESS_BEFORE.search(before) else None
     fact = f"cards up to {left} do not bust" if left < 10 else "no card busts"
     safe = _SAFE.search(clause)
     if more is not None and PASSING.search(clause) and not safe:
@@ -261,7 +274,8 @@ def _threshold(number: int, before: str, after: str, clause: str, facts: Facts) 
 _KILLS = re.compile(
     r"\b(?P<not>not even |no |neither |nor )?(?:an?y?|every|each|the|another|only|all|"
     r"even an?)? ?(?P<card>ace|king|queen|jack|tencard|10|[2-9])s?(?: cards?)?(?: or \w+)?(?: is|"
-    r" are| would| will| can| could| may| might| to| that| which)*(?P<deny> (?:not|"
+    r" are| would| will| can| could| may| might| to| that| which| already| surely| just| certainly|"
+    r" also)*(?P<deny> (?:not|"
     rf"never))? (?P<verb>{PASSING.pattern[2:]}|poison|fatal|too much)"
 )
 _FITS = re.compile(

@@ -12,15 +12,15 @@ _COMPOUND = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_UNITS[1:10])})\b"
 _PLURAL = re.compile(r"\b(two|three|four|five|six|seven|eight|nine|ten|deuce|trey)e?s\b")
 _WORD = re.compile(rf"\b({'|'.join(sorted((word for word in _VALUES if word != 'one'), key=len, reverse=True))})\b")
 _ONE = re.compile(r"\bone(?=[- ](?:in|out of|time|chance|third|quarter|fifth|half|sixth|tenth)\b)|(?<=counts )one\b|"
-                  r"(?<=count )one\b|(?<=as )one\b|(?<=is )one(?=[.,;)]|$)")  # fmt: skip
+                  r"(?<=count )one\b|(?<=as )one\b|(?<=is )one(?=[.,;)]|$)|(?<= to )one(?=[.,;)]|$)")  # fmt: skip
 _SUIT = re.compile(r"\s+of (?:hearts?|spades?|clubs?|diamonds?)\b|\b(?:hearts?|spades?|clubs?|diamonds?)\s+(?=\w)")
 _LETTER = re.compile(r"(?<=[\s(+,{-])([kqj])(?=[\s)+,.=}-]|$)|^([kqj])(?=[\s)+,.=-])")
 _LETTERS = {"k": "king", "q": "queen", "j": "jack"}
 _ACE_LETTER = re.compile(r"(?<=[(+,-])\s*a(?=[\s)+,.=-]|$)|\ba(?= ?[=+]| is 1\b|-\d| is 11\b)")
 _TEN_CARD = re.compile(
-    r"\b(?:face|court|picture|paint|high-value)[- ]?cards?\b|\b10[- ](?:value[ds]?|points?|"
-    r"cards?|counts?)(?:[- ]?cards?)?\b|"
-    r"\b(?:faces|faced?|pictures|paint)\b(?! ?-?(?:up|down|card))"
+    r"\b(?:face|court|picture|paint|high-value)[- ]?cards?\b|\b10[- ]value[ds]?(?:[- ]?cards?)?\b|"
+    r"\b10[- ](?:points?[- ])?cards?\b|\b(?:faces|pictures|paint)\b(?! ?-?(?:up|down|card))|"
+    r"\ba face\b(?! ?-?(?:up|down))"
 )
 _NOT = re.compile(
     r"\bca(n)'?t\b|\b(could|would|should|is|are|was|does|do|did|has|have|need|must|wo|ai)n'?t\b|\bcannot\b"
@@ -40,7 +40,8 @@ _CLAUSE = re.compile(
     r"(?<!card)(?<!anything)(?<!everything)(?<!nothing)(?<!all)(?<!every),? (?:but|however|"
     r"although|though|whereas|yet)\b|"
     r";|:(?=\s(?!about|around|roughly|~|\d))|, (?=(?:so|and|which|because|since|as|if|in which|"
-    r"there|it|i|the|my|he|they|with|after|then|hence|thus|therefore|not|while|or at)\b)|"
+    r"there|it|i(?!'d (?:say|guess|put)| would (?:say|guess)| guess| think| estimate| reckon)|"
+    r"the|my|he|they|with|after|then|hence|thus|therefore|not|while|or at)\b)|"
     r"\b(?:because|since|so that|therefore)\b| and (?=(?:i|there|it|the|my|he|they|any|no|nothing|"
     r"if|that|those|one|will|"
     r"bust|must|would|has|17|the rule|under)\b)"
