@@ -159,7 +159,7 @@ def test_characters_need_enough_hands_to_mean_something():
     with pytest.raises(UsageError, match="100 or more"):
         commands.characters(FakeContext(), Settings({"over": 5, "weights": None}))
     (table,) = commands.characters(FakeContext(), Settings({"over": 200, "weights": None})).tables
-    assert len(table.rows) == 12
+    assert len(table.rows) == 24
 
 
 def test_characters_of_ones_own_opponents_are_measured_too(tmp_path):

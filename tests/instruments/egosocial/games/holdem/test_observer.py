@@ -7,7 +7,13 @@ import pytest
 
 from sociometer.instruments.egosocial.games.holdem.net import STYLES, load
 from sociometer.instruments.egosocial.games.holdem.observation import CODES
-from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand, actions_of, best_guess, naive_guess, posterior
+from sociometer.instruments.egosocial.games.holdem.observer import (
+    PlayedHand,
+    actions_of,
+    best_guess,
+    naive_guess,
+    posterior,
+)
 from sociometer.instruments.egosocial.games.holdem.rules import Move, State, new_deal
 from sociometer.instruments.egosocial.games.holdem.simulator import Table
 
