@@ -54,7 +54,7 @@ _NO_EVENT = re.compile(r"\bwithout (?:\w+ )?(?:risk|danger|fear)|\bno (?:\w+ )?(
 _PERCENT = r"(?P<percent>\d{1,3}(?:\.\d+)?)\s*(?:%|percent|per cent)"
 _DECIMAL = r"(?P<decimal>(?<![\d.])0?\.\d{1,4}\b)"
 _RATIO = (
-    r"\b(?P<part>\d{1,2})\s*(?:cards? |times? |chances? |hands? |ranks? )?(?:/|in every|in|"
+    r"\b(?P<part>\d{1,2})\s*(?:cards? |times? |chances? |hands? |ranks? |draws? |hits? )?(?:/|in every|in|"
     r"out of(?: every)?|of(?: the)?(?: other)?|from)\s*(?:remaining )?"
     r"(?P<whole>\d{1,2})\b(?! ?(?:points|away|short))"
 )
@@ -129,7 +129,7 @@ def stated_chance(clause: str, bands: dict[str, tuple[float, float]], *, risk_is
         return None
     passing = PASSING.search(clause)
     survives = _SURVIVES.search(clause)
-    hit = risk_is_passing and (_RISK.search(clause) or _HIT_IS.search(clause))
+    hit = risk_is_passing and (_RISK.search(clause) or _HIT_IS.search(clause) or _ruinous(clause))
     if not passing and not survives and not hit:
         return None
     number = stated_number(clause)
@@ -143,6 +143,14 @@ def stated_chance(clause: str, bands: dict[str, tuple[float, float]], *, risk_is
         # "a high chance of not busting" is turned round; "cannot bust" already says it of busting
         return chance.of_the_opposite() if survives and word not in ("none", "some") else chance
     return None
+
+
+_RUINOUS = re.compile(r"\b(?:suicid\w*|fatal|madness|disast\w*|reckless|deadly|ruin\w*)\b")
+
+
+def _ruinous(clause: str) -> bool:
+    """Whether a clause calls one more card ruinous and gives a number for it."""
+    return bool(_RUINOUS.search(clause)) and stated_number(clause) is not None
 
 
 def _band(word: str, bands: dict[str, tuple[float, float]], words: str) -> Chance:

@@ -175,6 +175,8 @@ def _duty_holds(number: int, action: str, before: str, after: str, *, after_acti
     """Whether the dealer draws or stands as said of a number; None where the number is no part of a duty."""
     if re.search(r"\bsoft ?$", before) and number == DEALER_STANDS_ON:
         return action == "stand"
+    if action == "draw" and (up := re.search(r"\b(?:up to|through)(?P<too> and including)? ?$", before)):
+        return number == DEALER_STANDS_ON - 1 or (number == DEALER_STANDS_ON and not up["too"])
     if _OR_LESS.match(after):
         return number == DEALER_STANDS_ON - 1 if action == "draw" else False
     if _OR_MORE.match(after):
@@ -275,12 +277,6 @@ _SURE = re.compile(
     r"\b(?:certain\w*|for sure|definitely|surely|always|must have|no doubt|has|have|is at|is on|holds|'s at|is)\b"
 )
 _ENDS = re.compile(r"\b(?:end\w*|finish\w*|final\w*|reach\w*|eventually|get to|getting|outscore|draw\w*|after)\b")
-_TOTAL_WORD = re.compile(
-    r"\b(?:total\w*|has|have|hold\w*|mak(?:e|es|ing)|sum\w*|hand|giv\w+|gets?|be|is|at|on|likely|"
-    r"guess|with|puts?|bring\w*|reach\w*|a|score of|of|least|most|between|to|or|and|than|above|"
-    r"exceed|over|below|under|for|already|and|may|might|probably|up|from|only|that's|thats|"
-    r"it's|means|be|=|:|,)(?: \w+){0,3}? ?$"
-)
 _HOLE_CARD = re.compile(
     r"\b(?:an?|the|another|hidden|if (?:it is|it's)|be an?|is an?|to be an?|with an?|"
     rf"of)?\s*\b(?P<card>{CARD})\b(?! ?(?:%|percent)|\d|\.\d)"
@@ -343,10 +339,7 @@ def _not_the_dealers(number: int, before: str, after: str) -> bool:
         before,
     ):
         return True
-    return bool(
-        re.match(r"^ (?:cards|ways|times|others|points away)", after)
-        or (not _TOTAL_WORD.search(before) and before.strip() and not re.match(r"^ (?:at|is my)", after))
-    )
+    return bool(re.match(r"^ (?:cards|ways|times|others|points away)", after))
 
 
 def _holding_is_true(number: int, before: str, after: str, clause: str, facts: Facts, context: str) -> bool | None:
@@ -361,11 +354,11 @@ def _holding_is_true(number: int, before: str, after: str, clause: str, facts: F
             else number <= highest
         )
     if re.search(
-        r"\b(?:at (?:the )?(?:very )?most|maximum|highest|up ?to|as (?:much|high|many) as|not be above|"
+        r"\b(?:at (?:the )?(?:very )?(?:most|best)|maximum|highest|up ?to|as (?:much|high|many) as|not be above|"
         r"not be over|not be more than|not exceed|no more than|can not (?:have|"
         r"hold) more than)\b(?: \w+){0,2}? ?$",
         before,
-    ) or re.match(r"^ (?:points )?at (?:the )?(?:very )?most", after):
+    ) or re.match(r"^ (?:points )?at (?:the )?(?:very )?(?:most|best)", after):
         return number >= highest or (number in loose and bool(_MAYBE.search(before)))
     if re.search(
         r"\bnot (?:have|hold|be|make|end up with) (?:any ?thing )?(?:less|lower|fewer|below|under)(?: than)? ?$", before
@@ -397,7 +390,9 @@ def _holding_is_true(number: int, before: str, after: str, clause: str, facts: F
         return share.holds(facts.pairs[number])
     spans = re.match(r"^ ?(?:to|-|–|through) ?\d", after) or re.search(r"\d ?(?:to|-|–|through) ?$", before)
     possible = number in loose or (number in FINALS and bool(_ENDS.search(clause)))
-    if _LIKELY.search(clause) or re.search(r"\b(?:best guess|most common|expect)\b", clause):
+    if _LIKELY.search(clause) or re.search(
+        r"\b(?:best guess|most common|expect|i (?:think|guess|believe|reckon|assume|suppose))\b", clause
+    ):
         return (
             number == facts.likeliest_pair
             or facts.pairs.get(number, 0) >= 0.5

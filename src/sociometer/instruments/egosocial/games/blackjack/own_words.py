@@ -17,7 +17,7 @@ from sociometer.instruments.egosocial.games.blackjack.wording import CARD, MOST_
 _NUMBER = re.compile(r"(?<![\d.%$])\b(\d{1,2})\b(?!\.\d| ?%| ?percent| per cent|\d)")
 _NO_TOTAL_AFTER = re.compile(
     r"^(?:s\b|[- ]?cards?\b|[- ]ranks?\b|[- ](?:of|out of|in) (?:the |every )?\d|[- ]of (?:the|"
-    r"them|those|what)\b|[- ]?(?:times?|outs?|others?|players?|"
+    r"them|those|what)\b|[- ]?(?:times?|draws?|outs?|others?|players?|"
     r"decks?|hands?|more cards?|thirds?|quarters?|fifths?|halves|chances?|ways?|ace|aces|kings?|"
     r"queens?|jacks?|tencards?|different|unseen|remaining|"
     r"options?|card (?:hand|total))\b|[- ](?:to|against) \d\b| ?/ ?\d| that (?:bust|break)|"
@@ -116,6 +116,8 @@ def _read_number(number: int, before: str, after: str, clause: str, facts: Facts
     left = LIMIT - facts.total.points
     hard_left = LIMIT - facts.low
     total = f"{facts.kind} {facts.total.points}"
+    if re.match(r"^ is the (?:highest|biggest|largest)(?: card)? (?:that )?i (?:can|could) ", after):
+        return "what busts", number <= hard_left, f"cards up to {hard_left} do not bust"
     if _DISTANCE.match(after):
         return "total", number in (left, hard_left), total
     if (threshold := _threshold(number, before, after, clause, facts)) is not None:
@@ -285,8 +287,19 @@ _FITS = re.compile(
 )
 
 
+_SAVES = re.compile(
+    rf"\bonly (?P<cards>(?:(?:an? |the )?{CARD}s?(?: cards?)?(?:, | or | and |, or |"
+    r", and )?)+) ?(?:would|will|can|could)?(?: still| really)? (?:help|save|fit|do|be safe|"
+    r"is safe|are safe)"
+)
+
+
 def busting_cards(clause: str, sentence: str, facts: Facts) -> Iterator[Graded]:
     """Read which single cards are said to bust the hand, or not to."""
+    for saved in _SAVES.finditer(clause):
+        named = [card_points(word) for word in re.findall(rf"\b({CARD})", saved["cards"])]
+        right = not any(facts.busts_with(points) for points in named)
+        yield graded("what busts", right, f"cards up to {LIMIT - facts.low}", sentence, word="only these help")
     for match in _KILLS.finditer(clause):
         if re.search(r"\b(?:but|except|other than|save|unless|only)\b", clause[: match.start() + 6]) or re.search(
             r"\b(?:above|over|below|under|than|beyond)(?: an?)? ?$", clause[: match.start("card")]

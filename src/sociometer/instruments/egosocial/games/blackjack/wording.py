@@ -20,7 +20,7 @@ _ACE_LETTER = re.compile(r"(?<=[(+,-])\s*a(?=[\s)+,.=-]|$)|\ba(?= ?[=+]| is 1\b|
 _TEN_CARD = re.compile(
     r"\b(?:face|court|picture|paint|high-value)[- ]?cards?\b|\b10[- ]value[ds]?(?:[- ]?cards?)?\b|"
     r"\b10[- ](?:points?[- ])?cards?\b|\b(?:faces|pictures|paint)\b(?! ?-?(?:up|down|card))|"
-    r"\ba face\b(?! ?-?(?:up|down))"
+    r"\ba face\b(?! ?-?(?:up|down|card))"
 )
 _NOT = re.compile(
     r"\bca(n)'?t\b|\b(could|would|should|is|are|was|does|do|did|has|have|need|must|wo|ai)n'?t\b|\bcannot\b"
