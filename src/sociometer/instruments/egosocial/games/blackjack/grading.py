@@ -39,7 +39,8 @@ def grade(player: Sequence[Card], open_card: Card, self_belief: str, external_be
     facts = facts_of(player, open_card)
     own, theirs = own_claims(self_belief, facts), dealer_claims(external_belief, facts)
     named = {number for one in own if one.claim.kind == "total" for number in one.claim.numbers}
-    shows_ace = "softness" in {one.claim.kind for one in own} or {facts.low, facts.total.points} <= named
+    both_totals = facts.total.soft and {facts.low, facts.total.points} <= named
+    shows_ace = both_totals or "softness" in {one.claim.kind for one in own}
     stated = facts.total.points in named and (not facts.has_ace or shows_ace)
     of_the_deal = [one for one in theirs if one.claim.kind not in RULES_ALONE]
     exact = facts.exact
