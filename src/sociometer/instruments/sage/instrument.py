@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.sage import build, figures, items, play, scoring
+from sociometer.instruments.sage import build, figures, items, paper, play, scoring
 from sociometer.instruments.sage.analyses import coordinate, rejudge, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.players import AppraisalPerson, CueJudge
@@ -89,5 +89,6 @@ INSTRUMENT = Instrument(
     players={"appraisal": AppraisalPerson, "cues": CueJudge},
     figures=figures.figures,
     beside=figures.beside,
+    paper=paper.paper,
     reproduce=reproduce.rows,
 )
