@@ -19,7 +19,7 @@ from sociometer.core.paper import (
     illustration,
     printed,
 )
-from sociometer.instruments.sage.comparisons import rank_agreements
+from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of
@@ -114,23 +114,25 @@ def _against(given: PaperInput, label: str, title: str, name: str) -> PaperPart:
 
 def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
     """Table 2: Spearman's rho between simulators, as a lower triangle."""
-    scores: dict[str, dict[str, dict[str, float]]] = {}
+    played: list[Played] = []
     remarks: dict[str, dict[str, None]] = {}
     for run in runs:
         for entry in run.summarised.summary.series.get("dialogues", []):
             simulator = str(entry["simulator"])
             remarks.setdefault(simulator, {}).update(dict.fromkeys(run.remarks))
-            mine = scores.setdefault(simulator, {}).setdefault(run.view.subject, {})
-            mine[str(entry["scenario"])] = float(entry["trajectory"][-1])
-    rho = {(one.first, one.second): one for one in rank_agreements(scores)}
+            played.append(
+                Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1]))
+            )
+    table = cube(played)
+    rho = {(one.first, one.second): one for one in rank_agreements(table)}
     known = {name for pair, one in rho.items() if one.rho is not None for name in pair}
-    names = [name for name in scores if name in known]
+    names = [name for name in table.simulators if name in known]
     rows = []
     for row, second in enumerate(names):
         cells: list[PaperCell] = ["1" if column == row else None for column in range(len(names))]
         for column, first in enumerate(names[:row]):
             found = rho[first, second]
-            cells[column] = None if found.rho is None else Estimate(found.rho)
+            cells[column] = None if found.rho is None else Estimate(found.rho, found.interval)
         rows.append(PaperRow((second, *cells), "", tuple(remarks[second])))
     shared = "; ".join(f"{one.first} and {one.second}: {one.subjects} subjects" for one in rho.values() if one.rho)
     columns = (PaperColumn(""), *(PaperColumn(name, digits=2) for name in names))

@@ -2,15 +2,22 @@
 
 from typing import Any
 
+import msgspec
+
 from sociometer.analysis.measures import grouped_measures, observations
 from sociometer.analysis.missing_data import missing_bounds
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.text_tokens import count_tokens
 
 LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000
+_UNITS = {
+    "efficiency": "emotion points gained per 1,000 tokens that the subject wrote",
+    "written": "tokens per dialogue, counted from the words by one rule for all models",
+}
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
@@ -21,6 +28,7 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
         "failure": float(outcome.final < 10),
         "replies": float(len(outcome.turns)),
         "characters": float(outcome.characters),
+        "written": float(sum(count_tokens(turn.reply) for turn in outcome.turns)),
         "leaks": float(outcome.leaks),
         "pleas": float(outcome.pleas),
         "rereads": float(sum(turn.rereads for turn in outcome.turns)),
@@ -43,9 +51,11 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
         *grouped_measures(run, "failure", by=["intention"]),
         *_worst_case(run),
     ]
-    for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
+    for value in ("replies", "tokens", "efficiency", "characters", "written", "leaks", "pleas", "rereads"):
         if observations(run, value):
-            measures.extend(grouped_measures(run, value, binary=False))
+            found = grouped_measures(run, value, binary=False)
+            note = _UNITS.get(value, "")
+            measures.extend(msgspec.structs.replace(each, note=note) if note else each for each in found)
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
 
 
@@ -68,6 +78,12 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
         notes.append(
             "A rule-based stand-in (appraisal) simulated the person: these numbers only show that the "
             "software works, and leaderboards exclude them."
+        )
+    silent = [score_.unreadable for _, _, score_ in run.scored() if score_.unreadable]
+    if silent:
+        notes.append(
+            f"'Unreadable' counts turns: {sum(silent)} of the subject's replies, in {len(silent)} dialogues, were "
+            "empty. A dialogue whose simulator stays unreadable is an error."
         )
     bounds = _worst_case(run)
     if bounds:
