@@ -19,11 +19,11 @@ from sociometer.core.paper import (
     illustration,
     printed,
 )
-from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of
 from sociometer.instruments.sage.published.reproduce import table as published
+from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
 from sociometer.instruments.sage.strategies import CAPABILITIES, STRATEGIES
 
 _ANALYSE = "Run 'sociometer analyse sage RUN… --what {what} --role judge=MODEL' on the stored dialogues."
@@ -120,9 +120,7 @@ def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
         for entry in run.summarised.summary.series.get("dialogues", []):
             simulator = str(entry["simulator"])
             remarks.setdefault(simulator, {}).update(dict.fromkeys(run.remarks))
-            played.append(
-                Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1]))
-            )
+            played.append(Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1])))
     table = cube(played)
     rho = {(one.first, one.second): one for one in rank_agreements(table)}
     known = {name for pair, one in rho.items() if one.rho is not None for name in pair}
