@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from sociometer.analysis.measures import grouped_measures, observations
 from sociometer.analysis.missing_data import missing_bounds
 from sociometer.core.measure import Measure, Summary
@@ -11,6 +13,7 @@ from sociometer.instruments.sage.items import Scenario
 
 LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000
+_UNITS = {"efficiency": "emotion points gained per 1,000 tokens that the subject wrote"}
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
@@ -45,7 +48,9 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     ]
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
-            measures.extend(grouped_measures(run, value, binary=False))
+            found = grouped_measures(run, value, binary=False)
+            note = _UNITS.get(value, "")
+            measures.extend(msgspec.structs.replace(each, note=note) if note else each for each in found)
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
 
 
@@ -68,6 +73,12 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
         notes.append(
             "A rule-based stand-in (appraisal) simulated the person: these numbers only show that the "
             "software works, and leaderboards exclude them."
+        )
+    silent = [score_.unreadable for _, _, score_ in run.scored() if score_.unreadable]
+    if silent:
+        notes.append(
+            f"'Unreadable' counts turns: {sum(silent)} of the subject's replies, in {len(silent)} dialogues, were "
+            "empty. A dialogue whose simulator stays unreadable is an error."
         )
     bounds = _worst_case(run)
     if bounds:
