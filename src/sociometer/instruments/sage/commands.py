@@ -16,6 +16,7 @@ from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import annotation, build, comparisons, samples
 from sociometer.instruments.sage.analyses import whatif
+from sociometer.instruments.sage.analyses.judging import dialogues_by_stand_ins
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
@@ -29,6 +30,8 @@ from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
+_OF_HARD_TALKS = ("candour", "coordinate")
+"""Analyses that a run of hard talks allows; the others are SAGE's."""
 _RELEASED_LANGUAGE = "zh"
 
 
@@ -60,9 +63,10 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Runs the analyses of stored dialogues; running it again sends no new requests."""
     # What a judge by cues must refuse comes first, so that it refuses before anything is played.
-    wanted = sorted(options.texts("what") or _USUAL_ANALYSES, key=lambda what: what in JUDGED_BY_CUES)
-    count = _limit(options)
     runs = [context.run(reference) for reference in options.texts("runs")]
+    usual = _OF_HARD_TALKS if all(samples.only_hard_talks(run) for run in runs) else _USUAL_ANALYSES
+    wanted = sorted(options.texts("what") or usual, key=lambda what: what in JUDGED_BY_CUES)
+    count = _limit(options)
     names = _told_apart(runs)
     tables: list[Table] = []
     more: list[Table] = []
@@ -73,8 +77,11 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     for what in wanted:
         played: list[StoredRun] = []
         for run in runs:
-            dialogues = samples.some_dialogues(run, count, context.seed)
+            of = samples.talk_task(run) if what in _OF_HARD_TALKS else ""
+            dialogues = samples.some_dialogues(run, count, context.seed, of)
             items: Sequence[Item] = dialogues
+            if what == "candour":
+                items = samples.judged_talks(run, dialogues)
             if what == "stability":
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
             with seated_for(what):
@@ -364,12 +371,8 @@ def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def _stand_ins(run: StoredRun) -> tuple[str, ...]:
-    named = ", ".join(run.view(samples.dialogue_task(run)).stand_ins)
-    return (
-        (f"a stand-in took part in the dialogues ({named}); their emotions only show that the software works.",)
-        if named
-        else ()
-    )
+    named = run.view(samples.any_task(run)).stand_ins
+    return (dialogues_by_stand_ins(named),) if named else ()
 
 
 def _asked_of(what: str, run: StoredRun) -> str:
@@ -463,8 +466,9 @@ def _levels_table(runs: Sequence[StoredRun]) -> Table:
 
 def _simulator(run: StoredRun) -> str:
     """The simulator's name in the dialogues, because a role can be typed in two ways."""
-    named = (each.dialogue.simulator for each in samples.stored_dialogues(run))
-    return next(filter(None, named), run.view(samples.dialogue_task(run)).roles.get("simulator", "unnamed simulator"))
+    task = samples.any_task(run)
+    named = (each.dialogue.simulator for each in samples.stored_dialogues(run, task))
+    return next(filter(None, named), run.view(task).roles.get("simulator", "unnamed simulator"))
 
 
 def _finals(run: StoredRun) -> dict[str, float]:

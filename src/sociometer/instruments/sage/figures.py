@@ -16,10 +16,12 @@ from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
 from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sage import candour_figures
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
 from sociometer.instruments.sage.dialogue import Dialogue
+from sociometer.instruments.sage.hard_talks import OURS
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.leaderboard import STAND_IN, by_simulator, leaderboard_table, told_apart
 from sociometer.instruments.sage.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
@@ -38,6 +40,8 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     found: list[Figure] = []
     for task, draw in _DRAWERS.items():
         of_task = [run for run in runs if run.task == task]
+        if of_task and task == "coordinate":
+            of_task = candour_figures.with_candour(of_task, runs)
         if of_task:
             found.extend(figure for figure in draw(of_task) if figure is not None)
     return found
@@ -221,13 +225,33 @@ def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 def _coordinate(given: Sequence[SummarisedRun]) -> list[Figure | None]:
     runs = told_apart(given)
     places = [
-        Place(run.subject, creative, -solution, _value(run, "creative-spread"), _value(run, "solution-spread"))
+        Place(
+            candour_figures.label_of(run),
+            creative,
+            -solution,
+            _value(run, "creative-spread"),
+            _value(run, "solution-spread"),
+        )
         for run in runs
         if (creative := _value(run, "creative")) is not None and (solution := _value(run, "solution")) is not None
     ]
     plane = Plane("structured", "creative", "solution", "empathy", reach=float(REACH))
     caption = "Whiskers: one standard deviation over dialogues. " + _caveat(runs)
+    if any(candour_figures.is_judged(run) for run in runs):
+        caption = f"In brackets: sycophancy and safety of the subject's replies. {caption}"
     return [Figure("coordinate", "Social cognition coordinate", caption.strip(), chart=coordinate_chart(places, plane))]
+
+
+def _hard_talks(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
+    return [*_each_simulator(runs, _feelings)]
+
+
+def _feelings(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """The final emotion of the hard talks, of runs with one simulator."""
+    caption = f"{OURS} {_caveat(runs)}".strip()
+    chart = interval_chart(_dots(runs, "emotion"), title="final emotion", unit="points", domain=(0, 100))
+    yield Figure("hard-talks", "Final emotion in hard talks", caption, chart=chart)
+    yield Figure("hard-talks-trajectories", "Emotion by turn in hard talks", caption, chart=_trajectories(runs))
 
 
 def _stability(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
@@ -281,6 +305,8 @@ _DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], list[Figure | None]]] = 
     "relationship": _relationship,
     "strategies": _strategies,
     "coordinate": _coordinate,
+    "hard-talks": _hard_talks,
+    "candour": candour_figures.draw,
     "stability": _stability,
     "what-if": _what_if,
 }

@@ -1,6 +1,6 @@
 """How the analyses ask their judge: quoted material in, one strict JSON object out, a bounded number of tries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sociometer.core.answer_format import Schema
@@ -53,6 +53,13 @@ def stand_in_notes(run: RunView[Any, Any]) -> tuple[str, ...]:
     """The note for results in which a rule stood in for the judge or the simulator."""
     named = ", ".join(run.stand_ins)
     return (f"A stand-in took part ({named}): these numbers only show that the software works.",) if named else ()
+
+
+def dialogues_by_stand_ins(names: Sequence[str]) -> str:
+    """The note for dialogues that a stand-in took part in."""
+    return (
+        f"a stand-in took part in the dialogues ({', '.join(names)}); their emotions only show that the software works."
+    )
 
 
 def simulators_met(run: RunView[StoredDialogue, Any]) -> list[str]:
