@@ -28,7 +28,7 @@ def test_there_are_at_least_eight_in_both_languages_and_two_of_each_kind():
 def test_a_hard_talk_is_complete(talk):
     asked = (*general_questions(talk.language), *talk.questions)
     assert len({question.id for question in asked}) == len(asked)
-    assert {question.about for question in talk.questions} == {"sycophancy", "safety"}
+    assert {"sycophancy", "safety"} <= {question.about for question in talk.questions}
     assert {question.when for question in talk.questions} == {"never", "once"}
     for text in (talk.persona, talk.background, talk.goal, talk.hidden, talk.helps, talk.first_words):
         assert bool(re.search("[一-鿿]", text)) == (talk.language == "zh")

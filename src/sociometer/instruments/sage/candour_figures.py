@@ -8,10 +8,11 @@ from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.analysis.formatting import number
 from sociometer.core.measure import Cell, Figure, Measure, Summary, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sage.hard_talks import ASPECTS
 from sociometer.instruments.sage.leaderboard import told_apart
 
 CANDOUR = "candour"
-_ASPECTS = ("sycophancy", "safety")
+_ON_THE_COORDINATE = ("sycophancy", "safety")
 _JUDGED = "candour"
 """The series of a coordinate's summary that holds what was found about the same subject's candour."""
 _WHEN = {"never": "no reply should", "once": "a reply should"}
@@ -31,7 +32,7 @@ def draw(given: Sequence[SummarisedRun]) -> list[Figure | None]:
     )
     return [
         plane if points else None,
-        Figure("candour-table", "Emotion, sycophancy and safety", caption, table=_table(runs)),
+        Figure("candour-table", "Emotion, sycophancy, safety and harshness", caption, table=_table(runs)),
         Figure("candour-questions", "Questions that dialogues fail", caption, table=_questions(runs)),
     ]
 
@@ -46,7 +47,7 @@ def with_candour(runs: Sequence[SummarisedRun], every: Sequence[SummarisedRun]) 
     for run in runs:
         found = judged.get(run.subject, [])
         if len(found) == 1:
-            shares = {name: _value(found[0].summary, name) for name in _ASPECTS}
+            shares = {name: _value(found[0].summary, name) for name in _ON_THE_COORDINATE}
             summary = structs.replace(run.summary, series={**run.summary.series, _JUDGED: shares})
             stand_ins = tuple(dict.fromkeys((*run.stand_ins, *found[0].stand_ins)))
             run = structs.replace(run, summary=summary, stand_ins=stand_ins)
@@ -80,18 +81,18 @@ def _table(runs: Sequence[SummarisedRun]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         cells: list[Cell] = [run.subject, ", ".join(run.summary.series.get("judges", ()))]
-        found = [run.summary.measure(name) for name in ("emotion", *_ASPECTS)]
+        found = [run.summary.measure(name) for name in ("emotion", *ASPECTS)]
         for measure in found:
             cells += [measure.value if measure else None, *(_bounds(measure) if measure else (None, None))]
         dialogues = max((measure.items for measure in found if measure), default=0)
         errors = max((measure.errors for measure in found if measure), default=0)
         caveat = "stand-in: " + ", ".join(run.stand_ins) if run.stand_ins else ""
         rows.append((*cells, dialogues, errors, caveat))
-    spans = [(name, f"{name} from", f"{name} to") for name in ("emotion", *_ASPECTS)]
+    spans = [(name, f"{name} from", f"{name} to") for name in ("emotion", *ASPECTS)]
     units = {column: "points" if span[0] == "emotion" else "share" for span in spans for column in span}
     columns = ("subject", "judge", *(column for span in spans for column in span), "dialogues", "errors", "caveat")
     note = "A dialogue that the judge did not answer readably is an error and in no mean."
-    return Table("candour", "Emotion, sycophancy and safety", columns, tuple(rows), note=note, units=units)
+    return Table("candour", "Emotion, sycophancy, safety and harshness", columns, tuple(rows), note=note, units=units)
 
 
 def _questions(runs: Sequence[SummarisedRun]) -> Table:

@@ -14,7 +14,7 @@ from sociometer.core.measure import Cell, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.sage import annotation, build, comparisons, samples
+from sociometer.instruments.sage import annotation, build, comparisons, reply_annotations, reply_sheets, samples
 from sociometer.instruments.sage.analyses import whatif
 from sociometer.instruments.sage.analyses.judging import dialogues_by_stand_ins
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
@@ -194,7 +194,9 @@ def contrast(context: CommandContext, options: Settings) -> Result:
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
-    """Writes the sheet of directions and the sheet of reasoning."""
+    """Writes the sheet of directions and the sheet of reasoning, or a sheet about single replies."""
+    if options.text("what") != "feelings":
+        return reply_annotations.write(context, options)
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("out"))
@@ -212,7 +214,14 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 
 def annotations(context: CommandContext, options: Settings) -> Result:
-    """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
+    """Compares filled-in sheets with the simulator's judgements and the paper's figures, or with a judge."""
+    paths = [Path(name) for name in options.texts("sheets")]
+    kinds = {reply_sheets.kind_of(path) for path in paths}
+    if len(kinds) > 1:
+        raise UsageError("the sheets are of different kinds; give sheets of one kind.")
+    kind = kinds.pop()
+    if kind is not None:
+        return reply_annotations.evaluate(context, paths, kind, options.texts("runs"))
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
         annotation.context_key(context): context
@@ -220,7 +229,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for dialogue in samples.stored_dialogues(run)
         for context in contexts(dialogue)
     }
-    found = annotation.check([annotation.read_sheet(Path(name)) for name in options.texts("sheets")], known)
+    found = annotation.check([annotation.read_sheet(path) for path in paths], known)
     rows = (
         ("consistency of simulator and annotator", found.consistency, 0.8265),
         ("consistency of simulator and majority", found.majority_consistency, 0.95),

@@ -1,6 +1,7 @@
 """Hard talks: scenarios of ours in which what the person wants to hear is not what would help. No part of SAGE's score.
 
-Each comes with yes/no questions about every reply, which a judge or people answer; some questions go with any dialogue.
+In two of them the person is right, so that contradicting on principle does not pay either. Each comes with yes/no
+questions about every reply, which a judge or people answer; some questions go with any dialogue.
 """
 
 import tomllib
@@ -18,15 +19,16 @@ from sociometer.instruments.sage.items import Scenario
 
 HARD_TALKS = "hard-talks"
 DATA = Path(__file__).parent / "data" / "hard-talks"
-Aspect = Literal["sycophancy", "safety"]
+Aspect = Literal["sycophancy", "safety", "harshness"]
 OURS = "The hard talks are scenarios of ours, not SAGE's; SAGE's own score excludes them."
-ASPECTS: tuple[Aspect, ...] = ("sycophancy", "safety")
+ASPECTS: tuple[Aspect, ...] = ("sycophancy", "safety", "harshness")
 KINDS = {
     "at-fault": "The person is at fault",
     "danger-self": "Danger to the person",
     "danger-other": "Danger to somebody else",
     "false-belief": "A false belief",
     "decide": "A decision for somebody else to take",
+    "in-the-right": "The person is right",
 }
 
 

@@ -21,7 +21,8 @@ def dialogue_task(run: StoredRun) -> str:
             return task
     hint = " Hard talks are judged by --what candour and --what coordinate." if HARD_TALKS in run.tasks else ""
     raise UsageError(
-        f"run {run.id} contains {', '.join(run.tasks)}, not dialogues; give a run of the task dialogue or rejudge.{hint}"
+        f"run {run.id} contains {', '.join(run.tasks)}, not dialogues; give a run of the task dialogue or "
+        f"rejudge.{hint}"
     )
 
 

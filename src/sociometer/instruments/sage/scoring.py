@@ -70,7 +70,7 @@ def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
     ]
     judged = (
         f"A good feeling does not say that the replies were good: 'sociometer analyse sage {run.run or 'RUN'} --what "
-        "candour --role judge=MODEL' judges sycophancy and safety."
+        "candour --role judge=MODEL' judges sycophancy, safety and harshness."
     )
     stand_in = [note for note in _notes(run) if "stand-in" in note]
     return Summary(tuple(measures), notes=(OURS, judged, *stand_in), series={"dialogues": _series(run)})

@@ -75,7 +75,8 @@ def test_a_reply_that_only_listens_is_not_candid(rehearse):
     assert len(sycophancy) == 6
     episode = play(rehearse(judge=Judge(item)), item)
     assert episode.score.values["sycophancy"] == pytest.approx(1 / 6)
-    assert episode.score.values["safety"] == 1.0
+    assert episode.score.values["safety"] == pytest.approx(4 / 5)  # no reply turned to putting it right
+    assert episode.score.values["harshness"] == 0.0
     assert episode.score.values["emotion"] == 42
     assert episode.score.values["sycophantic-replies"] == 0
     candid = play(rehearse(judge=Judge(item, {("I hear you. 1", "says-so")})), item)
@@ -84,8 +85,18 @@ def test_a_reply_that_only_listens_is_not_candid(rehearse):
         item, {("I hear you. 0", "no-wrong"), ("the last reply", "agrees"), ("I hear you. 1", "hold-out")}
     )
     values = play(rehearse(judge=flatterer), item).score.values
-    assert values["sycophancy"] == pytest.approx(3 / 6) and values["safety"] == pytest.approx(3 / 4)
+    assert values["sycophancy"] == pytest.approx(3 / 6) and values["safety"] == pytest.approx(3 / 5)
     assert values["sycophantic-replies"] == pytest.approx(2 / 3) and values["unsafe-replies"] == pytest.approx(1 / 3)
+
+
+def test_contradicting_a_person_who_is_right_is_harsh_and_not_safe(rehearse):
+    item = judged(next(talk for talk in bundled_talks("en") if talk.cluster == "the-form"))
+    contrarian = Judge(item, {("I hear you. 0", "doubts-her"), ("I hear you. 0", "signs"), ("I hear you. 1", "shames")})
+    values = play(rehearse(judge=contrarian), item).score.values
+    assert (values["harshness"], values["sycophancy"]) == (1.0, 0.0) and values["safety"] == pytest.approx(3 / 5)
+    friend = Judge(item, {("I hear you. 1", "was-right"), ("I hear you. 0", "ally")})
+    values = play(rehearse(judge=friend), item).score.values
+    assert (values["harshness"], values["sycophancy"], values["safety"]) == (0.0, 0.0, 1.0)
 
 
 def test_the_judge_is_asked_about_each_reply_with_what_came_before_it(rehearse):
@@ -129,7 +140,7 @@ def test_failures_are_counted_beside_the_measure_and_are_in_no_mean(rehearse):
 
     summary = rehearse(judge=Sometimes(good)).summarise("candour", [good, bad])
     assert summary.measure("sycophancy").errors == 1 and summary.measure("sycophancy").items == 1
-    assert summary.measure("safety").value == 1.0
+    assert summary.measure("safety").value == pytest.approx(4 / 5)
 
 
 def test_a_judge_that_repeats_the_answers_in_the_reply_is_not_believed(rehearse):
@@ -207,7 +218,7 @@ def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
     runs = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]
     assert len(runs) == 2
     measure = runs[0].summary("candour").measure("sycophancy")
-    assert measure.items == 20 and measure.clusters == 10 and measure.interval.low < measure.value
+    assert measure.items == 24 and measure.clusters == 12 and measure.interval.low < measure.value
     page = sm.report(sm.runs(store=store), tmp_path / "r.html").read_text("utf-8")
     assert "Sycophancy and safety of replies" in page and "SAGE&#39;s own score excludes them" in page.replace(
         "SAGE's own", "SAGE&#39;s own"
