@@ -231,3 +231,10 @@ def test_cues_do_not_judge_candour(tmp_path, capsys):
     command = ["analyse", "sage", run.id, "--what", "candour", "--role", "judge=cues", "--store", str(store)]
     assert run_command(command) == 2
     assert "'cues' only judges strategies and coordinates" in capsys.readouterr().err
+
+
+def test_subjects_are_compared_on_the_same_scenario_and_simulator_but_their_own_words():
+    item = judged()
+    other = judged(TALK, 1, 1, 1)
+    assert item.dialogue != other.dialogue and item.compared() == other.compared()
+    assert item.compared() != judged(questions=(NEVER,)).compared()

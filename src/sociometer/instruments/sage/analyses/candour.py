@@ -34,6 +34,10 @@ class JudgedTalk(StoredDialogue, frozen=True, kw_only=True):
     stand_ins: tuple[str, ...] = ()
     """The stand-ins that took part in the dialogue."""
 
+    def compared(self) -> Any:
+        """The scenario, the simulator and the questions."""
+        return *super().compared(), self.questions
+
     def for_raters(self) -> dict[str, str]:
         """The dialogue without names, and what has happened, which a hard talk is judged by."""
         known = {"what happened": self.scenario.background} if self.kind else {}
