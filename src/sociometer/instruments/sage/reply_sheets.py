@@ -111,7 +111,7 @@ def read_answers(path: Path, kind: Kind) -> ReplyAnswers:
 
 def check_wording(read: Iterable[ReplyAnswers], talks: Iterable[JudgedTalk]) -> None:
     """Raises an error for an answer to a question that the run words in another way: it is another question."""
-    wordings = {
+    wordings: dict[Place, str] = {
         (reply_key(talk, turn), question.id): question.text
         for talk in talks
         for turn in range(1, len(talk.dialogue.turns) + 1)

@@ -7,7 +7,6 @@ from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Sampling, user
 from sociometer.core.task import RunView, Session
 from sociometer.instruments.sage.analyses.views import JudgeView
-from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.json_answer import ReplyT, ask_json
 from sociometer.instruments.sage.quoting import Talk, quote
 
@@ -62,7 +61,7 @@ def dialogues_by_stand_ins(names: Sequence[str]) -> str:
     )
 
 
-def simulators_met(run: RunView[StoredDialogue, Any]) -> list[str]:
+def simulators_met(run: RunView[Any, Any]) -> list[str]:
     """The simulator of the dialogues; emotions from different simulators are on different scales."""
     return sorted({item.dialogue.simulator for item, _, _ in run.scored()} - {""})
 
