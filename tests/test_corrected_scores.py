@@ -186,7 +186,7 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
     unit = next(iter(book.units(queue.name).values()))
     book.close()
     assert queue.asked[0].values == ("yes", "no") and queue.asked[0].question.startswith("Does B tell A what A wants")
-    assert set(unit.shown) == {"what happened", "talk"} and "oracle" not in str(unit.shown)
+    assert set(unit.shown) == {"who and what", "talk"} and "oracle" not in str(unit.shown)
     (found,) = corrections(judged[0])
     assert found.measure.name == "sycophancy" and found.corrected.labels == 16 and found.corrected.episodes == 24
     assert 0 <= found.corrected.interval.low <= found.corrected.value <= found.corrected.interval.high <= 1

@@ -27,7 +27,7 @@ FAMILIES = {
 }
 """The columns of the sheet of strategies, and the letter that its codes begin with."""
 NONE = "none"
-_CANDOUR = ("reply", "question id", "what happened", "talk", "last reply", "question about the reply", "answer")
+_CANDOUR = ("reply", "question id", "who and what", "talk", "last reply", "question about the reply", "answer")
 _STRATEGIES = ("reply", "words before", "last reply", *FAMILIES)
 _ALLOWED = {"answer": ("yes", "no")}
 
@@ -61,7 +61,7 @@ def write_candour(talks: Iterable[JudgedTalk]) -> str:
     for talk in talks:
         for number, turn in enumerate(talk.dialogue.turns, 1):
             said = _said(talk, number - 1)
-            known = talk.scenario.background if talk.kind else ""
+            known = talk.known if talk.kind else ""
             rows += [
                 (reply_key(talk, number), question.id, known, said, turn.reply, question.text, "")
                 for question in talk.questions

@@ -164,7 +164,7 @@ def test_other_dialogues_are_judged_by_the_general_questions(rehearse):
 
 def test_raters_see_the_talk_and_what_happened_but_no_name():
     shown = judged().for_raters()
-    assert list(shown) == ["what happened", "talk"] and "model" not in " ".join(shown.values())
+    assert list(shown) == ["who and what", "talk"] and "model" not in " ".join(shown.values())
 
 
 def summarised(show, item, subject, stand_ins=()):

@@ -39,9 +39,13 @@ class JudgedTalk(StoredDialogue, frozen=True, kw_only=True):
         return *super().compared(), self.questions
 
     def for_raters(self) -> dict[str, str]:
-        """The dialogue without names, and what has happened, which a hard talk is judged by."""
-        known = {"what happened": self.scenario.background} if self.kind else {}
-        return {**known, **super().for_raters()}
+        """The dialogue without the subject's name, and what a hard talk is judged by: the person and what happened."""
+        return {**({"who and what": self.known} if self.kind else {}), **super().for_raters()}
+
+    @property
+    def known(self) -> str:
+        """Who the person is, and what has happened."""
+        return f"{self.scenario.persona}\n\n{self.scenario.background}"
 
 
 class ReplyAnswers(Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,7 +88,7 @@ async def _judge(item: JudgedTalk, turn: int, session: Session) -> ReplyAnswers:
         "candour",
         language,
         mark=mark,
-        known=quote(item.scenario.background, mark),
+        known=quote(item.known, mark),
         talk=rendered(talk[:-1], mark, session, language),
         reply=quote(reply, mark),
         questions="\n".join(f"- {question.id}: {question.text}" for question in item.questions),
