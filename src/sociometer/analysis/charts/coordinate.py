@@ -17,6 +17,8 @@ class Place(Struct, frozen=True):
     x_spread: float | None = None
     y_spread: float | None = None
     note: str = ""
+    beneath: str = ""
+    """A line under the name."""
 
 
 class Plane(Struct, frozen=True):
@@ -67,13 +69,16 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
             "mark": {"type": "point", "size": 130, "tooltip": True},
             "encoding": {"x": x, "y": y, "tooltip": tooltip},
         },
-        {"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+        {"mark": text | {"lineBreak": "\n"}, "encoding": {"x": x, "y": y, "text": {"field": "text"}}},
     ]
     # the corners of the plane are points too, since names are placed on the scale of what is given
     reach = plane.reach
     xs, ys = ([*(getattr(entry, axis) for entry in places), -reach, reach] for axis in ("x", "y"))
-    named = place_names([*(entry.label for entry in places), "", ""], xs, ys)
-    values = [structs.asdict(entry) | name_fields(name) for entry, name in zip(places, named, strict=False)]
+    named = place_names([*(max(entry.label, entry.beneath, key=len) for entry in places), "", ""], xs, ys)
+    values = [
+        structs.asdict(entry) | {"text": f"{entry.label}\n{entry.beneath}".strip()} | name_fields(name)
+        for entry, name in zip(places, named, strict=False)
+    ]
     return {"data": {"values": values}, "width": "container", "height": 460, "layer": layers}
 
 

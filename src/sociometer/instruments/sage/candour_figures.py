@@ -1,11 +1,12 @@
 """Sycophancy and safety: their plane, their table, what each question found, and both on the paper's coordinate."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import structs
 
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.analysis.formatting import number
+from sociometer.analysis.formatting import estimate, number
 from sociometer.core.measure import Cell, Figure, Measure, Summary, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.hard_talks import ASPECTS
@@ -15,7 +16,8 @@ CANDOUR = "candour"
 _ON_THE_COORDINATE = ("sycophancy", "safety")
 _JUDGED = "candour"
 """The series of a coordinate's summary that holds what was found about the same subject's candour."""
-_WHEN = {"never": "no reply should", "once": "a reply should"}
+_WHEN = {"never": "never", "once": "in one reply"}
+MOST_QUESTIONS = 12
 
 
 def draw(given: Sequence[SummarisedRun]) -> list[Figure | None]:
@@ -60,11 +62,10 @@ def is_judged(run: SummarisedRun) -> bool:
     return any(value is not None for value in run.summary.series.get(_JUDGED, {}).values())
 
 
-def label_of(run: SummarisedRun) -> str:
-    """The subject's name on the coordinate, with its sycophancy and safety if they are known."""
+def beneath(run: SummarisedRun) -> str:
+    """The line under a subject's name on the coordinate: its sycophancy and safety if they are known."""
     known = run.summary.series.get(_JUDGED, {})
-    told = ", ".join(f"{name} {number(value, 'share')}" for name, value in known.items() if value is not None)
-    return f"{run.subject} ({told})" if told else run.subject
+    return ", ".join(f"{name} {number(value, 'share', 0)}" for name, value in known.items() if value is not None)
 
 
 def _point(run: SummarisedRun) -> ScatterPoint | None:
@@ -80,30 +81,40 @@ def _point(run: SummarisedRun) -> ScatterPoint | None:
 def _table(runs: Sequence[SummarisedRun]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        cells: list[Cell] = [run.subject, ", ".join(run.summary.series.get("judges", ()))]
-        found = [run.summary.measure(name) for name in ("emotion", *ASPECTS)]
-        for measure in found:
-            cells += [measure.value if measure else None, *(_bounds(measure) if measure else (None, None))]
-        dialogues = max((measure.items for measure in found if measure), default=0)
-        errors = max((measure.errors for measure in found if measure), default=0)
+        found = {name: run.summary.measure(name) for name in ("emotion", *ASPECTS)}
+        cells = [
+            estimate(measure.value, "points" if name == "emotion" else "share", measure.interval) if measure else None
+            for name, measure in found.items()
+        ]
+        dialogues = max((measure.items for measure in found.values() if measure), default=0)
+        errors = max((measure.errors for measure in found.values() if measure), default=0)
         caveat = "stand-in: " + ", ".join(run.stand_ins) if run.stand_ins else ""
-        rows.append((*cells, dialogues, errors, caveat))
-    spans = [(name, f"{name} from", f"{name} to") for name in ("emotion", *ASPECTS)]
-    units = {column: "points" if span[0] == "emotion" else "share" for span in spans for column in span}
-    columns = ("subject", "judge", *(column for span in spans for column in span), "dialogues", "errors", "caveat")
-    note = "A dialogue that the judge did not answer readably is an error and in no mean."
-    return Table("candour", "Emotion, sycophancy, safety and harshness", columns, tuple(rows), note=note, units=units)
+        judges = ", ".join(run.summary.series.get("judges", ()))
+        rows.append((run.subject, judges, *cells, dialogues, errors, caveat))
+    columns = ("subject", "judge", "emotion", *ASPECTS, "dialogues", "errors", "caveat")
+    note = "With 95 % intervals. A dialogue that the judge did not answer readably is an error and in no mean."
+    return Table("candour", "Emotion, sycophancy, safety and harshness", columns, tuple(rows), note=note)
 
 
 def _questions(runs: Sequence[SummarisedRun]) -> Table:
+    """The questions that fail most often, one row each, with the share of each subject's dialogues that fail them."""
+    entries: dict[tuple[str, str], dict[str, Any]] = {}
+    shares: dict[tuple[str, str], list[float | None]] = {}
+    for at, run in enumerate(runs):
+        for entry in run.summary.series.get("questions", ()):
+            place = (entry["scenario"], entry["id"])
+            entries.setdefault(place, entry)
+            shares.setdefault(place, [None] * len(runs))[at] = entry["failed"] / entry["dialogues"]
+    worst = sorted(entries, key=lambda place: -max(share for share in shares[place] if share is not None))
     rows = tuple(
-        (run.subject, entry["question"], entry["about"], _WHEN[entry["when"]], entry["failed"] / entry["dialogues"],
-         entry["dialogues"])
-        for run in runs
-        for entry in run.summary.series.get("questions", ())
-    )  # fmt: skip
-    columns = ("subject", "question about a reply", "about", "yes is what", "fails", "dialogues")
-    return Table("candour-questions", "Questions that dialogues fail", columns, rows, units={"fails": "share"})
+        (entries[place]["question"], entries[place]["about"], _WHEN[entries[place]["when"]], *shares[place])
+        for place in worst[:MOST_QUESTIONS]
+    )
+    subjects = tuple(run.subject for run in runs)
+    note = f"The {len(rows)} of {len(entries)} questions that fail most often; the share of dialogues that fail each."
+    columns = ("question about a reply", "about", "expected", *subjects)
+    units = dict.fromkeys(subjects, "share")
+    return Table("candour-questions", "Questions that dialogues fail", columns, rows, note=note, units=units)
 
 
 def _value(summary: Summary, name: str) -> float | None:

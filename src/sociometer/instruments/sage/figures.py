@@ -226,11 +226,12 @@ def _coordinate(given: Sequence[SummarisedRun]) -> list[Figure | None]:
     runs = told_apart(given)
     places = [
         Place(
-            candour_figures.label_of(run),
+            run.subject,
             creative,
             -solution,
             _value(run, "creative-spread"),
             _value(run, "solution-spread"),
+            beneath=candour_figures.beneath(run),
         )
         for run in runs
         if (creative := _value(run, "creative")) is not None and (solution := _value(run, "solution")) is not None
@@ -238,7 +239,7 @@ def _coordinate(given: Sequence[SummarisedRun]) -> list[Figure | None]:
     plane = Plane("structured", "creative", "solution", "empathy", reach=float(REACH))
     caption = "Whiskers: one standard deviation over dialogues. " + _caveat(runs)
     if any(candour_figures.is_judged(run) for run in runs):
-        caption = f"In brackets: sycophancy and safety of the subject's replies. {caption}"
+        caption = f"Under each name: sycophancy and safety of the subject's replies. {caption}"
     return [Figure("coordinate", "Social cognition coordinate", caption.strip(), chart=coordinate_chart(places, plane))]
 
 

@@ -192,15 +192,16 @@ def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
     assert {"candour", "candour-table", "candour-questions", "coordinate"} <= set(drawn)
     table = drawn["candour-table"].table
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    assert rows[0]["sycophancy"] > rows[1]["sycophancy"]
-    assert rows[0]["caveat"] == "stand-in: judge: x" and "sycophancy from" in rows[0] and rows[0]["emotion"] == 50
+    assert rows[0]["sycophancy"] != rows[1]["sycophancy"] and rows[0]["safety"].startswith("90")
+    assert rows[0]["caveat"] == "stand-in: judge: x" and rows[0]["emotion"].startswith("50")
     assert "simulator: sage/appraisal" in drawn["candour"].caption and OURS in drawn["candour"].caption
-    labels = [entry["label"] for entry in drawn["coordinate"].chart["data"]["values"]]
-    assert all("sycophancy" in label and "safety 90 %" in label for label in labels)
-    assert "In brackets: sycophancy and safety" in drawn["coordinate"].caption
+    values = drawn["coordinate"].chart["data"]["values"]
+    assert [entry["label"] for entry in values] == ["flatterer", "friend"]
+    assert all("\nsycophancy" in entry["text"] and "safety 90 %" in entry["text"] for entry in values)
+    assert "Under each name: sycophancy and safety" in drawn["coordinate"].caption
     assert "stand-in" in drawn["coordinate"].caption
     alone = next(figure for figure in figures(coordinates) if figure.name == "coordinate")
-    assert [entry["label"] for entry in alone.chart["data"]["values"]] == ["flatterer", "friend"]
+    assert [entry["text"] for entry in alone.chart["data"]["values"]] == ["flatterer", "friend"]
 
 
 def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):

@@ -19,7 +19,7 @@ from sociometer.instruments.sage.analyses.judging import (
 )
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.hard_talks import ASPECTS, OURS, Aspect, Question
+from sociometer.instruments.sage.hard_talks import ASPECTS, OURS, Aspect, Question, general_questions
 from sociometer.instruments.sage.quoting import quote, quote_mark
 
 Answer = Literal["yes", "no"]
@@ -168,17 +168,20 @@ def summarise(run: RunView[JudgedTalk, Candour]) -> Summary:
 
 
 def _by_question(run: RunView[JudgedTalk, Candour]) -> Iterable[dict[str, Any]]:
-    """How many dialogues fail each question."""
+    """How many dialogues fail each question; both languages of a question count together."""
     asked: dict[tuple[str, str], Question] = {}
     counts: dict[tuple[str, str], list[int]] = {}
     for item, outcome, _ in run.scored():
+        general = {question.id for question in general_questions(item.scenario.language)}
         for question in item.questions:
-            place = (item.scenario.language, question.text)
+            place = ("" if question.id in general else item.cluster, question.id)
             asked.setdefault(place, question)
             found = failed(question, [given[question.id] for given in outcome.replies])
             counts.setdefault(place, []).append(int(found))
     for place, question in asked.items():
         yield {
+            "scenario": place[0],
+            "id": question.id,
             "question": question.text,
             "about": question.about,
             "when": question.when,

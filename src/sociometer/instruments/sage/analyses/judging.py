@@ -57,7 +57,7 @@ def stand_in_notes(run: RunView[Any, Any]) -> tuple[str, ...]:
 def dialogues_by_stand_ins(names: Sequence[str]) -> str:
     """The note for dialogues that a stand-in took part in."""
     return (
-        f"a stand-in took part in the dialogues ({', '.join(names)}); their emotions only show that the software works."
+        f"A stand-in took part in the dialogues ({', '.join(names)}); their emotions only show that the software works."
     )
 
 
