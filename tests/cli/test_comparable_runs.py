@@ -109,3 +109,12 @@ def test_chance_is_what_the_run_says_where_its_settings_change_it(cli):
         run = engine.stored(hard)
         (line,) = profile_lines([run.summarised("generated")], {run.id: card_of("egosocial")})
     assert 0.1 < line.chance < 0.4
+
+
+def test_boards_do_not_mix_runs_with_different_numbers_of_option_orders(cli):
+    once = play(cli, "sesi", "--model", "baseline/first", "--limit", "20")
+    often = play(cli, "sesi", "--model", "baseline/oracle", "--limit", "20", "--orders", "3")
+    also = play(cli, "sesi", "--model", "baseline/random", "--limit", "20")
+    board = json.loads(cli("leaderboard", once, often, also, "--json")[1])[0]
+    assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/random"}
+    assert any("they differ in the setting 'orders': 1 and 3" in note for note in board["left_out"])

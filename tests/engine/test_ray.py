@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from engine.teams import CountingServer, command, end_all, finish, numbers, start, wait_for, workers
+from sociometer.engine.ray_crew import _shares
 
 pytest.importorskip("ray", reason="the extra 'ray' is not installed")
 
@@ -61,6 +62,23 @@ def test_ctrl_c_drains_workers_of_ray(server, postgres, undisturbed):
     finish(start(["resume", "last", "--quiet"], postgres))
     assert numbers(postgres) == undisturbed
     assert len(server.received) == 90
+
+
+@pytest.mark.parametrize("models", [1, 2, 3, 5])
+@pytest.mark.parametrize("resources", [{"CPU": 1.0}, {"CPU": 2.0}, {"CPU": 16.0, "GPU": 1.0}, {"CPU": 8.0, "GPU": 4.0}])
+def test_all_models_fit_at_once_and_leave_room_for_workers(resources, models):
+    count, each = _shares(resources, models)
+    assert count >= 1
+    asked = {name.removeprefix("num_").removesuffix("s").upper(): share for name, share in each.items()}
+    assert all(count * models * share <= resources[name] + 1e-9 for name, share in asked.items())
+    assert asked.get("CPU", 0) * count * models <= resources["CPU"] / 2
+
+
+@pytest.mark.scale
+def test_two_models_in_process_answer_from_probabilities(postgres, embedded_model):
+    words = ["run", "sesi", "--model", "local/smollm2-135m", "--limit", "2", "--quiet", "--workers", "1"]
+    finish(start([*words, "--on", "ray", "--answer", "probability"], postgres), timeout=280)
+    assert len(numbers(postgres)[0]) == 2
 
 
 @pytest.mark.scale

@@ -73,6 +73,10 @@ def why_not_comparable(
         first, second = one.view.roles.get(role, "no model"), two.view.roles.get(role, "no model")
         if first != second:
             return f"they have different models in the role {role}: {first} and {second}"
+    for setting in one.card.setting:
+        values = [run.view.settings.get(setting.name, setting.default) for run in (one, two)]
+        if setting.apart and values[0] != values[1]:
+            return f"they differ in the setting '{setting.name}': {values[0]} and {values[1]}"
     if _digest(one.view.norm) != _digest(two.view.norm):
         return "they were scored on different norms"
     if items is None:

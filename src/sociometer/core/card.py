@@ -98,6 +98,8 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
     commit: str
     path: str
     sha256: str = ""
+    part: str = ""
+    """The part of the release that `data fetch` leaves out unless it is asked for (`dialogues`: `--dialogues`)."""
 
 
 class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,6 +164,10 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     """The options of `run` with which `sociometer demo` plays a small sample; `sociometer record` records it."""
     demo_live: int = 0
     """How many items of this sample the embedded model plays live; a single one is shown turn by turn."""
+
+    def files(self, part: str = "") -> tuple[FileCard, ...]:
+        """The official files that `data fetch` fetches, or those of a part that it fetches when asked."""
+        return tuple(file for file in self.file if file.part == part)
 
     def task_card(self, name: str) -> TaskCard:
         """The task of that name."""

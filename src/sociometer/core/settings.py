@@ -25,6 +25,8 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     least: float | None = None
     alters: bool = False
     """Whether a value other than the default makes it a different test, whose score does not count as the subject's."""
+    apart: bool = False
+    """Whether runs with different values are never compared, because their scores have different meanings."""
 
     def is_default(self, value: object) -> bool:
         """Whether a stored value is the default."""

@@ -8,19 +8,9 @@ from sociometer.instruments.sage.comparisons import (
     leniency,
     majority,
     paired_subjects,
-    rank_agreements,
     rank_on_shared,
 )
 from sociometer.instruments.sage.correlations import Point, correlate
-
-
-def test_rank_agreement_needs_three_subjects():
-    strict = {"a": {"x": 10.0}, "b": {"x": 20.0}, "c": {"x": 30.0}}
-    kind = {"a": {"x": 50.0}, "b": {"x": 70.0}, "c": {"x": 60.0}}
-    [found] = rank_agreements({"strict": strict, "kind": kind})
-    assert found.rho == pytest.approx(0.5) and found.subjects == 3
-    [few] = rank_agreements({"strict": {"a": {"x": 1.0}}, "kind": kind})
-    assert few.rho is None
 
 
 def test_leniency_and_calibration_by_hand():
@@ -30,7 +20,27 @@ def test_leniency_and_calibration_by_hand():
     assert found.dialogues == 4 and found.difference.difference == pytest.approx(20 + 25)
     assert found.slope == pytest.approx(0.5)
     assert found.calibrated(20 + 2 * 33.0) == pytest.approx(33)
+    assert found.error == pytest.approx(0), "the line of either subject hits the other"
     assert leniency("kind", {"z": {"x": 1.0}}, reference) is None
+
+
+def test_a_calibration_that_rests_on_one_subject_is_refused():
+    reference, kind = {"a": {"x": 10.0, "y": 30.0}}, {"a": {"x": 40.0, "y": 50.0}, "b": {"x": 60.0}}
+    found = leniency("kind", kind, reference)
+    assert found.difference.difference == pytest.approx(25)
+    assert found.error is None and found.calibrated(50.0) is None
+    assert found.interval(50.0).too_few
+
+
+def test_the_error_of_a_calibration_is_what_it_misses_on_subjects_left_out():
+    # kinder by 10 to one subject and by 30 to the other: a line from either misses the other by 20
+    reference = {"a": {"x": 10.0, "y": 30.0}, "b": {"x": 10.0, "y": 30.0}}
+    kind = {"a": {"x": 20.0, "y": 40.0}, "b": {"x": 40.0, "y": 60.0}}
+    found = leniency("kind", kind, reference)
+    assert found.gaps == {"a": pytest.approx(10), "b": pytest.approx(30)}
+    assert found.error == pytest.approx(20)
+    bounds = found.interval(40.0)
+    assert bounds.low < found.calibrated(40.0) - 100 and bounds.clusters == 2, "two subjects tell little"
 
 
 def test_divergence_shows_the_largest_moves_first():

@@ -27,7 +27,7 @@ def test_the_sample_is_seeded_and_holds_only_wrong_answers():
     assert wrong() == wrong()
     assert wrong(seed=1) != wrong()
     assert len(wrong()) == 50
-    assert len(wrong(1000)) == 75
+    assert len(wrong(1000)) == 113
     assert all(entry.right != entry.picked for entry in wrong())
 
 

@@ -9,8 +9,8 @@ from sociometer.core.errors import UsageError
 from sociometer.core.reply_summary import summarised
 from sociometer.elicit import read_items
 from sociometer.instruments import load
-from sociometer.instruments.sesi import items
-from sociometer.instruments.sesi.conditions import conditions
+from sociometer.instruments.sesi import items, scoring
+from sociometer.instruments.sesi.conditions import NOISE, conditions
 from sociometer.models.registry import ModelOptions, resolve
 from sociometer.models.scripted import Scripted
 
@@ -33,7 +33,7 @@ def test_the_control_shows_instruction_situation_question_and_lettered_options()
     assert "A" in text
 
 
-@pytest.mark.parametrize("name", [name for name in conditions() if name not in ("control", "second-person")])
+@pytest.mark.parametrize("name", [name for name, entry in conditions().items() if entry.prompt])
 def test_every_condition_has_words_that_stand_before_the_control_prompt(name):
     control = asked(rehearse("baseline/first"), FOUND[0]).messages[-1].content
     text = asked(rehearse("baseline/first", condition=name), FOUND[0]).messages[-1].content
@@ -87,6 +87,41 @@ def test_with_several_orders_the_majority_counts_and_a_position_bias_earns_chanc
         assert (score.values["correct"], score.unreadable) == (0.0, 0), "every reply was read"
 
 
+@pytest.mark.parametrize(("orders", "chance"), [(1, 1 / 4), (2, 1 / 16), (3, 10 / 64), (4, 49 / 256)])
+def test_chance_is_that_of_a_majority_over_the_orders(orders, chance):
+    """Three orders: 1 of 64 all right, 9 two right; four: 1 all, 12 three, 36 two against two different ones."""
+    assert scoring.majority_chance(orders) == pytest.approx(chance)
+
+
+def test_several_orders_give_majority_single_orders_and_consistency():
+    summary = rehearse("baseline/first", orders=4).summarise("questions", FOUND[:20])
+    assert summary.measure("accuracy").value == 0
+    assert summary.measure("single").value == pytest.approx(0.25), "the first position is right in one of four orders"
+    assert summary.measure("consistency").value == 0, "each order picks another option"
+    assert summary.series["chance"] == pytest.approx(49 / 256)
+    assert any("guessing earns 19.1 %" in note for note in summary.notes)
+    sure = rehearse("baseline/oracle", orders=3).summarise("questions", FOUND[:20])
+    assert [sure.measure(name).value for name in ("accuracy", "single", "consistency")] == [1, 1, 1]
+    once = rehearse("baseline/first").summarise("questions", FOUND[:20])
+    assert once.measure("single") is None and "chance" not in once.series
+
+
+def test_the_instruction_asks_for_a_comment_on_the_situation_unless_the_wording_says_otherwise():
+    comment = asked(rehearse("baseline/first"), FOUND[0]).messages[-1].content
+    answer = asked(rehearse("baseline/first", wording="answer"), FOUND[0]).messages[-1].content
+    assert "comment on the situation" in comment and "very question" not in comment
+    assert "answers this very question best" in answer
+    assert comment.partition("Situation:")[2] == answer.partition("Situation:")[2]
+
+
+def test_noise_conditions_change_the_words_and_nothing_about_the_subject():
+    control = asked(rehearse("baseline/first"), FOUND[0]).messages[-1].content
+    for name in (name for name, entry in conditions().items() if entry.factor == NOISE):
+        text = asked(rehearse("baseline/first", condition=name), FOUND[0]).messages[-1].content
+        assert text != control
+        assert text.partition("Situation:")[2] == control.partition("Situation:")[2]
+
+
 def test_ties_stand_apart_from_replies_that_could_not_be_read():
     summary = rehearse("baseline/first", orders=3).summarise("questions", FOUND[:20])
     assert summary.measure("accuracy").unreadable == 0
@@ -103,20 +138,19 @@ def test_accuracy_comes_overall_by_ability_and_by_category_with_intervals():
     assert summary.measure("accuracy").value == 1.0
     assert summary.measure("accuracy").interval.low > 0.9
     for ability in items.ABILITIES:
-        assert summary.measure("accuracy", ability=ability).items == 20
-    assert summary.measure("accuracy", category="consciousness").items == 40
-    assert summary.measure("accuracy", category="facility").items == 60
+        assert summary.measure("accuracy", ability=ability).items == 30
+    assert summary.measure("accuracy", category="consciousness").items == 60
+    assert summary.measure("accuracy", category="facility").items == 90
 
 
 def test_position_bias_and_blind_baselines_are_shown():
     tables = {table.name: table for table in rehearse("baseline/first").summarise("questions").tables}
-    assert tables["positions"].rows[0][:2] == ("A", 100)
+    assert tables["positions"].rows[0][:2] == ("A", 150)
     assert "p < .001" in tables["positions"].note
     earned = dict(tables["baselines"].rows)
     assert earned["any option"] == 0.25
-    assert 0.2 <= earned["the longest option"] <= 0.3
-    assert 0.2 <= earned["the shortest option"] <= 0.3
-    assert sum(row[1] for row in tables["kinds"].rows) == 100
+    assert all(share <= 0.33 for share in earned.values())
+    assert sum(row[1] for row in tables["kinds"].rows) == 150
 
 
 def test_bundled_results_say_that_they_are_not_the_papers():
@@ -126,5 +160,6 @@ def test_bundled_results_say_that_they_are_not_the_papers():
 def test_second_person_plays_converted_items():
     show = rehearse("baseline/first", condition="second-person")
     item = next(iter(load("sesi").task("questions").items(show.source())))
-    assert item.situation.startswith("You")
-    assert "A person" not in asked(show, item).messages[-1].content
+    assert "you" in item.situation.lower()
+    assert item.situation in asked(show, item).messages[-1].content
+    assert item.situation not in {item.situation for item in FOUND}

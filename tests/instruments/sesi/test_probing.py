@@ -64,7 +64,7 @@ def cli(tmp_path, monkeypatch, capsys):
 
 
 def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_known_p(cli, tmp_path):
-    """It answers B, right for 25 of the 100 bundled items; told that it is dull it says nothing: p = 2 / 2^25."""
+    """It answers B, right for 38 of the 150 bundled items; told that it is dull it says nothing: p = 2 / 2^38."""
     script = tmp_path / "script.jsonl"
     script.write_text(
         json.dumps({"match": "^Your social intelligence is low", "reply": "Hm."})
@@ -78,15 +78,15 @@ def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     row = next(r for r in tables["changes"]["rows"] if r[1] == "intelligence-low" and r[2] == "all")
     found = dict(zip(tables["changes"]["columns"], row, strict=True))
-    assert (found["control"], found["accuracy"], found["change ratio"]) == (0.25, 0.0, -1.0)
-    assert found["p"] == pytest.approx(2 / 2**25)
+    assert (found["control"], found["accuracy"], found["change ratio"]) == (pytest.approx(38 / 150), 0.0, -1.0)
+    assert found["p"] == pytest.approx(2 / 2**38)
     assert found["stars"] == "****"
     contrast = next(r for r in tables["contrasts"]["rows"] if "Stated high" in r[0])
-    assert contrast[4] == pytest.approx(0.25)
+    assert contrast[4] == pytest.approx(38 / 150)
 
 
 def test_all_probes_run_to_the_end(cli):
-    code, out, err = cli("probe", "sesi", "--model", "baseline/longest", "--limit", "5", "--json")
+    code, out, err = cli("probe", "sesi", "--model", "baseline/longest", "--limit", "10", "--json")
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     assert {row[1] for row in tables["changes"]["rows"]} == set(conditions()) - {"control"}

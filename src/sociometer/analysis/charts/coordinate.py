@@ -1,4 +1,4 @@
-"""Chart of a plane with two named axes: each subject is a point with its standard deviations."""
+"""Chart of a plane with two named axes: each subject is a point with whiskers."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from sociometer.analysis.charts.spec import Spec
 
 
 class Place(Struct, frozen=True):
-    """The point of a subject; spreads are standard deviations over its dialogues."""
+    """The point of a subject; spreads are the lengths of its whiskers to either side."""
 
     label: str
     x: float

@@ -6,7 +6,7 @@ from pathlib import Path
 from sociometer.analysis.calibration import with_calibration
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Source, Task
-from sociometer.instruments.egosocial import build, figures, items, play, scoring, suite
+from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring, suite
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
@@ -96,6 +96,7 @@ INSTRUMENT = Instrument(
     players={players.NAME: players.SteadyOpponent},
     figures=figures.figures,
     beside=figures.beside,
+    paper=paper.paper,
     reproduce=reproduce.rows,
     paper_tables=suite.tables,
 )

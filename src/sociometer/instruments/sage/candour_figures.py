@@ -1,6 +1,6 @@
 """Sycophancy and safety: their plane, their table, what each question found, and both on the paper's coordinate."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -10,7 +10,7 @@ from sociometer.analysis.formatting import estimate, number
 from sociometer.core.measure import Cell, Figure, Measure, Summary, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.hard_talks import ASPECTS
-from sociometer.instruments.sage.leaderboard import told_apart
+from sociometer.instruments.sage.leaderboard import simulator_of
 
 CANDOUR = "candour"
 _ON_THE_COORDINATE = ("sycophancy", "safety")
@@ -20,34 +20,31 @@ _WHEN = {"never": "never", "once": "in one reply"}
 MOST_QUESTIONS = 12
 
 
-def draw(given: Sequence[SummarisedRun]) -> list[Figure | None]:
+def draw(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     """The plane of sycophancy and safety with intervals, the table with the emotion, and the questions."""
-    runs = told_apart(given)
     caption = " ".join(dict.fromkeys(note for run in runs for note in run.summary.notes))
     points = [point for run in runs if (point := _point(run)) is not None]
     chart = scatter_chart(
         points, x_title="sycophancy (lower is better)", y_title="safety (higher is better)", x_unit="share",
         y_unit="share",
     )  # fmt: skip
-    plane = Figure(
-        "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart
-    )
-    return [
-        plane if points else None,
-        Figure("candour-table", "Emotion, sycophancy, safety and harshness", caption, table=_table(runs)),
-        Figure("candour-questions", "Questions that dialogues fail", caption, table=_questions(runs)),
-    ]
+    if points:
+        yield Figure(
+            "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart
+        )
+    yield Figure("candour-table", "Emotion, sycophancy, safety and harshness", caption, table=_table(runs))
+    yield Figure("candour-questions", "Questions that dialogues fail", caption, table=_questions(runs))
 
 
 def with_candour(runs: Sequence[SummarisedRun], every: Sequence[SummarisedRun]) -> list[SummarisedRun]:
     """Coordinates, each with the sycophancy and safety of the same subject if these were judged once."""
-    judged: dict[str, list[SummarisedRun]] = {}
+    judged: dict[tuple[str, str], list[SummarisedRun]] = {}
     for run in every:
         if run.task == CANDOUR:
-            judged.setdefault(run.subject, []).append(run)
+            judged.setdefault((run.subject, simulator_of(run)), []).append(run)
     made = []
     for run in runs:
-        found = judged.get(run.subject, [])
+        found = judged.get((run.subject, simulator_of(run)), [])
         if len(found) == 1:
             shares = {name: _value(found[0].summary, name) for name in _ON_THE_COORDINATE}
             summary = structs.replace(run.summary, series={**run.summary.series, _JUDGED: shares})

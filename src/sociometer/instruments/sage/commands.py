@@ -1,7 +1,7 @@
 """The instrument's own commands."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,7 +10,7 @@ from sociometer.analysis.formatting import estimate
 from sociometer.core.card import Card
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.measure import Cell, Interval, Summary, Table
+from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
 from sociometer.engine.command_context import CommandContext
@@ -20,14 +20,29 @@ from sociometer.instruments.sage.analyses.judging import dialogues_by_stand_ins
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
+from sociometer.instruments.sage.case_study import case_study
 from sociometer.instruments.sage.correlations import correlate, points_of
 from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.figures import figures
+from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
+from sociometer.instruments.sage.simulator_commands import fidelity, simulators
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
+
+__all__ = [
+    "analyse",
+    "annotations",
+    "build_scenarios",
+    "contrast",
+    "fidelity",
+    "import_dialogues",
+    "sheet",
+    "simulators",
+    "what_if",
+]
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
 _OF_HARD_TALKS = ("candour", "coordinate")
@@ -72,6 +87,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     more: list[Table] = []
     findings: list[str] = []
     made: list[tuple[Cell, ...]] = []
+    shown = [run.summarised(samples.any_task(run)) for run in runs]
     said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
     context.expect(len(wanted) * len(runs))
     for what in wanted:
@@ -89,6 +105,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         tables.append(_overview_table(what, played, names, context.instrument.card))
         findings.append(_range(what, played, names, context.instrument.card))
         more.append(_measures_table(what, played, names))
+        shown += [run.summarised(what) for run in played]
         for name, run in zip(names, played, strict=True):
             made.append((what, name, run.id, _asked_of(what, run)))
             said += [(name, note) for note in run.summary(what).notes]
@@ -98,7 +115,13 @@ def analyse(context: CommandContext, options: Settings) -> Result:
             more.append(_levels_table(played))
     more.append(Table("runs", "Runs of the analyses", ("analysis", "subject", "run", "simulator"), tuple(made)))
     finding = "\n".join(filter(None, findings))
-    return Result(tables=tuple(tables), notes=_told_once(said, len(names)), finding=finding, more=tuple(more))
+    return Result(
+        tables=tuple(tables),
+        notes=_told_once(said, len(names)),
+        finding=finding,
+        more=tuple(more),
+        figures=(*figures(shown), *_cases(runs, options.text("case"))),
+    )
 
 
 def what_if(context: CommandContext, options: Settings) -> Result:
@@ -127,7 +150,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
     title = f"Effect of a different reply at turn {turn}, compared with the original reply"
     notes = [f"run {played.id}", *played.summary("what-if").notes]
-    before = _simulator(run)
+    before = samples.simulator_of_run(run)
     notes += [
         f"In every arm, {before} simulated the person up to the fork and {after} after it."
         for after in {branch.dialogue.simulator for _, branch, _ in played.view("what-if").scored()} - {before}
@@ -141,41 +164,12 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
 
 
-def simulators(context: CommandContext, options: Settings) -> Result:
-    """Rank agreement, leniency, and scores calibrated to one simulator's scale."""
-    by_simulator: dict[str, dict[str, dict[str, float]]] = {}
-    for reference in options.texts("runs"):
-        run = context.run(reference)
-        name = _simulator(run)
-        if run.subject in by_simulator.setdefault(name, {}):
-            raise UsageError(f"two runs of '{run.subject}' with the simulator '{name}'; give one of each.")
-        by_simulator[name][run.subject] = _finals(run)
-    base = options.text("reference") or next(iter(by_simulator))
-    if base not in by_simulator:
-        raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(by_simulator)}.")
-    agreement = [
-        (each.first, each.second, each.subjects, each.rho) for each in comparisons.rank_agreements(by_simulator)
-    ]
-    kinder, scores = _leniency_rows(by_simulator, base)
-    ranks = Table(
-        "agreement", "Rank agreement of simulators", ("first", "second", "subjects", "Spearman"), tuple(agreement),
-        note="With fewer than three subjects, no rank correlation is computed.",
-    )  # fmt: skip
-    gap_columns = ("simulator", "dialogues", "mean", "kinder by", "from", "to", "slope")
-    gaps = Table("leniency", f"Leniency compared with {base}", gap_columns, tuple(kinder))
-    columns = ("simulator", "subject", "score", "calibrated")
-    points = dict.fromkeys(("score", "calibrated", "mean", "kinder by", "from", "to"), "points")
-    brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores), units=points)
-    gaps = msgspec.structs.replace(gaps, units=points)
-    return Result(tables=(ranks, gaps, brought), finding=_kinder(kinder, base))
-
-
 def contrast(context: CommandContext, options: Settings) -> Result:
     """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
     runs = [context.run(reference) for reference in options.texts("runs")]
     _refuse_other_scales(runs)
     _refuse_one_subject_twice(runs)
-    finals = {run.subject: _finals(run) for run in runs}
+    finals = {run.subject: samples.finals(run) for run in runs}
     tables = [leaderboard_table([_summarised(run) for run in runs])]
     said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
     if options.texts("pair"):
@@ -190,7 +184,12 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         )
         columns = ("subject", "place here", "place there", "gained", "rank stated there")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
-    return Result(tables=tuple(tables), notes=_told_once(said, len(runs)), finding=_first_place(tables[0]))
+    return Result(
+        tables=tuple(tables),
+        notes=_told_once(said, len(runs)),
+        finding=_first_place(tables[0]),
+        figures=(*figures([_summarised(run) for run in runs]), *_cases(runs, options.text("case"))),
+    )
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
@@ -256,16 +255,32 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     seeds = build.read_seeds(_path(options, "seeds"), language)
     briefs = list(build.briefs(options.whole("count"), language, schema, seeds, context.seed))
     run = context.play("build", items=briefs)
-    built = [outcome for _, outcome, _ in run.view("build").scored() if isinstance(outcome, Built)]
-    lines = "".join(msgspec.json.encode(each.scenario).decode() + "\n" for each in built)
-    wrote = (context.write(Path(options.text("out")), lines),) if built else ()
-    notes = [
-        *run.summary("build").notes,
-        *(f"the first words of {b.scenario.id} contain a leak ({b.leak})" for b in built if b.leak),
-    ]
-    return Result(
-        tables=(_measures_table("build", [run], [run.subject]),), notes=tuple(notes), wrote=wrote, failed=not built
-    )
+    view = run.view("build")
+    built = [outcome.scenario for _, outcome, _ in view.scored() if isinstance(outcome, Built)]
+    kept, alike = build.accepted(built, known_scenarios(context.source(), language))
+    lines = "".join(msgspec.json.encode(each).decode() + "\n" for each in kept)
+    wrote = (context.write(Path(options.text("out")), lines),) if kept else ()
+    failed = [(each.item.id, each.failure.message) for each in view.episodes() if each.failure is not None]
+    rows = (*((each.scenario.id, each.reason) for each in alike), *failed)
+    rejected = Table("rejected", "Rejected scenarios", ("scenario", "reason"), rows)
+    tables = (_measures_table("build", [run], [run.subject]), *((rejected,) if rows else ()))
+    finding = f"{len(kept)} of {len(briefs)} scenarios were accepted; {len(rows)} were rejected."
+    return Result(tables=tables, notes=run.summary("build").notes, wrote=wrote, failed=not kept, finding=finding)
+
+
+def _cases(runs: Sequence[StoredRun], named: str) -> list[Figure]:
+    """A page for one dialogue of each run: of the named scenario, or of one that is typical for the first run."""
+    found = {run.id: list(samples.stored_dialogues(run, samples.any_task(run))) for run in runs}
+    known = {each.scenario.id for dialogues in found.values() for each in dialogues}
+    if named and named not in known:
+        raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
+    scenario = named or samples.typical(found[runs[0].id]).scenario.id if known else ""
+    cases = []
+    for run, name in zip(runs, _told_apart(runs), strict=True):
+        first = next((each for each in found[run.id] if each.scenario.id == scenario), None)
+        if first is not None:
+            cases.append(case_study(first.scenario, first.dialogue, name, f"case-{name}"))
+    return cases
 
 
 def _path(options: Settings, name: str) -> Path | None:
@@ -295,7 +310,7 @@ def _without_effect(arms: Sequence[str], played: StoredRun) -> str:
 def _refuse_other_scales(runs: Sequence[StoredRun]) -> None:
     """A leaderboard covers one simulator; a run with a stand-in is not ranked."""
     real = [run for run in runs if not run.view(samples.dialogue_task(run)).stand_ins]
-    names = list(dict.fromkeys(_simulator(run) for run in real))
+    names = list(dict.fromkeys(samples.simulator_of_run(run) for run in real))
     if len(names) > 1:
         raise UsageError(
             f"the runs were judged by different simulators ({', '.join(names)}), whose scales differ; give "
@@ -312,20 +327,6 @@ def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
                 f"two runs of '{run.subject}' ({seen[run.subject]} and {run.id}); give one of each subject."
             )
         seen[run.subject] = run.id
-
-
-def _kinder(rows: Sequence[tuple[Cell, ...]], base: str) -> str:
-    """How much more lenient each simulator is than the reference, one sentence each."""
-    said = []
-    for name, dialogues, _, gap, low, high, _ in rows:
-        if isinstance(gap, float):
-            interval = _interval(low, high)
-            if gap < 0 and interval is not None:
-                interval = interval.scaled(-1)
-            size = estimate(abs(gap), "points", interval)
-            more = "kinder" if gap > 0 else "stricter"
-            said.append(f"{name} is {more} than {base} by {size} points on {dialogues} shared dialogues.")
-    return "\n".join(said) or f"No other simulator shares dialogues with {base}."
 
 
 def _first_place(board: Table) -> str:
@@ -375,8 +376,8 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
     """The subject of each run, with its simulator if the simulators differ."""
-    several = len({_simulator(run) for run in runs}) > 1
-    return [f"{run.subject} · {_simulator(run)}" if several else run.subject for run in runs]
+    several = len({samples.simulator_of_run(run) for run in runs}) > 1
+    return [f"{run.subject} · {samples.simulator_of_run(run)}" if several else run.subject for run in runs]
 
 
 def _stand_ins(run: StoredRun) -> tuple[str, ...]:
@@ -387,7 +388,7 @@ def _stand_ins(run: StoredRun) -> tuple[str, ...]:
 def _asked_of(what: str, run: StoredRun) -> str:
     """The simulator whose judgement an analysis uses."""
     if what == "rejudge":
-        return _simulator(run)
+        return samples.simulator_of_run(run)
     return run.view(what).roles["simulator"] if what == "stability" else ""
 
 
@@ -471,37 +472,6 @@ def _levels_table(runs: Sequence[StoredRun]) -> Table:
         note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
             "from different simulators are on different scales and are never combined.",
     )  # fmt: skip
-
-
-def _simulator(run: StoredRun) -> str:
-    """The simulator's name in the dialogues, because a role can be typed in two ways."""
-    task = samples.any_task(run)
-    named = (each.dialogue.simulator for each in samples.stored_dialogues(run, task))
-    return next(filter(None, named), run.view(task).roles.get("simulator", "unnamed simulator"))
-
-
-def _finals(run: StoredRun) -> dict[str, float]:
-    """The final emotion by scenario, repeats averaged."""
-    values: dict[str, list[float]] = {}
-    for each in samples.stored_dialogues(run):
-        values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
-    return {name: sum(finals) / len(finals) for name, finals in values.items()}
-
-
-def _leniency_rows(
-    by_simulator: dict[str, dict[str, dict[str, float]]], base: str
-) -> tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]]]:
-    kinder: list[tuple[Cell, ...]] = []
-    scores: list[tuple[Cell, ...]] = []
-    for name, theirs in by_simulator.items():
-        found = comparisons.leniency(name, theirs, by_simulator[base]) if name != base else None
-        if found is not None:
-            gap = found.difference
-            kinder.append((name, found.dialogues, found.mean, gap.difference, *_ends(gap.interval), found.slope))
-        convert: Callable[[float], float | None] = found.calibrated if found else lambda score: None
-        for subject, mean in comparisons.means(theirs).items():
-            scores.append((name, subject, mean, mean if name == base else convert(mean)))
-    return kinder, scores
 
 
 def _summarised(run: StoredRun) -> SummarisedRun:

@@ -1,31 +1,29 @@
 """Simulators and subjects side by side: rank agreement, leniency, calibration, divergence of leaderboards. Pure."""
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from math import sqrt
 from statistics import fmean, pstdev
 from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from sociometer.analysis.agreement import spearman
+from sociometer.analysis.distributions import t_quantile
+from sociometer.analysis.intervals import too_few
 from sociometer.analysis.paired import PairedDifference, paired_difference
+from sociometer.core.measure import Interval
 
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
 KeyT = TypeVar("KeyT", str, int)
 
 
-class RankAgreement(Struct, frozen=True):
-    """The rank agreement of two simulators."""
-
-    first: str
-    second: str
-    subjects: int
-    rho: float | None
-
-
 class Leniency(Struct, frozen=True):
-    """How much more lenient a simulator is than the reference on shared dialogues, and the line between the scales."""
+    """How much more lenient a simulator is than the reference on shared dialogues, and the line between the scales.
+
+    `gaps` is how much kinder it is to each subject. `error` is the root mean square of what the line misses when each
+    subject in turn is left out of it; None with one subject.
+    """
 
     simulator: str
     dialogues: int
@@ -33,10 +31,23 @@ class Leniency(Struct, frozen=True):
     difference: PairedDifference
     slope: float
     intercept: float
+    gaps: dict[str, float]
+    error: float | None
 
-    def calibrated(self, score: float) -> float:
-        """A score on the reference's scale (linear equating: same mean, same spread)."""
-        return self.intercept + self.slope * score
+    def calibrated(self, score: float) -> float | None:
+        """A score on the reference's scale (linear equating: same mean, same spread); None if one subject is behind it.
+
+        One subject cannot show how much of the gap is the simulator's and how much is this subject with it.
+        """
+        return None if self.error is None else self.intercept + self.slope * score
+
+    def interval(self, score: float) -> Interval:
+        """The interval of a calibrated score, by Student's t over the subjects behind the line."""
+        value = self.calibrated(score)
+        if value is None or self.error is None:
+            return too_few(len(self.gaps))
+        half = t_quantile(0.975, len(self.gaps) - 1) * self.error
+        return Interval(value - half, value + half, 0.95, "left-out subjects, Student's t", len(self.gaps))
 
 
 class Divergence(Struct, frozen=True):
@@ -83,36 +94,34 @@ def means(scores: Scores) -> dict[str, float]:
     return {subject: fmean(values.values()) for subject, values in scores.items() if values}
 
 
-def rank_agreements(by_simulator: Mapping[str, Scores]) -> list[RankAgreement]:
-    """Spearman's rho of every two simulators over the subjects of both; None with fewer than three."""
-    found = []
-    for first, second in combinations(by_simulator, 2):
-        one, two = means(by_simulator[first]), means(by_simulator[second])
-        shared = sorted(set(one) & set(two))
-        rho = None
-        if len(shared) >= 3:
-            values = [one[name] for name in shared], [two[name] for name in shared]
-            if len(set(values[0])) > 1 and len(set(values[1])) > 1:
-                rho = spearman(*values)[0]
-        found.append(RankAgreement(first, second, len(shared), rho))
-    return found
-
-
 def leniency(simulator: str, theirs: Scores, reference: Scores) -> Leniency | None:
     """A simulator against the reference on the dialogues (subject and scenario) that both have; None without any."""
-    shared = [
-        (subject, scenario)
+    pairs = {
+        subject: [(theirs[subject][name], reference[subject][name], name) for name in shared]
         for subject in sorted(set(theirs) & set(reference))
-        for scenario in sorted(set(theirs[subject]) & set(reference[subject]))
-    ]
-    if len(shared) < 2:
+        if (shared := sorted(set(theirs[subject]) & set(reference[subject])))
+    }
+    every = [pair for found in pairs.values() for pair in found]
+    if len(every) < 2:
         return None
-    own = [theirs[subject][scenario] for subject, scenario in shared]
-    base = [reference[subject][scenario] for subject, scenario in shared]
-    difference = paired_difference(base, own, [scenario for _, scenario in shared])
+    own, base = [one for one, _, _ in every], [two for _, two, _ in every]
+    difference = paired_difference(base, own, [scenario for _, _, scenario in every])
+    slope, intercept = _line(own, base)
+    gaps = {subject: fmean(one - two for one, two, _ in found) for subject, found in pairs.items()}
+    misses = []
+    for left in pairs if len(pairs) > 1 else ():
+        rest = [pair for subject, found in pairs.items() if subject != left for pair in found]
+        line = _line([one for one, _, _ in rest], [two for _, two, _ in rest])
+        misses.append(fmean(two - line[1] - line[0] * one for one, two, _ in pairs[left]))
+    error = sqrt(fmean(miss * miss for miss in misses)) if misses else None
+    return Leniency(simulator, len(every), fmean(own), difference, slope, intercept, gaps, error)
+
+
+def _line(own: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
+    """Slope and intercept of the line that gives one scale's scores the mean and the spread of the other's."""
     spread = pstdev(own)
     slope = pstdev(base) / spread if spread else 1.0
-    return Leniency(simulator, len(shared), fmean(own), difference, slope, fmean(base) - slope * fmean(own))
+    return slope, fmean(base) - slope * fmean(own)
 
 
 def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> PairedDifference | None:

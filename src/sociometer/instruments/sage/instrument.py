@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.sage import build, figures, hard_talks, items, play, scoring
+from sociometer.instruments.sage import build, figures, hard_talks, items, paper, play, scoring
 from sociometer.instruments.sage.analyses import (
     candour,
     coordinate,
@@ -116,5 +116,6 @@ INSTRUMENT = Instrument(
     players={"appraisal": AppraisalPerson, "cues": CueJudge},
     figures=figures.figures,
     beside=figures.beside,
+    paper=paper.paper,
     reproduce=reproduce.rows,
 )

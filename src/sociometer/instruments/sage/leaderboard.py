@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage import comparisons
@@ -29,16 +27,6 @@ def by_simulator(runs: Sequence[SummarisedRun]) -> dict[str, list[SummarisedRun]
         del ordered[""]
         next(iter(ordered.values())).extend(unknown)
     return ordered
-
-
-def told_apart(runs: Sequence[SummarisedRun]) -> list[SummarisedRun]:
-    """The runs, each subject with its simulator if the simulators differ."""
-    if len(by_simulator(runs)) < 2:
-        return list(runs)
-    return [
-        msgspec.structs.replace(run, subject=f"{run.subject} · {simulator_of(run)}") if simulator_of(run) else run
-        for run in runs
-    ]
 
 
 def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:

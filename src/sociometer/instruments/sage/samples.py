@@ -1,6 +1,6 @@
 """From stored runs to the items of analyses: dialogues and contexts, drawn reproducibly."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 from sociometer.core.errors import UsageError
@@ -108,3 +108,24 @@ def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float
             f"there are {len(late)} and {len(early)}; ask for fewer or give more runs."
         )
     return [*rng.sample(late, wanted), *rng.sample(early, count - wanted)]
+
+
+def simulator_of_run(run: StoredRun) -> str:
+    """The simulator's name in the dialogues, because a role can be typed in two ways."""
+    task = any_task(run)
+    named = (each.dialogue.simulator for each in stored_dialogues(run, task))
+    return next(filter(None, named), run.view(task).roles.get("simulator", "unnamed simulator"))
+
+
+def finals(run: StoredRun) -> dict[str, float]:
+    """The final emotion by scenario, repeats averaged."""
+    values: dict[str, list[float]] = {}
+    for each in stored_dialogues(run):
+        values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
+    return {name: sum(found) / len(found) for name, found in values.items()}
+
+
+def typical(dialogues: Sequence[StoredDialogue]) -> StoredDialogue:
+    """The dialogue whose final emotion is nearest to the mean of all, with the most turns among equals."""
+    mean = sum(each.dialogue.final for each in dialogues) / len(dialogues)
+    return min(dialogues, key=lambda each: (abs(each.dialogue.final - mean), -len(each.dialogue.turns), each.id))

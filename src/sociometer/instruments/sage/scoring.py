@@ -11,10 +11,14 @@ from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.hard_talks import OURS, HardTalk
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.text_tokens import count_tokens
 
 LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000
-_UNITS = {"efficiency": "emotion points gained per 1,000 tokens that the subject wrote"}
+_UNITS = {
+    "efficiency": "emotion points gained per 1,000 tokens that the subject wrote",
+    "written": "tokens per dialogue, counted from the words by one rule for all models",
+}
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
@@ -25,6 +29,7 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
         "failure": float(outcome.final < 10),
         "replies": float(len(outcome.turns)),
         "characters": float(outcome.characters),
+        "written": float(sum(count_tokens(turn.reply) for turn in outcome.turns)),
         "leaks": float(outcome.leaks),
         "pleas": float(outcome.pleas),
         "rereads": float(sum(turn.rereads for turn in outcome.turns)),
@@ -47,7 +52,7 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
         *grouped_measures(run, "failure", by=["intention"]),
         *_worst_case(run),
     ]
-    for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
+    for value in ("replies", "tokens", "efficiency", "characters", "written", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
             note = _UNITS.get(value, "")

@@ -20,6 +20,10 @@ _HEADING = re.compile(r"\A\s*+\[?\s*+[^\n\]]{0,24}\]\s*")
 _SUBJECT = re.compile(r"(.+)_result\.jsonl\Z")
 _SIMULATOR = re.compile(r"(.+)_based_simulator|transcripts-judge-(.+)")
 _USUAL_FOLDER, _USUAL_SIMULATOR = "transcripts", "deepseek-v3"
+_DATED_SIMULATORS = {"deepseek-v3-2024-1227": _USUAL_SIMULATOR, "gpt-4o-2024-0806": "gpt-4o"}
+"""The release's folders name the versions; without them, as everywhere else, they are the same simulators."""
+_SLIPS = {"gpt-4o-0808": "gpt-4o-0806"}
+"""One model has two names in the release."""
 
 
 class Planning(Struct, frozen=True):
@@ -95,7 +99,8 @@ def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") 
 def subject_of(path: Path) -> str:
     """The model a released file is named after."""
     match = _SUBJECT.fullmatch(path.name)
-    return match[1] if match else path.stem
+    name = match[1] if match else path.stem
+    return _SLIPS.get(name, name)
 
 
 def simulator_of(path: Path) -> str:
@@ -106,7 +111,8 @@ def simulator_of(path: Path) -> str:
         return _USUAL_SIMULATOR
     match = _SIMULATOR.fullmatch(name)
     if match:
-        return match[1] or match[2]
+        named = match[1] or match[2]
+        return _DATED_SIMULATORS.get(named, named)
     # Two folders of one name may hold two judges' dialogues, which must not pass for one judge's.
     mark = hashlib.blake2b(str(whole).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
     return f"unnamed simulator ({name}, {mark})"

@@ -11,7 +11,7 @@ from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.method_result import COMPARED
-from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
+from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, published_rows
 from sociometer.instruments.seceu.norm_density import EQ_WINDOW, SIMILARITY_WINDOW, eq_density, similarity_density
 from sociometer.instruments.seceu.play import Allocated
 
@@ -181,6 +181,21 @@ def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
     return Mark(_who(run), measure.value, run.subject, low, high, measure.note)
+
+
+def spread_figure(norm: Norm) -> Figure:
+    """Fig. S1: people's distances on each item, mean and standard deviation."""
+    dots = [
+        Dot(scenario, mean, max(0.0, mean - norm.deviations[scenario]), mean + norm.deviations[scenario])
+        for scenario, mean in norm.template.items()
+        if scenario in norm.deviations
+    ]
+    return Figure(
+        "item-spreads",
+        f"People's distance on each item ({norm.name})",
+        f"Mean of {norm.people} people; the lines are one standard deviation of people on either side, not intervals.",
+        chart=interval_chart(dots, title="distance to the standard (M ± SD)", unit="number"),
+    )
 
 
 def _profiles(run: SummarisedRun) -> Figure | None:

@@ -77,7 +77,7 @@ def _places(
 
     yield measure("eq", eq, result.eq_interval if eq is not None else None, word)
     percent = None if eq is None else norm.percent_below(norm.score_of(eq)) / 100
-    yield measure("percentile", percent, _through(result.eq_interval, norm) if eq is not None else None, failed)
+    yield measure("percentile", percent, percent_interval(result.eq_interval, norm) if eq is not None else None, failed)
     similarity = None if result.failed else result.similarity
     yield measure(
         "similarity",
@@ -119,7 +119,7 @@ def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> st
     return said.removeprefix("; ")
 
 
-def _through(eq_interval: Interval | None, norm: Norm) -> Interval | None:
+def percent_interval(eq_interval: Interval | None, norm: Norm) -> Interval | None:
     """The interval of the percentile: the ends of the EQ's interval, mapped through the curve."""
     if eq_interval is None or eq_interval.low is None or eq_interval.high is None:
         return eq_interval

@@ -48,6 +48,8 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
     alpha: float | None = None
     evenness: float | None = None
     """Mean evenness of individual people's allocations, if known."""
+    deviations: dict[str, float] = {}
+    """Standard deviation of people's distances on each scenario, if known; their means are the template."""
 
     @property
     def error_of_measurement(self) -> float | None:

@@ -149,6 +149,7 @@ def _norm(
         similarity_deviation=float(known.std(ddof=1)),
         alpha=_reliability(distances).value,
         evenness=float(np.mean(evens)),
+        deviations=dict(zip(scenarios, np.nanstd(distances, axis=0, ddof=1).tolist(), strict=True)),
     )
 
 

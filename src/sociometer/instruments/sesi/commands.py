@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, probe, analyse, correlate, build."""
+"""The instrument's own commands: lint, probe, analyse, correlate, build, convert."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from sociometer.analysis.formatting import number
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Result
+from sociometer.core.task import Result, RunView
+from sociometer.elicit import ChoiceAnswer
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.sesi import academic, caveats, errors, items, probing, readings
-from sociometer.instruments.sesi.build import pipeline
+from sociometer.instruments.sesi import academic, caveats, errors, guessing, items, probing, readings
+from sociometer.instruments.sesi.build import conversion, pipeline
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, of_factors
 from sociometer.instruments.sesi.run_scores import run_scores
-from sociometer.instruments.sesi.scoring import length_baseline
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
-    """Counts and checks the items; fails on a contradiction or a duplicate id, not on an unconverted item."""
+    """Counts and checks the items; fails on a contradiction, a duplicate id or guessable options."""
     found = list(items.questions(context.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
@@ -27,21 +27,14 @@ def lint(context: CommandContext, options: Settings) -> Result:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
     )
-    rules = (
-        ("any option", 0.25),
-        ("the longest option", length_baseline(found, max)),
-        ("the shortest option", length_baseline(found, min)),
-    )
-    doubts = tuple((name, "; ".join(str(doubt) for doubt in why)) for name, why in conversions.doubts.items())
-    converted = len(conversions.converted)
-    second = (
-        f"{number(converted / len(found), 'share')} are converted: {converted - len(conversions.read)} items "
-        f"by rule alone, {len(conversions.read)} with readers' decisions."
-    )
+    guesses = guessing.guesses(found)
+    too_good = [guess for guess in guesses if guess.too_good]
+    left_out = tuple((name,) for name in conversions.left_out)
+    second = f"{number(len(conversions.converted) / len(found), 'share')} have a second-person form."
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
-        Table("baselines", "Baselines without understanding", ("rule", "accuracy"), rules, units={"accuracy": "share"}),
-        Table("doubts", "Not converted to the second person", ("item", "why"), doubts, second),
+        guessing.table(guesses),
+        Table("left out", "Items without a second-person form", ("item",), left_out, second),
     )
     notes = [
         f"contradiction: {p.first} and {p.second} are the same item with keys {p.keys[0]} and {p.keys[1]}"
@@ -49,24 +42,20 @@ def lint(context: CommandContext, options: Settings) -> Result:
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
     notes += [
+        f"guessable: {guess.reader} earns {number(guess.accuracy, 'share')} without the situation; allowed: "
+        f"{number(guessing.CHANCE + guessing.MARGIN, 'share')}"
+        for guess in too_good
+    ]
+    notes += [
         f"readings of {name} are ignored: the item does not exist or its words differ" for name in conversions.misfits
     ]
-    wrote = []
-    if options.text("sheet"):
-        texts = {item.id: item.texts for item in found}
-        sheet = readings.sheet({name: (texts[name], why) for name, why in conversions.doubts.items()})
-        wrote.append(context.write(Path(options.text("sheet")), sheet))
-        if doubts:
-            notes.append(
-                "fill in the column 'becomes' with the words for each place ('-': nothing; '?': undecided), "
-                "then pass the sheet with --readings."
-            )
     finding = (
         f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
         f"{len(repeated) or 'no'} duplicate ids, "
-        f"{len(doubts) or 'none'} not converted to the second person."
+        f"{'guessable without the situation' if too_good else 'not guessable without the situation'}, "
+        f"{len(left_out) or 'none'} without a second-person form."
     )
-    return Result(tables, tuple(notes), wrote=tuple(wrote), failed=bool(repeated or pairs), finding=finding)
+    return Result(tables, tuple(notes), failed=bool(repeated or pairs or too_good), finding=finding)
 
 
 def probe(context: CommandContext, options: Settings) -> Result:
@@ -80,10 +69,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
     probes, stand_ins = [], []
     context.expect(len(context.subjects) * (len(wanted) + 1))
     for subject in context.subjects:
-        runs = {
-            name: context.play("questions", subject=subject, settings={"condition": name}).view("questions")
-            for name in (*wanted, CONTROL)
-        }
+        runs = {name: _played(context, subject, name) for name in (*wanted, CONTROL)}
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
         stand_ins += caveats.stand_in_notes([runs[CONTROL]])
     tables = [probing.change_table(probes, wanted), probing.contrast_table(probes)]
@@ -104,19 +90,49 @@ def probe(context: CommandContext, options: Settings) -> Result:
     )
 
 
+def _played(context: CommandContext, subject: str, name: str) -> RunView[items.Question, ChoiceAnswer]:
+    """One condition; the second person is played on those of the chosen items that have such a form."""
+    given = None
+    if name == SECOND_PERSON:
+        chosen = context.items("questions")
+        given = items.in_second_person(chosen, context.source().settings.text("readings")).converted
+    return context.play("questions", subject=subject, settings={"condition": name}, items=given).view("questions")
+
+
 def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str]:
     """The notes on the second person; the condition is left out if no item can be converted."""
     if SECOND_PERSON not in wanted:
         return []
     source = context.source(condition=CONTROL)
-    found = items.in_second_person(items.questions(source), source.settings.text("readings"))
+    found = items.in_second_person(context.items("questions"), source.settings.text("readings"))
     if not found.converted and len(wanted) > 1:
         wanted.remove(SECOND_PERSON)
     return [
-        f"{len(found.doubts)} items could not be converted to the second person with certainty; 'lint sesi' "
+        f"{len(found.left_out)} items have no second-person form and are left out of that condition; 'lint sesi' "
         "lists them.",
         *(f"readings of {name} are ignored: the item does not exist or its words differ" for name in found.misfits),
     ]
+
+
+def convert(context: CommandContext, options: Settings) -> Result:
+    """Lets a builder rewrite the items in the second person and writes the sheet on which reviewers decide."""
+    found = {item.id: item for item in context.items("questions")}
+    view = context.play("conversion", items=list(found.values())).view("conversion")
+    made = {item.id: outcome for item, outcome, _ in view.scored()}
+    texts = {
+        name: (found[name].texts, outcome.texts, conversion.flags(found[name], outcome))
+        for name, outcome in made.items()
+        if not outcome.problem
+    }
+    failed = tuple((name, outcome.problem) for name, outcome in made.items() if outcome.problem)
+    path = context.write(Path(options.text("sheet")), readings.review_sheet(texts))
+    notes = [
+        f"{len(texts)} of {len(found)} items rewritten; fill in the column 'decision' (keep or reject; correct the "
+        "column 'becomes' where needed), then pass the sheet with --readings.",
+        *caveats.stand_in_notes([view]),
+    ]
+    table = Table("failed", "Items that the builder did not rewrite", ("item", "why"), failed)
+    return Result((table,) if failed else (), tuple(notes), wrote=(path,))
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:

@@ -10,6 +10,13 @@ from sociometer.core.errors import unknown
 CONTROL = "control"
 SECOND_PERSON = "second-person"
 FACTORS = ("personality", "emotion", "gender", "role", "person", "intelligence")
+COMMENT, ANSWER = "comment", "answer"
+"""The wordings of the instruction: the best comment on the situation (the paper's), or the best answer."""
+NOISE = "noise"
+PARAPHRASES = 3
+PLACEBO_LENGTHS = {"short": ("gender", "role"), "medium": ("emotion", "intelligence"), "long": ("personality",)}
+"""The factors whose texts are about as long as the placebos of each length."""
+PLACEBOS = 2
 PROMPT_TYPES = ("role", "interpersonal", "audience")
 
 _TRAITS = ("extraversion", "agreeableness", "conscientiousness", "neuroticism", "openness")
@@ -36,6 +43,7 @@ class Condition(Struct, frozen=True):
     prompt: str = ""
     role: str = ""
     second_person: bool = False
+    wording: str = ""
 
 
 class Contrast(Struct, frozen=True):
@@ -66,6 +74,14 @@ def conditions() -> dict[str, Condition]:
     made += [Condition(SECOND_PERSON, "person", second_person=True)]
     made += [
         Condition(f"intelligence-{level}", "intelligence", f"factor/intelligence/{level}") for level in ("high", "low")
+    ]
+    made += [
+        Condition(f"placebo-{length}-{number}", NOISE, f"factor/placebo/{length}-{number}")
+        for length in PLACEBO_LENGTHS
+        for number in range(1, PLACEBOS + 1)
+    ]
+    made += [
+        Condition(f"paraphrase-{number}", NOISE, wording=f"paraphrase-{number}") for number in range(1, PARAPHRASES + 1)
     ]
     return {condition.name: condition for condition in made}
 
@@ -99,6 +115,14 @@ def of_factors(factors: Iterable[str]) -> tuple[Condition, ...]:
         for entry in conditions().values()
         if entry.factor in wanted or ("gender" in wanted and entry.name in implied)
     )
+
+
+def noise_for(factors: Iterable[str]) -> tuple[str, ...]:
+    """The conditions that change nothing but the words: placebos as long as the factors' texts, and paraphrases."""
+    wanted = set(factors)
+    lengths = [length for length, served in PLACEBO_LENGTHS.items() if wanted & set(served)]
+    placebos = [f"placebo-{length}-{number}" for length in lengths for number in range(1, PLACEBOS + 1)]
+    return (*placebos, *(f"paraphrase-{number}" for number in range(1, PARAPHRASES + 1)))
 
 
 def contrasts() -> tuple[Contrast, ...]:

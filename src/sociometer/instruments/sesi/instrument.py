@@ -5,8 +5,8 @@ from pathlib import Path
 from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer
-from sociometer.instruments.sesi import errors, figures, items, play, scoring
-from sociometer.instruments.sesi.build import drafting, posts
+from sociometer.instruments.sesi import errors, figures, items, paper, play, scoring
+from sociometer.instruments.sesi.build import conversion, drafting, posts
 from sociometer.instruments.sesi.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -42,8 +42,19 @@ INSTRUMENT = Instrument(
             score=drafting.score,
             summarise=drafting.summarise,
         ),
+        # A builder rewrites items in the second person, for reviewers to decide on.
+        Task(
+            "conversion",
+            items.Question,
+            conversion.Conversion,
+            items=items.questions,
+            play=conversion.convert,
+            score=conversion.score,
+            summarise=conversion.summarise,
+        ),
     ],
     figures=figures.figures,
     beside=figures.beside,
+    paper=paper.paper,
     reproduce=reproduce.rows,
 )

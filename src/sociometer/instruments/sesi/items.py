@@ -12,7 +12,6 @@ from sociometer.core.errors import DataError
 from sociometer.core.task import Item, Source
 from sociometer.elicit import check_key, read_items
 from sociometer.instruments.sesi import conditions, readings
-from sociometer.instruments.sesi.second_person import Doubt, to_second_person
 from sociometer.sheets import read_rows
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
@@ -58,11 +57,10 @@ class Contradiction(Struct, frozen=True):
 
 
 class Conversions(Struct, frozen=True):
-    """Questions in the second person, which of them needed a reader, and the doubts about those left out."""
+    """Questions in the second person, and those without a second-person form."""
 
     converted: tuple[Question, ...]
-    read: frozenset[str]
-    doubts: dict[str, tuple[Doubt, ...]]
+    left_out: tuple[str, ...]
     misfits: tuple[str, ...] = ()
     """Items named in the user's readings whose text differs here."""
 
@@ -75,9 +73,9 @@ def questions(source: Source) -> Iterable[Question]:
     conversions = in_second_person(found, source.settings.text("readings"))
     if not conversions.converted:
         raise DataError(
-            f"none of the {len(conversions.doubts)} items can be converted to the second person with "
-            "certainty; resolve the doubts that 'sociometer lint sesi --sheet FILE' writes, then pass them "
-            "with --readings FILE"
+            f"none of the {len(conversions.left_out)} items has a second-person form; let a builder write them with "
+            "'sociometer convert sesi --role builder=MODEL --sheet FILE', review the sheet, then pass it with "
+            "--readings FILE"
         )
     return conversions.converted
 
@@ -127,23 +125,19 @@ def contradictions(found: Sequence[Question]) -> list[Contradiction]:
 
 
 def in_second_person(found: Iterable[Question], more_readings: str = "") -> Conversions:
-    """The questions in the second person; uncertain conversions are left out, with the reason."""
+    """The questions that have a second-person form, in that form; the user's readings go before the bundled ones."""
     more = readings.read_readings(Path(more_readings)) if more_readings else {}
     known = readings.read_readings()
-    converted, read, doubts = [], set(), {}
-    misfits = set(more)
+    converted, left_out, misfits = [], [], set(more)
     for question in found:
-        texts = question.texts
-        if readings.fitting(texts, more.get(question.id, ())):
-            misfits.discard(question.id)
-        decided = readings.fitting(texts, (*known.get(question.id, ()), *more.get(question.id, ())))
-        result = to_second_person(texts, decided)
-        if result.certain:
-            situation, asked, *options = result.texts
-            converted.append(
-                msgspec.structs.replace(question, situation=situation, question=asked, options=tuple(options))
-            )
-            read |= {question.id} if decided else set()
-        else:
-            doubts[question.id] = result.doubts
-    return Conversions(tuple(converted), frozenset(read), doubts, tuple(sorted(misfits)))
+        texts = None
+        for given in (more, known):
+            if texts is None and question.id in given:
+                texts = readings.converted(question.texts, given[question.id])
+                misfits -= {question.id} if given is more and texts is not None else set()
+        if texts is None:
+            left_out.append(question.id)
+            continue
+        situation, asked, *options = texts
+        converted.append(msgspec.structs.replace(question, situation=situation, question=asked, options=tuple(options)))
+    return Conversions(tuple(converted), tuple(left_out), tuple(sorted(misfits)))

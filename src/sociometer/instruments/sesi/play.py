@@ -29,11 +29,22 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
             about = {"situation": item.situation, "question": item.question}
             return [text(session.prompts.render("base", options=render_options(choice), **about))]
         texts = {"options": render_options(choice), "how": answer_line(session)}
-        prompt = session.prompts.render("question", situation=item.situation, question=item.question, **texts)
+        prompt = session.prompts.render(
+            _instruction(session), situation=item.situation, question=item.question, **texts
+        )
         return [user(f"{before}\n\n{prompt}" if before else prompt)]
 
     sampling = CONTINUING if session.base else with_room(session, SAMPLING)
     return await ask_votes(session, messages, item.options, orders, key=item.answer, sampling=sampling)
+
+
+def _instruction(session: Session) -> str:
+    """The prompt with the instruction: that of the setting `wording`, or a condition's own paraphrase of it."""
+    condition = conditions.condition(session.settings.text("condition"))
+    if condition.wording:
+        return f"wording/{condition.wording}"
+    wording = session.settings.text("wording")
+    return f"wording/{wording}" if wording != conditions.COMMENT else "question"
 
 
 def condition_words(session: Session) -> str:

@@ -3,17 +3,26 @@
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import product
+from math import comb
+from typing import Any
 
-from sociometer.analysis.formatting import p_phrase
+from msgspec import structs
+
+from sociometer.analysis.chance import CHANCE
+from sociometer.analysis.formatting import number, p_phrase
 from sociometer.analysis.measures import grouped_measures
 from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.elicit import ChoiceAnswer, score_choice
+from sociometer.instruments.sesi import guessing
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.items import CATEGORIES, Question
 
 TIE = "no majority"
+OPTIONS_ONLY = "options only"
+"""The series with the accuracy of a model that sees only the options."""
 
 
 def score(item: Question, outcome: ChoiceAnswer) -> Score:
@@ -21,7 +30,34 @@ def score(item: Question, outcome: ChoiceAnswer) -> Score:
     facets = {"ability": item.ability, "category": CATEGORIES[item.ability]}
     if item.kinds:
         facets["picked"] = _kind(item, outcome)
-    return score_choice(outcome, item.answer, **facets)
+    given = score_choice(outcome, item.answer, **facets)
+    return structs.replace(given, values=given.values | _over_orders(item, outcome))
+
+
+def _over_orders(item: Question, outcome: ChoiceAnswer) -> dict[str, float]:
+    """Of an item asked in several orders: the share of single orders that are right, and of pairs that agree."""
+    picks = [vote.picked for vote in outcome.votes]
+    count = len(picks)
+    if count < 2:
+        return {}
+    pairs = sum(times * (times - 1) for pick, times in Counter(picks).items() if pick is not None)
+    return {"single": picks.count(item.answer) / count, "consistency": pairs / (count * (count - 1))}
+
+
+def majority_chance(orders: int) -> float:
+    """The share of items that guessing gets right by a majority over this many orders; a tie is wrong (.19 for four).
+
+    Every order is a new guess among four options.
+    """
+    won = 0
+    for own in range(1, orders + 1):
+        left, most = orders - own, own - 1
+        won += sum(
+            comb(orders, own) * comb(left, second) * comb(left - second, third)
+            for second, third in product(range(min(left, most) + 1), repeat=2)
+            if 0 <= left - second - third <= most
+        )
+    return float(won / 4**orders)
 
 
 def _kind(item: Question, outcome: ChoiceAnswer) -> str:
@@ -36,9 +72,15 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
     seen = _Seen()
     for item, answer, given in run.scored():
         seen.add(item, answer, given)
-    tables = (_positions(seen), _baselines(seen), _kinds(seen))
-    notes = _notes(run, seen) + _ties(seen)
-    return Summary(measures, tuple(table for table in tables if table is not None), tuple(notes))
+    if seen.orders > 1:
+        measures += (*grouped_measures(run, "single"), *grouped_measures(run, "consistency"))
+    guessed = guessing.options_only(seen.items)
+    chance = majority_chance(seen.orders) if seen.orders else guessing.CHANCE
+    tables = (_positions(seen), _baselines(seen, guessed), _kinds(seen))
+    notes = _guessing_notes(seen, guessed, chance) + _notes(run, seen) + _ties(seen)
+    series: dict[str, Any] = {CHANCE: chance} if seen.orders > 1 else {}
+    series |= {OPTIONS_ONLY: guessed} if guessed is not None else {}
+    return Summary(measures, tuple(table for table in tables if table is not None), tuple(notes), series)
 
 
 class _Seen:
@@ -47,15 +89,14 @@ class _Seen:
     def __init__(self) -> None:
         self.picked, self.keyed = array("b"), array("b")
         self.kinds: Counter[str] = Counter()
-        self.answers = self.tied = 0
-        self.longest = self.shortest = 0
+        self.answers = self.tied = self.orders = 0
         self.bundled = False
-        self._items: set[str] = set()
+        self._items: dict[str, Question] = {}
 
     @property
-    def items(self) -> int:
-        """The number of distinct items."""
-        return len(self._items)
+    def items(self) -> list[Question]:
+        """The distinct items."""
+        return list(self._items.values())
 
     def add(self, item: Question, answer: ChoiceAnswer, given: Score) -> None:
         self.answers += 1
@@ -66,10 +107,9 @@ class _Seen:
             if vote.position is not None:
                 self.picked.append(vote.position)
                 self.keyed.append(vote.order.index(item.answer))
+        self.orders = max(self.orders, len(answer.votes))
         if item.id not in self._items:
-            self._items.add(item.id)
-            self.longest += is_right_by_length(item, max)
-            self.shortest += is_right_by_length(item, min)
+            self._items[item.id] = item
             self.bundled |= bool(item.kinds)
 
 
@@ -93,15 +133,35 @@ def _positions(seen: _Seen) -> Table | None:
     return Table("positions", "Position bias", ("position", "picked", "right"), rows, note)
 
 
-def _baselines(seen: _Seen) -> Table | None:
+def _baselines(seen: _Seen, guessed: float | None) -> Table | None:
     if not seen.items:
         return None
-    rows = (
-        ("any option", 0.25),
-        ("the longest option", seen.longest / seen.items),
-        ("the shortest option", seen.shortest / seen.items),
-    )
-    return Table("baselines", "Baselines without understanding on these items", ("rule", "accuracy"), rows)
+    model = (guessing.MODEL, guessed)
+    rules = [(name, guessing.rule_accuracy(name, seen.items)) for name in guessing.RULES]
+    rows = (("any option", guessing.CHANCE), model, *rules)
+    title = "Baselines without the situation on these items"
+    return Table("baselines", title, ("rule", "accuracy"), rows, units={"accuracy": "share"})
+
+
+def _guessing_notes(seen: _Seen, guessed: float | None, chance: float) -> list[str]:
+    """What is earned without the situation; shown wherever the score is."""
+    if not seen.items:
+        return []
+    notes = []
+    if guessed is None:
+        notes.append(f"Options only: not known; it needs {guessing.FEWEST_ITEMS} items.")
+    else:
+        notes.append(
+            f"Options only: a model that sees neither situation nor question earns {number(guessed, 'share')} on these "
+            f"items (any option: {number(guessing.CHANCE, 'share')})."
+        )
+    if seen.orders > 1:
+        notes.append(
+            f"Accuracy is that of the majority over {seen.orders} orders, for which guessing earns "
+            f"{number(chance, 'share')}; 'single' is the mean over single orders (guessing: "
+            f"{number(guessing.CHANCE, 'share')})."
+        )
+    return notes
 
 
 def _kinds(seen: _Seen) -> Table | None:
@@ -121,7 +181,7 @@ def _notes(run: RunView[Question, ChoiceAnswer], seen: _Seen) -> list[str]:
     if condition != CONTROL:
         notes.append(f"Played under the condition '{condition}', not as the paper's test.")
     if condition == "second-person":
-        notes.append("Only items that could be converted to the second person with certainty were played.")
+        notes.append("Only items that have a second-person form were played.")
     return notes
 
 

@@ -91,7 +91,8 @@ def test_babysitting_refuses_swapped_runs_and_one_given_twice(rehearsal, baselin
 
 
 def test_babysitting_refuses_runs_of_which_nothing_was_scored(rehearsal, baseline):
-    empty = Kept(rehearsal(baseline("random"), opponents=()), ("numbers",), "someone")
+    empty = Kept(rehearsal(baseline("random")), (), "someone")
+    empty.tasks, empty._views = ("numbers",), {"numbers": rehearsal(baseline("random")).play_all("numbers", [])}
     with pytest.raises(UsageError, match="nothing to compare"):
         commands.babysitting(FakeContext(a=empty, b=empty), Settings({"steady": "a", "seated": "b"}))
 

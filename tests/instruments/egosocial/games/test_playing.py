@@ -164,7 +164,7 @@ def test_matches_against_one_model_are_one_item_whatever_rules_they_are_named_fo
     assert summary.measure("accuracy").clusters == 1
     assert summary.measure("accuracy").interval.too_few
     assert any("Use --opponents seated to play it once" in note for note in summary.notes)
-    assert rehearsal(subject).summarise("numbers").measure("accuracy").items == 3
+    assert rehearsal(subject).summarise("numbers").measure("accuracy").items == 18
 
 
 def test_a_match_may_be_asked_for_against_whoever_is_seated(script, baseline, rehearsal, play):

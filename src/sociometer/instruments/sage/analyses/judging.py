@@ -66,6 +66,12 @@ def simulators_met(run: RunView[Any, Any]) -> list[str]:
     return sorted({item.dialogue.simulator for item, _, _ in run.scored()} - {""})
 
 
+def simulator_series(run: RunView[Any, Any]) -> dict[str, list[str]]:
+    """The series that names the simulator in the role, where an analysis asks it."""
+    name = run.roles.get("simulator", "")
+    return {"simulators": [name]} if name else {}
+
+
 def whole_numbers(names: tuple[str, ...], low: int, high: int) -> dict[str, Any]:
     """The schema of an object of whole numbers within bounds."""
     number = {"type": "integer", "minimum": low, "maximum": high}

@@ -23,7 +23,7 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _FIRST_PERSON = re.compile(r"\b(?:I|my|me)\b")
 _WORD = re.compile(r"[a-z']+")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
-_NOT_NAMES = _words(
+NOT_NAMES = _words(
     """
     January February March April May June July August September October November December Monday Tuesday
     Wednesday Thursday Friday Saturday Sunday Christmas Easter Thanksgiving Reddit English Spanish French
@@ -114,7 +114,7 @@ def flags(items: Sequence[Question]) -> list[Flag]:
         texts = (item.situation, item.question, *item.options)
         for text in texts:
             found += [Flag(item.id, f"link or handle left in: {link}") for link in _LINK.findall(text)]
-            names = sorted({name for name in _NAME.findall(text) if name not in _NOT_NAMES})
+            names = sorted({name for name in _NAME.findall(text) if name not in NOT_NAMES})
             found += [Flag(item.id, f"name left in: {name}") for name in names]
         if (count := len(_SENTENCE_END.findall(item.situation))) != 3:
             found.append(Flag(item.id, f"the situation has {count} sentences, not three"))

@@ -1,5 +1,6 @@
 """The statistics of a set as in the paper's Fig. 5, as tables, charts and one self-contained page."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
@@ -10,8 +11,8 @@ from vl_convert import vegalite_to_svg
 
 from sociometer.analysis.charts.theme import themed
 from sociometer.core.measure import Figure, Table
+from sociometer.instruments.sesi.build.checks import NOT_NAMES
 from sociometer.instruments.sesi.items import ABILITIES, Question
-from sociometer.instruments.sesi.second_person.mentions import mentions, names_in, tokens
 
 _RELATIONS = {
     "romantic": "husband wife boyfriend girlfriend partner spouse fiancé fiancée fiance fiancee ex date crush",
@@ -23,18 +24,21 @@ _RELATIONS = {
     "neighbourhood": "neighbour neighbor neighbours neighbors roommate flatmate housemate landlord tenant",
 }
 _WORDS = {word: relation for relation, words in _RELATIONS.items() for word in words.split()}
+_WORD = re.compile(r"[a-zà-ž]+(?:-[a-zà-ž]+)*", re.IGNORECASE)
+_NAME = re.compile(r"(?<=[a-zà-ž,;:] )(?:(?:Mr|Mrs|Ms|Dr|Sr|Miss) )?([A-ZÀ-Ž][a-zà-ž]+)")
 
 
 def characters(item: Question) -> int:
-    """The number of active characters in the situation: the person, every other individual, and each group as one."""
-    words = tokens(item.situation)
-    named = mentions(item.situation, words, "", names_in([item.situation]))
-    return 1 + len({mention.key for mention in named if mention.kind in ("one", "many") and mention.key != "pair"})
+    """The number of active characters in the situation, estimated: the person, each relation and each name."""
+    words = [word.lower() for word in _WORD.findall(item.situation)]
+    named = {name for name in _NAME.findall(item.situation) if name not in NOT_NAMES}
+    return 1 + len({word.removesuffix("s") for word in words if word in _WORDS and word != "family"} | named)
 
 
 def relation(item: Question) -> str:
     """The kind of relationship whose words the situation uses most (the first of them on a tie)."""
-    found = Counter(_WORDS[token.low] for token in tokens(item.situation) if token.low in _WORDS)
+    words = (word.lower() for word in _WORD.findall(item.situation))
+    found = Counter(_WORDS[word] for word in words if word in _WORDS)
     return found.most_common(1)[0][0] if found else "other"
 
 
