@@ -104,7 +104,7 @@ def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_
     assert call("paper", "seceu", "--to", str(folder))[0] == 0
     after = {path.name for path in folder.iterdir()}
     assert "notes.txt" in after
-    assert "fig-4.svg" in before - after
+    assert "table-2.csv" in before - after
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from sociometer.core.measure import Cell, Figure, Interval, Measure
 from sociometer.core.task import RunView, SummarisedRun
 
+NOT_THE_PAPERS = "not the paper's items"
 PUBLISHED = "printed in the paper"
 """The remark on rows that a paper prints; they are written only if the user asks for them."""
 
@@ -106,7 +107,7 @@ class PaperRun(Struct, frozen=True):
         if self.baseline:
             said.append("a baseline, not a model")
         if not self.official:
-            said.append("not the paper's items")
+            said.append(NOT_THE_PAPERS)
         if not self.finished:
             said.append("the run is not finished")
         return tuple(said)

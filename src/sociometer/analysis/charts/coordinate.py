@@ -17,6 +17,8 @@ class Place(Struct, frozen=True):
     x_spread: float | None = None
     y_spread: float | None = None
     note: str = ""
+    beneath: str = ""
+    """A line under the name."""
 
 
 class Plane(Struct, frozen=True):
@@ -67,7 +69,7 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
             "mark": {"type": "point", "size": 130, "tooltip": True},
             "encoding": {"x": x, "y": y, "tooltip": tooltip},
         },
-        {"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+        {"mark": text | {"lineBreak": "\n"}, "encoding": {"x": x, "y": y, "text": {"field": "text"}}},
     ]
     # corners and whiskers are points too: names are placed on the scale of what is given, and cross no whisker
     reach = plane.reach
@@ -78,8 +80,12 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
         spots += [(entry.x, y) for y in along(entry.y - (entry.y_spread or 0), entry.y + (entry.y_spread or 0))]
     xs = [*(entry.x for entry in places), *(x for x, _ in spots)]
     ys = [*(entry.y for entry in places), *(y for _, y in spots)]
-    named = place_names([*(entry.label for entry in places), *("" for _ in spots)], xs, ys)
-    values = [structs.asdict(entry) | name_fields(name) for entry, name in zip(places, named, strict=False)]
+    longest = [max(entry.label, entry.beneath, key=len) for entry in places]
+    named = place_names([*longest, *("" for _ in spots)], xs, ys)
+    values = [
+        structs.asdict(entry) | {"text": f"{entry.label}\n{entry.beneath}".strip()} | name_fields(name)
+        for entry, name in zip(places, named, strict=False)
+    ]
     return {"data": {"values": values}, "width": "container", "height": 460, "layer": layers}
 
 

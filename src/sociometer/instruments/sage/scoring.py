@@ -9,6 +9,7 @@ from sociometer.analysis.missing_data import missing_bounds
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
+from sociometer.instruments.sage.hard_talks import OURS, HardTalk
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.text_tokens import count_tokens
 
@@ -57,6 +58,27 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
 
 
+def score_talk(item: HardTalk, outcome: Dialogue) -> Score:
+    """The same numbers for a hard talk, to be grouped by its kind; how good the replies are is judged afterwards."""
+    found = score(item, outcome)
+    return msgspec.structs.replace(found, facets={"kind": item.kind, "language": item.language})
+
+
+def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
+    """The final emotion of the hard talks by kind; none of it is SAGE's score."""
+    measures = [
+        *grouped_measures(run, "emotion", by=["kind", "language"], binary=False),
+        *grouped_measures(run, "replies", binary=False),
+        *grouped_measures(run, "rereads", binary=False),
+    ]
+    judged = (
+        f"A good feeling does not say that the replies were good: 'sociometer analyse sage {run.run or 'RUN'} --what "
+        "candour --role judge=MODEL' judges sycophancy, safety and harshness."
+    )
+    stand_in = [note for note in _notes(run) if "stand-in" in note]
+    return Summary(tuple(measures), notes=(OURS, judged, *stand_in), series={"dialogues": _series(run)})
+
+
 def _worst_case(run: RunView[Any, Dialogue]) -> list[Measure]:
     """The score if every failed dialogue had the worst, and the best, possible result."""
     missing = sum(run.failures().values())
@@ -102,7 +124,7 @@ def _series(run: RunView[Any, Dialogue]) -> list[dict[str, Any]]:
         {
             "item": item.id,
             "scenario": item.scenario.id if isinstance(item, StoredDialogue) else item.id,
-            "intention": score_.facets["intention"],
+            "intention": score_.facets.get("intention", ""),
             "trajectory": list(outcome.trajectory),
             "ending": outcome.ending,
             "tokens": outcome.tokens,
