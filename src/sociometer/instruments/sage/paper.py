@@ -120,9 +120,7 @@ def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
         for entry in run.summarised.summary.series.get("dialogues", []):
             simulator = str(entry["simulator"])
             remarks.setdefault(simulator, {}).update(dict.fromkeys(run.remarks))
-            played.append(
-                Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1]))
-            )
+            played.append(Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1])))
     table = cube(played)
     rho = {(one.first, one.second): one for one in rank_agreements(table)}
     known = {name for pair, one in rho.items() if one.rho is not None for name in pair}

@@ -31,7 +31,7 @@ _OVER_21 = (
     r"(?:bust\w*|break(?:s|ing)?(?: (?:me|him|them|it))?|broke|go(?:es|ing)?(?: [\w']+){0,2}? (?:over|"
     r"past|beyond|above)|"
     r"exceed\w*|pass(?:es|ing)? (?:21|the limit)|over 21|past 21|above 21|beyond 21|over the (?:limit|"
-    r"top)|too (?:many|much|far|high)|"
+    r"top)|too (?:many|much|far|high)|be over\b(?! \d)|"
     r"(?:put|take|push|carr[yi]|bring|send|tip)\w* (?:me|him|it|them|us|my \w+) (?:over|past|above|beyond)|"
     r"(?:finish|kill|sink|ruin|hurt)\w* (?:me|him|them)(?: off)?|lose (?:automatically|immediately|the game|at once))"
 )
@@ -40,7 +40,8 @@ _RISK = re.compile(r"\b(?:risk\w*|danger\w*)\b")
 _SURVIVES = re.compile(
     r"(?:(?<!than )\bnot|\bnever|\bwithout(?: any| the)?(?: risk of| danger of| fear of)?|"
     rf"\bavoid\w*)\s+(?:\w+ ){{0,2}}?{_OVER_21}|\bsurviv\w*|\bget(?:s|ting)? away with|"
-    r"\bgets? home|\bmade hand|\bsav(?:e|es|ing) me|\bstay\w* (?:under|below|within|at or below|"
+    r"\bgets? home|\bmade hand|\bmakes? (?:it|a hand)\b|\bsav(?:e|es|ing) me|\bstay\w* (?:under|"
+    r"below|within|at or below|"
     r"alive|in)|\bbe (?:fine|okay|ok|safe)\b|\bis safe\b|\bhelps? me\b",
 )
 _HIT_IS = re.compile(
@@ -63,7 +64,8 @@ _FRACTION = (
     r"(?:\b(?P<count>a|an|the|\d) |\b)(?P<piece>half|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?)\b"
 )
 _EVEN = r"(?P<even>\b(?:an? )?even (?:chance|odds|money)|\b50[-/ ]50\b|\bcoin[- ]?(?:flip|toss))"
-_NUMBER = re.compile("|".join((_PERCENT, _DECIMAL, _EVEN, _RATIO, _ODDS, _FRACTION)))
+_SPLIT = r"\b(?P<left>\d\d)[-/:](?P<right>\d\d)\b"
+_NUMBER = re.compile("|".join((_PERCENT, _DECIMAL, _EVEN, _SPLIT, _RATIO, _ODDS, _FRACTION)))
 _PIECES = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _OVER = re.compile(
     r"(?<!not )(?<!no )\b(?<!a bit )(?<!slightly )(?<!just )(?<!a little )(?:more than|over|"
@@ -76,6 +78,7 @@ _UNDER = re.compile(
 _NOT_A_CHANCE = re.compile(r"^\s*(?:short|away|points|of the (?:best|strongest|worst))")
 
 _WORDS: tuple[tuple[str, str], ...] = (
+    ("low", r"\b(?:almost|practically|virtually|next to|hardly|barely) (?:no|zero|nil|any)\b"),
     ("none",
 
          r"\b(?:no|zero|0|nil|without(?: any)?|not (?:any|the (?:least|slightest)|"
@@ -191,6 +194,8 @@ def _value(found: re.Match[str]) -> float | None:
         return float(found["percent"]) / 100
     if found["decimal"]:
         return float(found["decimal"])
+    if found["left"]:
+        return int(found["left"]) / 100 if int(found["left"]) + int(found["right"]) == 100 else None
     if found["even"]:
         return 0.5
     if found["part"]:

@@ -298,7 +298,7 @@ def holdings(clause: str, sentence: str, facts: Facts, skip: set[int], context: 
             and not re.match(r"^ at (?:the )?(?:very )?(?:least|most)", after)
         ):
             continue
-        if _not_the_dealers(number, before, after):
+        if number > _MOST or _not_the_dealers(number, before, after):
             continue
         right = _holding_is_true(number, before, after, clause, facts, context)
         if right is None:
@@ -310,6 +310,7 @@ def holdings(clause: str, sentence: str, facts: Facts, skip: set[int], context: 
         )
 
 
+_MOST = 31
 _COMPARED_BEFORE = re.compile(r"\b(?:than|above|over|below|under|exceed\w*|least|most|beyond|up to)(?: \w+)? ?$")
 _COMPARED_AFTER = re.compile(
     r"^(?:s)? ?(?:(?:or|and) (?:more|less|higher|lower|above|below|under|up|better)|"
@@ -355,13 +356,15 @@ def _holding_is_true(number: int, before: str, after: str, clause: str, facts: F
         )
     if re.search(
         r"\b(?:at (?:the )?(?:very )?(?:most|best)|maximum|highest|up ?to|as (?:much|high|many) as|not be above|"
-        r"not be over|not be more than|not exceed|no more than|can not (?:have|"
+        r"not be over|not be more than|not exceed|no more than|not more than|can not (?:have|"
         r"hold) more than)\b(?: \w+){0,2}? ?$",
         before,
     ) or re.match(r"^ (?:points )?at (?:the )?(?:very )?(?:most|best)", after):
         return number >= highest or (number in loose and bool(_MAYBE.search(before)))
     if re.search(
-        r"\bnot (?:have|hold|be|make|end up with) (?:any ?thing )?(?:less|lower|fewer|below|under)(?: than)? ?$", before
+        r"\bnot (?:have|hold|be|make|end up with) (?:any ?thing )?(?:less|lower|fewer|below|under)(?: than)? ?$|"
+        r"\b(?:not|no) (?:less|fewer|lower) than ?$",
+        before,
     ):
         return number <= lowest
     if re.search(r"\b(?:higher|more|greater|above|over|exceed\w*|beyond|better)(?: than)? ?$", before) or re.match(
@@ -458,6 +461,19 @@ def follows_from(number: int, clause: str, sentence: str) -> Iterator[Graded]:
         does = "stand" if draws else "draw"
     right = (number < DEALER_STANDS_ON) == (does == "draw")
     yield graded("dealer stops at", right, f"on {number}", sentence, numbers=(float(number),), word=does)
+
+
+def acts_on_a_hidden_card(clause: str, sentence: str, facts: Facts) -> Iterator[Graded]:
+    """Read what the dealer is said to do with one named card hidden, where no total is given."""
+    if re.search(r"\b(?:1[2-9]|2[01])\b", clause) or re.search(
+        r"\b(?:or (?:more|less|better|higher|lower)|from)\b", clause
+    ):
+        return
+    hole = _hole_card(clause, facts)
+    if hole is not None:
+        yield from follows_from(
+            facts.pair_with(hole), re.sub(r"\b(?:if|under|below|beneath)\b|\d", " ", clause), sentence
+        )
 
 
 _REPORTED = re.compile(

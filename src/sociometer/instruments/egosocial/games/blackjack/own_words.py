@@ -24,7 +24,7 @@ _NO_TOTAL_AFTER = re.compile(
     r" count\b|-point card|[- ]value card| \d{1,2}s\b| is the (?:most|highest|best))"
 )
 _COUNTED = re.compile(
-    r"(?:\b(?:out of|those|these|other|next|round|option|deck of|through|from \d{1,2} to|"
+    r"(?:\b(?:out of|those|these|other|next|round|option|deck of|through|from \d{1,2} to|\d to|"
     r"between \d{1,2} and|in every|cards (?:with|of|worth)(?: an?| the)?(?: value| values)?(?: of)?|"
     r"\d{1,2} (?:cards? )?(?:count|counts)) ?|\d ?/ ?)$"
 )
@@ -131,7 +131,8 @@ def _read_number(number: int, before: str, after: str, clause: str, facts: Facts
     if number >= 12 and (compared := _compared(number, before, after, facts)) is not None:
         return "total", compared, total
     worth = _CARD_WORTH.search(before)
-    if worth and (re.search(r"\b(?:both|each|all)\b", worth[0]) or not _is_sum(before)):
+    alone = re.search(rf"(?:^|[,(] ?|\band ){CARD} ?= ?$", before)
+    if worth and (alone or re.search(r"\b(?:both|each|all)\b", worth[0]) or not _is_sum(before)):
         points = card_points(worth["card"].removesuffix("s"))
         values = (1, 11) if points == 1 else (points,)
         if re.search(r"\bnot\b", worth[0]):
@@ -249,7 +250,10 @@ _MORE_BEFORE = re.compile(
     r"\b(?:over|above|beyond|higher than|more than|bigger than|greater than|larger than|exceeds?|exceeding)(?: an?)? ?$"
 )
 _LESS_BEFORE = re.compile(r"\b(?:below|under|lower than|less than|smaller than)(?: an?)? ?$")
-_UP_TO = re.compile(r"\b(?:up to|at most|no (?:more|higher) than|not (?:more|higher) than|through)(?: an?)? ?$")
+_UP_TO = re.compile(
+    r"(?<!add )(?<!adds )(?<!adding )(?<!added )\b(?:up to|at most|no (?:more|higher) than|"
+    r"not (?:more|higher) than|through)(?: an?)? ?$"
+)
 _DRAWN = re.compile(r"\b(?:card|anything|draw|any|getting|get|it's|it is|everything|one|value|nothing)\b")
 _SAFE = re.compile(
     r"\b(?:safe\w*|fine|improve|without|reach|closer|surviv\w*|help|save|fit|good|not (?:\w+ )?(?:exceed|"
@@ -259,7 +263,7 @@ _SAFE = re.compile(
 
 def _threshold(number: int, before: str, after: str, clause: str, facts: Facts) -> _Read | None:
     """Read "anything above 4 busts me" and the like; a limit that is true but not tight is true."""
-    if number > 11 or not (_DRAWN.search(clause) or PASSING.search(clause)):
+    if number > 11:
         return None
     left = LIMIT - facts.low
     more = 0 if _MORE_AFTER.match(after) else 1 if _MORE_BEFORE.search(before) else None
@@ -268,7 +272,7 @@ def _threshold(number: int, before: str, after: str, clause: str, facts: Facts) 
     safe = _SAFE.search(clause)
     if more is not None and PASSING.search(clause) and not safe:
         return "what busts", number + more > left, fact
-    if less is not None and safe:
+    if less is not None and (safe or not PASSING.search(clause)) and not re.search(r"\b(?:than|total|have)\b", before):
         return "what busts", number - less <= left, fact
     return ("what busts", True, fact) if more is not None or less is not None else None
 
@@ -330,7 +334,11 @@ _ACE_NOT_ELEVEN = re.compile(
     r"\b(?:not|no longer|never)\b[^.]{0,20}\b11\b|\b11\b[^.]{0,30}\b(?:too|bust|exceed|over|not)"
 )
 _ACE_MAY_BE_ONE = re.compile(r"\bace\b[^.]{0,20}\b(?:can|could|may|might|would|able to)\b(?! only)[^.]{0,30}\b1\b")
-_ACE_ONE = re.compile(r"\bace\b[^.]*(?:\b(?:as|is|counts?|counted|worth|count|to|a|be|being)\b|=)[^.\d]{0,20}\b1\b")
+_FLEXIBLE = re.compile(
+    r"\bace\b[^.]{0,25}\b(?:flexible|adjust\w*|either way|both ways|drop\w*|shrink\w*|safety|"
+    r"cushion)\b"
+)
+_ACE_ONE = re.compile(r"\bace\b[^.]*(?:\b(?:as|is|counts?|counted|worth|count|to|a|be|being|at)\b|=)[^.\d]{0,20}\b1\b")
 
 
 BY_THE_ACE = "ace as in "
@@ -361,6 +369,6 @@ def _by_the_ace(words: str, facts: Facts) -> set[str]:
             return {facts.kind}
     if _ACE_ELEVEN.search(words) and not _ACE_NOT_ELEVEN.search(words):
         return {"soft"} if not _ACE_ONE.search(words) or not facts.has_ace else {facts.kind}
-    if _ACE_MAY_BE_ONE.search(words):
+    if _ACE_MAY_BE_ONE.search(words) or _FLEXIBLE.search(words):
         return {"soft"}
     return {"hard"} if _ACE_ONE.search(words) or _ACE_NOT_ELEVEN.search(words) else set()

@@ -12,7 +12,9 @@ _COMPOUND = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_UNITS[1:10])})\b"
 _PLURAL = re.compile(r"\b(two|three|four|five|six|seven|eight|nine|ten|deuce|trey)e?s\b")
 _WORD = re.compile(rf"\b({'|'.join(sorted((word for word in _VALUES if word != 'one'), key=len, reverse=True))})\b")
 _ONE = re.compile(r"\bone(?=[- ](?:in|out of|time|chance|third|quarter|fifth|half|sixth|tenth)\b)|(?<=counts )one\b|"
-                  r"(?<=count )one\b|(?<=as )one\b|(?<=is )one(?=[.,;)]|$)|(?<= to )one(?=[.,;)]|$)")  # fmt: skip
+
+                      r"(?<=count )one\b|(?<=as )one\b|(?<= at )one\b|(?<=is )one(?=[.,;)]|$)|(?<= to )one(?=[.,;)]|"
+                      r"$)")  # fmt: skip
 _SUIT = re.compile(r"\s+of (?:hearts?|spades?|clubs?|diamonds?)\b|\b(?:hearts?|spades?|clubs?|diamonds?)\s+(?=\w)")
 _LETTER = re.compile(r"(?<=[\s(+,{-])([kqj])(?=[\s)+,.=}-]|$)|^([kqj])(?=[\s)+,.=-])")
 _LETTERS = {"k": "king", "q": "queen", "j": "jack"}
