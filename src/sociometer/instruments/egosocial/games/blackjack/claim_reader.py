@@ -92,6 +92,7 @@ def dealer_claims(text: str, facts: Facts) -> list[Graded]:
                 continue
             if is_reported(clause):
                 continue
+            total = 0 if re.search(r"\b(?:if|otherwise|unless)\b", clause) else total
             new = _of_the_dealer(clause, sentence, facts, mine)
             if total:
                 new += follows_from(total, clause, sentence)
