@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Claims read from free words and checked against the deal: what counts as one, and what must not."""
 
 import time
@@ -101,14 +102,14 @@ BELIEFS = [
         "H8 S7",
         "C9",
         "own",
-        "I'm sitting at 15 with an 8 and a 7, which is an awkward hand. Hitting carries roughly a 54% risk of busting, while standing leaves me behind a likely 19.",  # noqa: E501
+        "I'm sitting at 15 with an 8 and a 7, which is an awkward hand. Hitting carries roughly a 54% risk of busting, while standing leaves me behind a likely 19.",
         True,
     ),
     (
         "H8 S7",
         "C9",
         "dealer",
-        "The dealer is showing a 9, so they most likely have 19. They would only have to draw if the hidden card is 7 or lower.",  # noqa: E501
+        "The dealer is showing a 9, so they most likely have 19. They would only have to draw if the hidden card is 7 or lower.",
         True,
     ),
     ("H8 S7", "C9", "own", "My total is 15 (8 + 7). Drawing a 6 would give me 21, anything higher busts.", True),
@@ -171,7 +172,7 @@ BELIEFS = [
         "own",
         "I currently hold 14 points, which is not a strong hand. There's roughly a 46% probability of busting if I hit, since any card from 8 upwards would take me over 21.",
         True,
-    ),  # noqa: E501
+    ),
     ("HT S4", "C8", "own", "My hand totals 14. I could safely draw any card up to 7.", True),
     ("HT S4", "C8", "own", "My hand totals 14. I could safely draw any card up to 8.", False),
     ("HT S4", "C8", "own", "14 points; the risk of going bust is around 30 percent.", False),
@@ -182,7 +183,7 @@ BELIEFS = [
         "own",
         "With a 10 and a 4 I have 14 in total. Considering the dealer's 8, I should probably hit as they might have 18.",
         True,
-    ),  # noqa: E501
+    ),
     ("HT S4", "C8", "own", "Fourteen, or twenty-four if things go badly with a ten.", True),
     ("HT S4", "C8", "own", "Fourteen. An 8, 9, ten or picture card ends it for me.", True),
     ("HT S4", "C8", "own", "Fourteen. A seven would already break me.", False),
@@ -197,7 +198,7 @@ BELIEFS = [
         "own",
         "I have an Ace and an 8 which makes 19 or 9. It is a strong hand and I can't bust by hitting once.",
         True,
-    ),  # noqa: E501
+    ),
     ("HA S8", "C8", "own", "My total is 19 since the ace is counted as 11.", True),
     ("HA S8", "C8", "own", "My total is 9 since the ace is counted as 1.", False),
     ("HA S8", "C8", "own", "Nineteen with a safety net: the ace can drop to one.", True),
@@ -213,14 +214,14 @@ BELIEFS = [
         "dealer",
         "The dealer's visible card is an 8. There's a chance the dealer has 18 if the hidden card is a 10.",
         True,
-    ),  # noqa: E501
+    ),
     (
         "H5 S4",
         "C8",
         "dealer",
         "The dealer's visible card is an 8. There's a chance the dealer has 18 if the hidden card is a 9.",
         False,
-    ),  # noqa: E501
+    ),
     ("H5 S4", "C8", "dealer", "An 8 is showing, the dealer isn't allowed to draw on 17 or above.", True),
     ("H5 S4", "C8", "dealer", "An 8 is showing, the dealer isn't allowed to draw on 16.", False),
     ("H5 S4", "C8", "dealer", "An 8 is showing. The dealer stands with 17 or more and otherwise takes cards.", True),
@@ -237,14 +238,14 @@ BELIEFS = [
         "dealer",
         "The dealer shows a 5, a bust card: he fails more often than with any other card but the six.",
         True,
-    ),  # noqa: E501
+    ),
     (
         "H5 S4",
         "C5",
         "dealer",
         "The dealer shows a 5 and is going to need at least one more card, no matter what's face down.",
         True,
-    ),  # noqa: E501
+    ),
     ("H5 S4", "C5", "dealer", "The dealer shows a 5 and may well stand pat.", False),
     ("H5 S4", "C5", "dealer", "A five up means the dealer loses by busting about two times in five.", True),
     ("H5 S4", "C5", "dealer", "A five up means the dealer survives about two times in five.", False),
@@ -260,7 +261,7 @@ BELIEFS = [
         "dealer",
         "The dealer has an ace showing, which is dangerous; there's a 31% chance of a natural 21.",
         True,
-    ),  # noqa: E501
+    ),
     ("H5 S4", "CA", "dealer", "The dealer has an ace showing; that's worth 10 points.", False),
     (
         "HQ S7",
@@ -268,21 +269,21 @@ BELIEFS = [
         "own",
         "I've got 17 with a queen and a seven. It's a risky spot, as only an ace, 2, 3 or 4 would help.",
         True,
-    ),  # noqa: E501
+    ),
     (
         "HQ S7",
         "CT",
         "own",
         "I've got 17 with a queen and a seven. It's a risky spot, as only an ace, 2, 3, 4 or 5 would help me.",
         False,
-    ),  # noqa: E501
+    ),
     (
         "HQ S7",
         "CT",
         "own",
         "The sum of my cards is seventeen, meaning that roughly 70% of the deck would push me beyond 21.",
         True,
-    ),  # noqa: E501
+    ),
     ("HQ S7", "CT", "own", "Queen-seven. Seventeen. Hitting is suicide nine times out of ten.", False),
     ("HQ S7", "CT", "own", "Queen-seven. Seventeen. Two draws out of three would be too many.", True),
     ("HQ S7", "CT", "own", "17 is what I have; 4 is the highest card I can take.", True),
@@ -309,14 +310,14 @@ BELIEFS = [
         "dealer",
         "Two up. The dealer needs several cards and breaks in a bit more than a third of all hands.",
         True,
-    ),  # noqa: E501
+    ),
     (
         "H9 S9",
         "C2",
         "dealer",
         "Two up. The dealer needs several cards and breaks in more than half of all hands.",
         False,
-    ),  # noqa: E501
+    ),
     ("H9 S9", "C2", "dealer", "Two up; at best he has 13 now.", True),
     ("H9 S9", "C2", "dealer", "Two up; at best he has 12 now.", False),
     (
@@ -325,14 +326,14 @@ BELIEFS = [
         "dealer",
         "The seven suggests 17 if a ten is underneath, in which case the dealer has to stop.",
         True,
-    ),  # noqa: E501
+    ),
     (
         "H9 S9",
         "C7",
         "dealer",
         "The seven suggests 17 if a ten is underneath, in which case the dealer has to draw again.",
         False,
-    ),  # noqa: E501
+    ),
     ("H9 S9", "C7", "dealer", "I see a seven; the dealer would need an ace to have 18 straight away.", True),
     ("H9 S9", "C7", "dealer", "I see a seven; the dealer would need an ace to have 19 straight away.", False),
     ("H9 S9", "C7", "dealer", "The dealer's seven gives a bust chance of 1 in 4 or so.", True),
@@ -343,7 +344,7 @@ BELIEFS = [
         "dealer",
         "The dealer's card is 7, and 10s are the most common, so 17 is the likeliest total.",
         True,
-    ),  # noqa: E501
+    ),
     ("H9 S9", "CQ", "dealer", "The dealer's queen counts ten; a total of 20 is the single most likely result.", True),
     ("H9 S9", "CQ", "dealer", "The dealer's queen counts ten; a total of 19 is the single most likely result.", False),
     (
@@ -352,14 +353,14 @@ BELIEFS = [
         "dealer",
         "I think the dealer is sitting on 20 but I can't be certain. The queen is all I see.",
         True,
-    ),  # noqa: E501
+    ),
     (
         "H9 S9",
         "CQ",
         "dealer",
         "The dealer, showing a queen, will stand on any 17 or better, and will go bust only around 20 percent of the time.",
         True,
-    ),  # noqa: E501
+    ),
     ("H9 S9", "CQ", "dealer", "The dealer, showing a queen, will hit everything up to and including 17.", False),
     ("H9 S9", "CQ", "dealer", "The dealer, showing a queen, will hit everything up to and including 16.", True),
     ("H9 S9", "CQ", "dealer", "Queen up. There's no way the dealer can bust.", False),
@@ -396,14 +397,14 @@ BELIEFS = [
         "dealer",
         "There's a four staring at me; with a face card that would be fourteen, and fourteen must be hit.",
         True,
-    ),  # noqa: E501
+    ),
     (
         "H9 S7",
         "C4",
         "dealer",
         "There's a four staring at me; with a face card that would be fourteen, and fourteen is enough to stand.",
         False,
-    ),  # noqa: E501
+    ),
     ("H9 S7", "C4", "dealer", "The dealer's four: 60-40 that he makes a hand.", True),
     ("H9 S7", "C4", "dealer", "The dealer's four: 60-40 that he busts.", False),
     ("H9 S7", "C4", "dealer", "The four isn't worth more than 4, and he can't have reached 17 yet.", True),
@@ -425,7 +426,7 @@ BELIEFS = [
         "dealer",
         "An ace, hence 11 for the time being, and almost no danger of busting for the dealer.",
         True,
-    ),  # noqa: E501
+    ),
     ("H9 S7", "CA", "dealer", "An ace, hence 11 for the time being, and a one in two chance of busting.", False),
     ("H9 S7", "C5", "dealer", "Good for me: a five. Dealers break with it more than forty percent of the time.", True),
 ]
