@@ -31,6 +31,7 @@ from sociometer.core.errors import SociometerError
 from sociometer.elicit import read_allocation, read_choice, read_items, read_json
 from sociometer.elicit.normal import plain, squeeze
 from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
+from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
 from sociometer.instruments.egosocial.games.blackjack.official import read as read_blackjack
 from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
 from sociometer.instruments.egosocial.games.holdem.match import read_action
@@ -186,6 +187,7 @@ class _Strict(msgspec.Struct):
 
 
 _STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
+_DEAL = facts_of((32, 20), 44)
 _CHOICE = (
     "choice", "choice_rules", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity",
     "verdicts",
@@ -227,10 +229,14 @@ def _readers() -> dict[str, Reader]:
         "read_statement": Reader(read_statement, (f"{blackjack}.statement",), 8_000),
         "read_statement, labelled": Reader(lambda t: read_statement(f"self belief: x\naction: {t}")),
         "own_claims": Reader(
-            own_claims, tuple(f"{blackjack}.{name}" for name in ("own_words", "chance_words", "claim")), 4_000
+            lambda t: own_claims(t, _DEAL),
+            tuple(f"{blackjack}.{name}" for name in ("own_words", "chance_words", "wording")),
+            4_000,
         ),
         "dealer_claims": Reader(
-            dealer_claims, tuple(f"{blackjack}.{name}" for name in ("dealer_words", "chance_words", "claim")), 4_000
+            lambda t: dealer_claims(t, _DEAL),
+            tuple(f"{blackjack}.{name}" for name in ("dealer_words", "chance_words", "wording")),
+            4_000,
         ),
         "blackjack file": Reader(
             lambda t: _file(_json({"system": t, "user": t}), lambda path: list(read_blackjack(path))),

@@ -36,11 +36,11 @@ from engine.teams import Gate, living, workers  # noqa: E402
 from sociometer.core.config import RunConfig  # noqa: E402
 from sociometer.core.conversation import Identity, Reply, Usage, user  # noqa: E402
 from sociometer.instruments import load  # noqa: E402
-from sociometer.store.copying import copy_store  # noqa: E402
-from sociometer.store.place import parse_place  # noqa: E402
+from sociometer.store.database import database_at  # noqa: E402
 from sociometer.store.records import Charge, JournalEntry, Manifest, RunStatus  # noqa: E402
 from sociometer.store.store import Store  # noqa: E402
 from sociometer.store.stored_run import StoredRun  # noqa: E402
+from sociometer.store.texts import seal, unseal  # noqa: E402
 
 LEASE = 8.0
 LETTERS = "ABCD"
@@ -316,19 +316,50 @@ def fill(path, rows, runs):
                 print(f"  {(number + 1) * each:,} rows", flush=True)
 
 
+def multiply(connection, times, mark, random_key):
+    """Copy every run of a store inside it, under new ids and keys, until it has so many times as much of everything."""
+    names = "id, instrument, subject, config_hash, status, manifest, created, finished, name, totals"
+    written = connection.execute(f"SELECT {names} FROM run").fetchall()
+    connection.execute("CREATE TEMPORARY TABLE written AS SELECT hash FROM text")
+    rest = "messages, reply, input_tokens, output_tokens, cost, charged_tokens, charged_cost, created"
+    for number in range(1, times):
+        for run, instrument, subject, config, status, manifest, *times_and_name, totals in written:
+            copy = f"{run}-{number}"
+            sealed = [
+                seal(unseal(body, run, *kind), copy, *kind) for body, kind in ((manifest, ()), (totals, ("totals",)))
+            ]
+            row = (copy, instrument, subject, f"{config}-{number}", status, sealed[0], *times_and_name, sealed[1])
+            connection.execute(f"INSERT INTO run ({names}) VALUES ({', '.join([mark] * len(row))})", row)
+        connection.execute(
+            f"INSERT INTO journal (key, model, run, {rest}) SELECT {random_key}, model, run || '-{number}', {rest}"
+            " FROM journal WHERE run NOT LIKE '%-%-%'"
+        )
+        connection.execute(
+            f"INSERT INTO text (hash, body) SELECT {random_key}, body FROM text WHERE hash IN"
+            " (SELECT hash FROM written)"
+        )
+        print(f"  {number + 1} of {times}", flush=True)
+
+
 def large(database, options):
     """Times and sizes of a store with many journal rows."""
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         path = Path(folder) / "large.db"
         began = time.monotonic()
-        fill(path, options.rows, options.runs)
+        fill(path, options.rows // options.times, options.runs // options.times)
+        with closing(database_at(path).connect()) as connection:
+            multiply(connection, options.times, "?", "randomblob(16)")
+            connection.execute("VACUUM")
         print(f"SQLite: {options.rows:,} rows in {time.monotonic() - began:.0f} s, {path.stat().st_size / 1e6:,.0f} MB")
         place, began = database.fresh(), time.monotonic()
-        copy_store(path, parse_place(place))
+        fill(place, options.rows // options.times, options.runs // options.times)
         with psycopg.connect(place, autocommit=True) as connection:
+            multiply(connection, options.times, "%s", "uuid_send(gen_random_uuid())")
             connection.execute("VACUUM ANALYZE")
             size = connection.execute("SELECT pg_database_size(current_database())").fetchone()[0]
-        print(f"PostgreSQL: copied in {time.monotonic() - began:.0f} s, {size / 1e6:,.0f} MB", flush=True)
+        print(
+            f"PostgreSQL: {options.rows:,} rows in {time.monotonic() - began:.0f} s, {size / 1e6:,.0f} MB", flush=True
+        )
         for name, where in (("SQLite", str(path)), ("PostgreSQL", place)):
             words = ["run", "sesi", "--model", "baseline/random", "--limit", "100", "--quiet"]
             timed(name, "run of 100 items", [*words], where)
@@ -336,7 +367,12 @@ def large(database, options):
             timed(name, "leaderboard", ["leaderboard", "sesi"], where)
             timed(name, "report of the last run", ["report", "last", "--out", f"{folder}/page.html"], where)
             with Store(where) as store, closing(store.database.connect(writable=False)) as connection:
-                keys = [row[0] for row in connection.execute("SELECT key FROM journal LIMIT 1000").fetchall()]
+                keys = [
+                    row[0]
+                    for row in connection.execute(
+                        "SELECT key FROM journal WHERE run NOT LIKE '%-%-%' LIMIT 1000"
+                    ).fetchall()
+                ]
                 random.Random(0).shuffle(keys)
                 began = time.perf_counter()
                 assert all(store.journal.lookup(key) for key in keys)
@@ -360,6 +396,7 @@ def main():
     parser.add_argument("--episodes", type=int, default=20_000)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--times", type=int, default=50, help="large: how often what was written is copied in place")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", help="where to keep large files")
     options = parser.parse_args()

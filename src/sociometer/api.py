@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec import Struct, field, structs
 
@@ -25,7 +25,7 @@ from sociometer.comparable import candidates, given_runs
 from sociometer.core.card import Card
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Player
-from sociometer.core.errors import StopCause, UsageError
+from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import PublishedFigure, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Source
@@ -37,9 +37,13 @@ from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.comparison_table import comparison_table
 from sociometer.run_options import RunOptions, make_config, model_spec
+from sociometer.sheets import read_rows
 from sociometer.store.place import StorePlace, default_path, parse_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
+
+if TYPE_CHECKING:
+    from sociometer.reporting.paper_pack import PaperPack
 
 
 def run(
@@ -192,6 +196,42 @@ def report(
         terms=Terms(level, power, margin),
         evidence=evidence,
     )
+
+
+def paper(
+    reported: Sequence[StoredRun], folder: str | Path, *, models: str | Path | None = None, published: bool = False
+) -> "PaperPack":
+    """Write every table and figure of an instrument's paper from runs of that instrument, with a text on each.
+
+    `models` is a CSV file with a column `model` and facts that the paper shows beside the scores. `published` adds the
+    rows that the paper prints.
+    """
+    from sociometer.reporting.paper_pack import write_pack  # here, since only the files need vl_convert
+
+    given, found = given_runs(reported)
+    if len(found) > 1:
+        raise UsageError(f"a paper pack is about one instrument; the runs are of {', '.join(sorted(found))}.")
+    if not found:
+        raise UsageError("a paper pack needs at least one run; 'sociometer runs' lists the stored runs.")
+    return write_pack(
+        next(iter(found.values())),
+        given,
+        Path(folder),
+        version=sociometer.__version__,
+        models=_model_facts(Path(models)) if models is not None else {},
+        published=published,
+    )
+
+
+def _model_facts(path: Path) -> dict[str, dict[str, str]]:
+    """The rows of a file about models, by model."""
+    facts: dict[str, dict[str, str]] = {}
+    for line, row in read_rows(path, ("model",), next_step="Each row is about one model."):
+        name = row.pop("model").strip()
+        if not name or name in facts:
+            raise DataError(f"the model '{name}' is empty or appears twice", path, line)
+        facts[name] = {column: cell.strip() for column, cell in row.items()}
+    return facts
 
 
 class Reproduction(Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from msgspec import structs
@@ -63,3 +65,50 @@ def test_json_says_for_each_file_whether_its_checksum_is_pinned(fetch):
         ("pinned.csv", True), ("new.csv", False), ("known.csv", False), ("there.csv", False),
     ]  # fmt: skip
     assert {"path", "status", "bytes", "verified"} <= set(told[0])
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """A server with the files of the cards whose path does not contain a name; lists the paths that were asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            body = b"x" * 10
+            self.send_response(404 if "gemini2.0" in self.path else 200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path))
+    monkeypatch.setenv("SOCIOMETER_DATA_HOME", f"http://127.0.0.1:{server.server_port}")
+    yield asked
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+def test_the_released_dialogues_are_fetched_from_the_folders_of_the_release(home, tmp_path, monkeypatch, capsys):
+    card = card_of("sage")
+    unpinned = tuple(structs.replace(file, sha256="") for file in card.file)
+    monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=unpinned))
+    assert run_command(["data", "fetch", "sage"]) == 0
+    assert len(home) == 1 and "/SAGE/profile/" in home[0]
+    assert run_command(["data", "fetch", "sage", "--dialogues"]) == 4, "one file is not there"
+    told = capsys.readouterr()
+    assert "returned status 404" in told.err and "19 of 20 official files" in told.out
+    wanted = "/SAGE/dataset/deepseek-v3-2024-1227_based_simulator/gpt-4.1_result.jsonl"
+    assert any(path.endswith(wanted) for path in home)
+    assert (tmp_path / "sage/dataset/gpt-4o-2024-0806_based_simulator/openai-o1_result.jsonl").is_file()
+
+
+def test_an_instrument_without_dialogues_says_which_have_them(capsys):
+    assert run_command(["data", "fetch", "sesi", "--dialogues"]) == 2
+    assert "these have: sage" in capsys.readouterr().err

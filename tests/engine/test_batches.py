@@ -16,7 +16,7 @@ import sociometer as sm
 from servers.batches import ANSWERED, ERROR, EXPIRED, SERVERS, Batch
 from sociometer.core.errors import UsageError
 from sociometer.engine import batch_lane
-from sociometer.models import anthropic_batches, openai_batches
+from sociometer.models import anthropic_batches, http, openai_batches
 from sociometer.store.store import Store
 
 ITEMS = 12
@@ -387,6 +387,13 @@ def test_a_batch_with_a_strange_name_is_not_asked_for(store):
         run = play("google", google, store)
         assert run.status == "stopped"
         assert all("secrets" not in one.path for one in google.received)
+
+
+def test_results_of_google_may_be_larger_than_any_single_reply(store, monkeypatch):
+    monkeypatch.setattr(http, "_LARGEST_REPLY", 100_000)
+    with SERVERS["google"]() as google:
+        google.say = lambda body: letter(body) + " " * 30_000
+        assert len(scores(play("google", google, store))) == ITEMS
 
 
 def test_two_roles_of_one_model_share_its_batches(store, tmp_path):

@@ -157,3 +157,13 @@ def test_batches_that_wait_at_a_provider_are_copied(filled, place):
     copy(filled, place)
     with Store(parse_place(place)) as store:
         assert store.batches.of_run(run)[0].requests == (HeldRequest(b"k" * 16, 3, 0.5),)
+
+
+def test_spending_that_is_copied_alone_counts_in_the_totals_of_a_run(filled, place):
+    copy(filled, place)
+    with Store(filled) as store:
+        failed = next(run for run in store.runs.all() if store.episodes.failures(run.id))
+        store.journal.count_attempt(failed.id, Usage(100, 200), Charge(7.0, 300))
+    copy(filled, place)
+    with Store(place) as store:
+        assert store.totals(store.runs.get(failed.id)).spent == store.journal.spent(failed.id)

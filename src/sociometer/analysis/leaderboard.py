@@ -9,7 +9,7 @@ from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.formatting import bounds_text, decimals, estimate, in_sentence, interval_text, number
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.item_values import item_values, shared_items
-from sociometer.analysis.prediction_powered import corrected_difference
+from sociometer.analysis.prediction_powered import corrected_difference, differently_asked
 from sociometer.analysis.ranking import rank_intervals
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.card import MeasureCard
@@ -131,6 +131,8 @@ def by_people(
             "not all runs have the same items" if len(known) == len(kept) else f"{len(known)} of {len(kept)} have them"
         )
         return standings, [f"labels of people are not used: {why}"]
+    if why := differently_asked(known.values()):
+        return standings, [f"labels of people are not used: {why}"]
     sign = -1.0 if card.better == "lower" else 1.0
     made = []
     for standing in standings:
@@ -176,7 +178,7 @@ def leaderboard_table(board: Leaderboard) -> Table:
         for s in board.standings
     )
     columns = ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items")
-    said = [f"Left out: {'; '.join(board.left_out)}."] if board.left_out else []
+    said = [f"Left out: {left_out_text(board)}."] if board.left_out else []
     said += [f"{'; '.join(board.notes)}."] if board.notes else []
     note = " ".join(
         ["The interval of a rank is the range of ranks that other items of the same kind might give.", *said]
@@ -184,6 +186,15 @@ def leaderboard_table(board: Leaderboard) -> Table:
     return Table(
         f"leaderboard-{board.instrument}-{board.task}", f"{board.instrument}/{board.task}", columns, rows, note
     )
+
+
+def left_out_text(board: Leaderboard) -> str:
+    """Every run that is left out, those with the same reason together."""
+    holders: dict[str, list[str]] = {}
+    for line in board.left_out:
+        name, _, reason = line.partition(": ")
+        holders.setdefault(reason, []).append(name)
+    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in holders.items())
 
 
 def overview_table(boards: Sequence[Leaderboard]) -> Table:
@@ -204,7 +215,7 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
             )
         )
     columns = ("task", "first", "value", "second", "its value", "subjects", "items")
-    left = [f"{board.instrument}/{board.task}: {'; '.join(board.left_out)}." for board in boards if board.left_out]
+    left = [f"{board.instrument}/{board.task}: {left_out_text(board)}." for board in boards if board.left_out]
     note = f"Left out: {' '.join(left)}" if left else ""
     return Table("overview", "First and second of each task", columns, tuple(rows), note)
 

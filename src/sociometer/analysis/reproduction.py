@@ -17,14 +17,19 @@ def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mism
         (figure.where, figure.what, figure.printed, figure.recomputed, _state(figure), figure.reason)
         for figure in shown
     )
-    matched = sum(figure.match for figure in figures)
-    known = sum(not figure.match and bool(figure.reason) for figure in figures)
-    note = f"{matched} of {len(figures)} figures match; {known} differ for a known reason"
-    open_ones = len(figures) - matched - known
-    note += f"; {open_ones} differ without one." if open_ones else "."
+    printed = [figure for figure in figures if figure.printed is not None]
+    matched = sum(figure.match for figure in printed)
+    known = sum(not figure.match and bool(figure.reason) for figure in printed)
+    note = f"{matched} of {len(printed)} figures match; {known} differ for a known reason"
+    open_ones = len(printed) - matched - known
+    note += f"; {open_ones} differ without one" if open_ones else ""
+    unprinted = len(figures) - len(printed)
+    note += f"; {unprinted} more are not printed as numbers." if unprinted else "."
     columns = ("where", "what", "printed", "recomputed", "result", "reason")
     return Table(f"reproduce-{instrument}", f"{instrument}: published figures recomputed", columns, rows, note)
 
 
 def _state(figure: PublishedFigure) -> str:
+    if figure.printed is None:
+        return "not printed"
     return "match" if figure.match else "known difference" if figure.reason else "MISMATCH"

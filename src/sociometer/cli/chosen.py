@@ -84,6 +84,30 @@ def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = Fa
     return found
 
 
+def not_chosen(engine: Engine, chosen: Sequence[StoredRun], task: str) -> list[str]:
+    """Every other stored run of a task, and why it is not among the chosen ones of its instrument."""
+    ids = {run.id for run in chosen}
+    kinds = {_Kind(whose_items(run.record), _company(run.record)) for run in chosen}
+    found = []
+    for record in engine.store.runs.all():
+        if record.id in ids or record.instrument != chosen[0].instrument or task not in record.manifest.config.tasks:
+            continue
+        name = f"{record.subject or 'no subject'} ({record.id})"
+        found.append(f"{name}: {_why_not_chosen(engine, record, kinds)}")
+    return found
+
+
+def _why_not_chosen(engine: Engine, record: RunRecord, kinds: "set[_Kind]") -> str:
+    kind = _Kind(whose_items(record), _company(record))
+    if not record.subject or not _stands_for_its_subject(record):
+        return "not a complete run of the unaltered test"
+    if kind not in kinds and kind.whose not in {one.whose for one in kinds}:
+        return f"{kind.whose} items"
+    if kind not in kinds:
+        return f"other roles ({', '.join(kind.company) or 'none'})"
+    return f"another run of the subject has more items, or as many and is newer ({_items_of_the_test(engine, record)})"
+
+
 def _run_or_instrument(engine: Engine, word: str) -> StoredRun:
     """The run with this reference; for an unknown word the error suggests runs or instruments."""
     try:

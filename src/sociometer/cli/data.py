@@ -1,5 +1,6 @@
 """`sociometer data fetch`: downloads official files into the user's data folder."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -7,12 +8,14 @@ import msgspec
 
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import downloads
-from sociometer.core.errors import UsageError
+from sociometer.core.card import FileCard
+from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
-from sociometer.engine.data import CheckedAgainst, data_root, fetch_files
+from sociometer.engine.data import CheckedAgainst, Fetched, Told, data_root, fetch_files
 from sociometer.engine.engine import run_loop
-from sociometer.instruments import card_of
+from sociometer.instruments import card_of, cards
 
+_DIALOGUES = "dialogues"
 _NOT_PINNED = (
     "Sociometer has no checksum for files that are not pinned. They come from a pinned commit; their checksum is"
     " recorded at the first fetch and checked at every later one."
@@ -24,16 +27,22 @@ _IN_WORDS = {
 }
 
 
-def _fetch(instrument: str, everything: bool, csv: Path | None, as_json: bool) -> None:
+def _fetch(instrument: str, dialogues: bool, everything: bool, csv: Path | None, as_json: bool) -> int:
     card = card_of(instrument)
-    if not card.file:
+    files, released = card.files(), card.files(_DIALOGUES) if dialogues else ()
+    if not files:
         raise UsageError(f"{instrument} has no official files; its items are bundled.")
+    if dialogues and not released:
+        having = ", ".join(name for name, one in cards().items() if one.files(_DIALOGUES))
+        raise UsageError(f"{instrument} has no released dialogues; these have: {having}.")
     with downloads() as told:
-        fetched = run_loop(fetch_files(card.file, data_root(), told))
+        fetched, absent = run_loop(_fetch_all(files, released, told))
+    for why in absent.values():
+        click.echo(f"error: {why}", err=True)
     pinned = [one.verified is CheckedAgainst.PINNED for one in fetched]
     if as_json:
         print_json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])
-        return
+        return int(ExitCode.MACHINERY if absent else ExitCode.OK)
     note = f"{card.licence} To use these files: sociometer run {instrument} --official --model MODEL".strip()
     table = Table(
         "fetched",
@@ -42,7 +51,25 @@ def _fetch(instrument: str, everything: bool, csv: Path | None, as_json: bool) -
         tuple((one.name, one.status, one.bytes, _IN_WORDS[one.verified]) for one in fetched),
         note=note if all(pinned) else f"{_NOT_PINNED} {note}",
     )
-    Display(everything, csv).show([table], finding=f"All {len(fetched)} official files of {instrument} are present.")
+    count = f"All {len(fetched)}" if not absent else f"{len(fetched)} of {len(fetched) + len(absent)}"
+    Display(everything, csv).show([table], finding=f"{count} official files of {instrument} are present.")
+    return int(ExitCode.MACHINERY if absent else ExitCode.OK)
+
+
+async def _fetch_all(
+    files: Sequence[FileCard], dialogues: Sequence[FileCard], told: Told
+) -> tuple[list[Fetched], dict[str, str]]:
+    """The fetched files, and why dialogues are absent that the server does not have."""
+    fetched = await fetch_files(files, data_root(), told)
+    absent: dict[str, str] = {}
+    for file in dialogues:
+        try:
+            fetched += await fetch_files([file], data_root(), told)
+        except MachineryError as error:
+            if "returned status" not in str(error):
+                raise
+            absent[file.name] = str(error)
+    return fetched, absent
 
 
 command = click.Group("data", help="Fetch official data.")
@@ -50,7 +77,11 @@ command.add_command(
     click.Command(
         "fetch",
         callback=_fetch,
-        params=[click.Argument(["instrument"]), *display_options()],
+        params=[
+            click.Argument(["instrument"]),
+            click.Option(["--dialogues"], is_flag=True, help="Also fetch the dialogues that the authors released."),
+            *display_options(),
+        ],
         help="Fetch the official files of INSTRUMENT at their pinned commit. Run it again to continue or verify.",
     )
 )

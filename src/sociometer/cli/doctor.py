@@ -123,12 +123,10 @@ def _slow_wheel() -> Iterator[Finding]:
 
 def _data() -> Iterator[Finding]:
     for card in cards().values():
-        if card.file:
-            here = sum((data_root() / file.name).exists() for file in card.file)
-            step = "" if here == len(card.file) else f"sociometer data fetch {card.name}"
-            yield Finding(
-                f"data {card.name}", here == len(card.file), f"{here} of {len(card.file)} official files", step
-            )
+        if files := card.files():
+            here = sum((data_root() / file.name).exists() for file in files)
+            step = "" if here == len(files) else f"sociometer data fetch {card.name}"
+            yield Finding(f"data {card.name}", here == len(files), f"{here} of {len(files)} official files", step)
 
 
 command = click.Command(

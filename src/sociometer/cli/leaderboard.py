@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import click
+from msgspec import structs
 
 from sociometer.analysis.leaderboard import (
     Leaderboard,
@@ -12,7 +13,7 @@ from sociometer.analysis.leaderboard import (
     leaderboard_table,
     overview_table,
 )
-from sociometer.cli.chosen import include_short_option, named_or_chosen, runs_argument
+from sociometer.cli.chosen import EVERY, include_short_option, named_or_chosen, not_chosen, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
@@ -39,14 +40,18 @@ def _leaderboard(
     boards: list[Leaderboard] = []
     unranked: list[str] = []
     with open_stored(store_path(store)) as engine:
-        chosen = named_or_chosen(engine, (*([instrument] if instrument else []), *runs), one_kind=True)
+        words = (*([instrument] if instrument else []), *runs)
+        chosen = named_or_chosen(engine, words, one_kind=True)
+        named = any(word != EVERY and word not in chosen for word in words)
         for test, mine in chosen.items():
             known = candidates(mine, task)
             for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
                 if not any(card.value for card in mine[0].definition.card.measures_of(name)):
                     continue
                 try:
-                    boards.append(leaderboard([c for c in known if c.task == name], measure, include_short))
+                    board = leaderboard([c for c in known if c.task == name], measure, include_short)
+                    left = () if named else tuple(not_chosen(engine, mine, name))
+                    boards.append(structs.replace(board, left_out=(*board.left_out, *left)))
                 except UsageError as error:
                     if len(chosen) == 1:
                         raise

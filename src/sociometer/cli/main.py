@@ -34,6 +34,7 @@ COMMANDS = {
     "annotate": "Let several raters label the same units.",
     "study": "Give the same tests to people, in the browser.",
     "plot": "Draw one figure for a paper.",
+    "paper": "Write the tables and figures of an instrument's paper from your runs.",
     "leaderboard": "Rank subjects, with an interval for each rank.",
     "profile": "Show one subject across all instruments.",
     "reliability": "Compute the reliability of the scores.",

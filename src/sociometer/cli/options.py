@@ -66,7 +66,11 @@ def run_options() -> list[click.Parameter]:
             help="Model to test (the subject); repeat for several. 'sociometer models' lists the accepted values.",
         ),
         click.Option(
-            ["--role", "roles"], multiple=True, metavar="ROLE=MODEL", help="Model for another role; repeat for several."
+            ["--role", "roles"],
+            multiple=True,
+            metavar="ROLE=MODEL",
+            help="Model for another role; repeat for several roles. With several models for one role, 'run' plays all"
+            " combinations.",
         ),
         click.Option(
             ["--task", "tasks"],

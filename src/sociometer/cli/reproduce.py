@@ -44,9 +44,10 @@ def _reproduce(
 
 def _finding(found: Reproduction) -> str:
     """How many published figures are recomputed, and how many differ."""
-    differ = [figure for figure in found.figures if not figure.match]
+    printed = [figure for figure in found.figures if figure.printed is not None]
+    differ = [figure for figure in printed if not figure.match]
     unknown = [figure for figure in differ if not figure.reason]
-    said = f"{found.instrument}: {len(found.figures) - len(differ)} of {len(found.figures)} published figures match"
+    said = f"{found.instrument}: {len(printed) - len(differ)} of {len(printed)} published figures match"
     if not differ:
         return f"{said}."
     return f"{said}; {len(differ)} differ, {len(unknown) or 'none'} of them without a known reason."
@@ -55,10 +56,12 @@ def _finding(found: Reproduction) -> str:
 def _what_is_missing(name: str, files: Sequence[str]) -> str:
     """Which official files are missing, and how to get them."""
     fetched = {file.name for file in card_of(name).file}
+    parts = {file.part for file in card_of(name).file if file.part and any(file.name.startswith(one) for one in files)}
     said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
-    if fetched & set(files):
-        said.append(f"Run 'sociometer data fetch {name}', or give --data DIR.")
-    if set(files) - fetched:
+    if fetched & set(files) or parts:
+        options = "".join(f" --{part}" for part in sorted(parts))
+        said.append(f"Run 'sociometer data fetch {name}{options}', or give --data DIR.")
+    if not parts and set(files) - fetched:
         said.append("For files that 'data fetch' does not include, see the instrument's README.")
     return " ".join(said)
 

@@ -1,5 +1,6 @@
 """`sociometer run`: runs instruments on models."""
 
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -120,8 +121,20 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
                 given["name"] = f"{values['name']}-{name}" if values["name"] else ""
                 known = {READER.name, *(role.name for role in card.role)}
                 given["roles"] = tuple(text for text in values["roles"] if text.partition("=")[0] in known)
-            configs.append(run_config(card, model, given, chosen_settings(card.setting, values)))
+            crossed = _crossed(given["roles"])
+            if len(crossed) > 1 and values["name"]:
+                raise UsageError("--name works with one model for each role, not with several.")
+            settings = chosen_settings(card.setting, values)
+            configs += [run_config(card, model, {**given, "roles": roles}, settings) for roles in crossed]
     return configs
+
+
+def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Every combination of the models of roles that are given more than once; the other roles are the same in all."""
+    models: dict[str, list[str]] = {}
+    for text in dict.fromkeys(given):
+        models.setdefault(text.partition("=")[0], []).append(text)
+    return list(product(*models.values()))
 
 
 def _play(
@@ -229,12 +242,21 @@ def _verdicts(runs: "list[StoredRun]") -> str:
     from sociometer.cli.comparison_tables import verdict_sentences
     from sociometer.comparable import candidates
 
+    said: list[str] = []
+    together: dict[tuple[str, ...], list[StoredRun]] = {}
+    for run in runs:  # runs with different models in another role are on different scales
+        roles = sorted(f"{role}={one.label}" for role, one in run.manifest.roles.items() if role != "subject")
+        together.setdefault((run.instrument, *roles), []).append(run)
+    crossed = len(together) > len({run.instrument for run in runs})
     found: list[Comparison] = []
-    for instrument in dict.fromkeys(run.instrument for run in runs):
-        mine = [run for run in runs if run.instrument == instrument]
+    for (_, *roles), mine in together.items():
         if len({run.subject for run in mine}) > 1:
-            found += compare(candidates(mine))
-    return verdict_sentences(found) if found else ""
+            compared = compare(candidates(mine))
+            if crossed:
+                said.append(f"{', '.join(roles)}: {verdict_sentences(compared)}")
+            else:
+                found += compared
+    return "\n".join(said) or (verdict_sentences(found) if found else "")
 
 
 def exit_code(played: "list[PlayedRun]") -> int:

@@ -155,9 +155,10 @@ def paper_tables(runs: Sequence[StoredRun]) -> list[Table]:
 def joint_table(runs: Sequence[StoredRun]) -> Table:
     """The primary measures of several runs in one table: subjects next to each other, or below if they are many."""
     lines = [line for run in runs for line in lines_of(run) if line.card.primary and not line.facet]
-    subjects = list(dict.fromkeys(run.subject for run in runs))
+    names = told_apart(runs)
+    subjects = list(dict.fromkeys(names[run.id] for run in runs))
     failed = {(run.id, task): why for run in runs for task in run.tasks if (why := _why_failed(run, task))}
-    cells = {(line.run.instrument, line.task, line.card.name, line.run.subject): line for line in lines}
+    cells = {(line.run.instrument, line.task, line.card.name, names[line.run.id]): line for line in lines}
     goals = {(line.run.instrument, line.task, line.card.name): line for line in lines}
     if len(subjects) <= _MOST_SUBJECTS_ABREAST:
         columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
@@ -187,9 +188,22 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
         said["(too few): not enough items for an interval."] = None
     note = " ".join([*said, f"For the groups and notes of one run: sociometer show RUN ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
-    who = subjects[0] if len(subjects) == 1 else f"{len(subjects)} subjects"
+    measured = list(dict.fromkeys(run.subject for run in runs))
+    who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
     table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
     return table if len({run.instrument for run in runs}) > 1 else _without_first(table)
+
+
+def told_apart(runs: Sequence[StoredRun]) -> dict[str, str]:
+    """The subject of each run; with the models of the roles in which the runs of one subject differ."""
+    names: dict[str, str] = {}
+    for run in runs:
+        same = [one for one in runs if (one.instrument, one.subject) == (run.instrument, run.subject)]
+        roles = {role: {one.manifest.roles[role].label for one in same if role in one.manifest.roles}
+                 for role in run.manifest.roles if role != "subject"}  # fmt: skip
+        differing = [run.manifest.roles[role].label for role, models in roles.items() if len(models) > 1]
+        names[run.id] = " · ".join([run.subject, *differing])
+    return names
 
 
 def _why_failed(run: StoredRun, task: str) -> str:

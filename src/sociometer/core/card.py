@@ -98,6 +98,8 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
     commit: str
     path: str
     sha256: str = ""
+    part: str = ""
+    """The part of the release that `data fetch` leaves out unless it is asked for (`dialogues`: `--dialogues`)."""
 
 
 class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -116,6 +118,8 @@ class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
     question: str
     question_zh: str = ""
     values: tuple[str, ...] = ()
+    values_zh: tuple[str, ...] = ()
+    """How Chinese pages name the values, in the same order; the label is the value itself."""
     low: float | None = None
     high: float | None = None
 
@@ -131,6 +135,9 @@ class SheetCard(Struct, frozen=True, forbid_unknown_fields=True):
     key: tuple[str, ...]
     shown: tuple[str, ...]
     label: tuple[LabelCard, ...]
+    title_zh: str = ""
+    shown_zh: tuple[str, ...] = ()
+    """How Chinese pages name the columns that raters see, in the same order."""
 
 
 class Card(Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,6 +164,10 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     """The options of `run` with which `sociometer demo` plays a small sample; `sociometer record` records it."""
     demo_live: int = 0
     """How many items of this sample the embedded model plays live; a single one is shown turn by turn."""
+
+    def files(self, part: str = "") -> tuple[FileCard, ...]:
+        """The official files that `data fetch` fetches, or those of a part that it fetches when asked."""
+        return tuple(file for file in self.file if file.part == part)
 
     def task_card(self, name: str) -> TaskCard:
         """The task of that name."""

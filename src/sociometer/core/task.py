@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -14,6 +14,9 @@ from sociometer.core.measure import Figure, PublishedFigure, Summary, Table
 from sociometer.core.prompts import Prompts
 from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
+
+if TYPE_CHECKING:
+    from sociometer.core.paper import PaperInput, PaperPart
 
 _SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 
@@ -30,6 +33,10 @@ class Item(Struct, frozen=True, kw_only=True):
     def for_raters(self) -> dict[str, str]:
         """What people see who judge the same thing as a judge; empty where that is the transcript of the subject."""
         return {}
+
+    def compared(self) -> Any:
+        """What two runs must have in common to be compared on this item: all of it, unless a part is the subject's."""
+        return self
 
 
 class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -199,10 +206,12 @@ class Instrument:
         beside: Callable[[Any, Any], Figure | None] | None = None,
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
         paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
+        paper: "Callable[[PaperInput], Sequence[PaperPart]] | None" = None,
     ) -> None:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
-        `paper_tables` gives runs on official items in the layout of the paper's tables.
+        `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
+        fills every table and figure of the paper for `sociometer paper`, or says why it cannot.
         """
         self.folder = folder
         self.card = card or read_card(folder / "card.toml")
@@ -212,6 +221,7 @@ class Instrument:
         self.beside = beside
         self.reproduce = reproduce
         self.paper_tables = paper_tables
+        self.paper = paper
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""

@@ -66,7 +66,7 @@ def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
     for name in _path_settings(instrument.card, source.settings):
         named = {f"--{name} {text}": Path(text) for text in source.settings.texts(name)}
         found.update({option: checksum(path) for option, path in named.items() if path.exists()})
-    for file in instrument.card.file if source.official else ():
+    for file in instrument.card.files() if source.official else ():
         if (place := source.find(file.name)) is not None and place.is_file():
             found[file.name] = checksum(place)
     return found

@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec import Struct, structs
@@ -31,6 +32,7 @@ _LOOK_SECONDS = 0.5
 _SUM_SECONDS = 10.0
 _REPLACED = 3
 """How often each worker is replaced after it was killed."""
+_MOST_SAID = 100_000
 _ALONE = ("human", "replay")
 
 
@@ -182,66 +184,78 @@ class LocalCrew:
         self._place = place
         self._count = count
         self._order = b""
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._ended: list[subprocess.Popen[bytes]] = []
+        self._workers: list[_Worker] = []
+        self._ended: list[_Worker] = []
         self._replaced = 0
         self._stopping = False
 
     def start(self, order: Order) -> None:
         self._order = msgspec.json.encode(order) + b"\n"
-        self._processes = [self._one() for _ in range(self._count)]
+        self._workers = [self._one() for _ in range(self._count)]
 
     def running(self) -> bool:
-        for process in [one for one in self._processes if one.poll() is not None]:
-            self._processes.remove(process)
-            self._ended.append(process)
-            if process.returncode < 0 and not self._stopping and self._replaced < _REPLACED * self._count:
+        for worker in [one for one in self._workers if one.process.poll() is not None]:
+            self._workers.remove(worker)
+            self._ended.append(worker)
+            if worker.process.returncode < 0 and not self._stopping and self._replaced < _REPLACED * self._count:
                 self._replaced += 1
-                self._processes.append(self._one())
-        return bool(self._processes)
+                self._workers.append(self._one())
+        return bool(self._workers)
 
     def stop(self) -> None:
         self._stopping = True
-        for process in self._processes:
+        for worker in self._workers:
             with contextlib.suppress(OSError):
-                process.send_signal(signal.SIGINT)
+                worker.process.send_signal(signal.SIGINT)
 
     def reports(self) -> list[Report]:
-        return [_report(process) for process in self._ended]
+        return [worker.report() for worker in self._ended]
 
     @property
     def pids(self) -> list[int]:
         """The processes that work now."""
-        return [process.pid for process in self._processes]
+        return [worker.process.pid for worker in self._workers]
 
-    def _one(self) -> "subprocess.Popen[bytes]":
+    def _one(self) -> "_Worker":
         # The address may have a password: it is passed where other users of this machine cannot see it.
         place = self._place.url if isinstance(self._place, StoreUrl) else str(self._place)
+        # Files: a pipe that nobody reads before the end would stop a worker that says much.
+        out, err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         process = subprocess.Popen(
             [sys.executable, "-m", "sociometer.cli.main", "work", "--order", "-", "--no-project", "--quiet"],
             env={**os.environ, "SOCIOMETER_STORE": place},
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=out,
+            stderr=err,
             start_new_session=True,
         )
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(self._order)
             process.stdin.flush()
-        return process
+        return _Worker(process, out, err)
 
 
-def _report(process: "subprocess.Popen[bytes]") -> Report:
-    with contextlib.suppress(BrokenPipeError):
-        assert process.stdin is not None
-        process.stdin.close()
-    assert process.stdout is not None
-    assert process.stderr is not None
-    out, err = process.stdout.read(), process.stderr.read()
-    process.stdout.close()
-    process.stderr.close()
-    return read_report(out, err.decode("utf-8", "replace"))
+class _Worker(Struct, frozen=True, eq=False):
+    """A process that works, and what it prints."""
+
+    process: "subprocess.Popen[bytes]"
+    out: IO[bytes]
+    err: IO[bytes]
+
+    def report(self) -> Report:
+        """How it ended."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        return read_report(_said(self.out), _said(self.err).decode("utf-8", "replace"))
+
+
+def _said(file: IO[bytes]) -> bytes:
+    """The last of what was written."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - _MOST_SAID))
+    return file.read()
 
 
 def read_report(out: bytes, said: str) -> Report:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Identity, Player, Reply, Request
+from sociometer.core.conversation import Abilities, Identity, Player, Reply, Request
 from sociometer.core.errors import UsageError
 from sociometer.core.session import Vectors
 from sociometer.core.task import Instrument
@@ -54,11 +54,21 @@ class RayCrew:
         ray = _ray()
         if not ray.is_initialized():
             # The address of the store may have a password: nothing of it goes through logs or the dashboard.
-            ray.init(self._address or "local", log_to_driver=False, include_dashboard=False, configure_logging=False)
+            try:
+                ray.init(
+                    self._address or "local", log_to_driver=False, include_dashboard=False, configure_logging=False
+                )
+            except (ConnectionError, ImportError, RuntimeError, ValueError) as error:
+                said = " ".join(str(error).split())[:200]
+                raise UsageError(
+                    f"cannot reach Ray at {self._address or 'this machine'}: {said}. Is the address that of the Ray"
+                    " client server (ray://HEAD:10001), is 'ray[client]' installed, and does the cluster ask for a"
+                    " token (RAY_AUTH_MODE=token)?"
+                ) from None
         self._run = order.run
         self._actors = self._players(ray, order.config)
         # The models first: workers that wait for them must not take their place.
-        ray.get([actor.identity.remote() for actors in self._actors.values() for actor in actors])
+        ray.get([actor.about.remote() for actors in self._actors.values() for actor in actors])
         needs = self._resources or {"num_cpus": 0.1 if self._actors else 1}
         work = ray.remote(max_retries=_RETRIES, **_ray_options(needs))(_work)
         told = msgspec.json.encode(order)
@@ -99,11 +109,12 @@ class RayCrew:
     def _players(self, ray: Any, config: RunConfig) -> dict[str, list[Any]]:
         """The actors of each model that runs inside a process, by its specification."""
         specs = {spec for spec in (config.subject, *config.roles.values()) if spec.partition("/")[0] in _IN_PROCESS}
-        gpus = int(ray.cluster_resources().get("GPU", 0))
-        options = {"num_gpus": 1} if gpus else {"num_cpus": 1}
+        if not specs:
+            return {}
+        count, options = _shares(ray.cluster_resources(), len(specs))
         actor = ray.remote(max_restarts=_RETRIES, max_task_retries=_RETRIES, **options)(PlayerActor)
         told = msgspec.json.encode(config)
-        return {spec: [actor.remote(told, spec) for _ in range(max(1, gpus))] for spec in sorted(specs)}
+        return {spec: [actor.remote(told, spec) for _ in range(count)] for spec in sorted(specs)}
 
 
 class PlayerActor:
@@ -116,9 +127,9 @@ class PlayerActor:
         role = SUBJECT if spec == told.subject else next(name for name, one in told.roles.items() if one == spec)
         self._player: Player = resolve_player(spec, role, told)
 
-    def identity(self) -> Identity:
-        """Who answers."""
-        return self._player.identity
+    def about(self) -> tuple[Identity, Abilities]:
+        """Who answers, and what it can do."""
+        return self._player.identity, getattr(self._player, "abilities", Abilities())
 
     async def answer(self, request: Request) -> Reply:
         """The reply."""
@@ -137,7 +148,9 @@ class RayPlayer:
 
     def __init__(self, actors: list[Any]) -> None:
         self._turns = itertools.cycle(actors)
-        self.identity: Identity = _ray().get(actors[0].identity.remote())
+        self.identity: Identity
+        self.abilities: Abilities
+        self.identity, self.abilities = _ray().get(actors[0].about.remote())
 
     async def answer(self, request: Request) -> Reply:
         """The reply of the next actor."""
@@ -165,6 +178,15 @@ def _work(url: str, order: bytes, actors: dict[str, list[Any]], load: Callable[.
         players: dict[str, Player] = {spec: RayPlayer(theirs) for spec, theirs in actors.items()}
         played = run_loop(engine.play(engine.prepare_again(told.run, told.config, players, told.key_variables)))
     return msgspec.json.encode(played.ending)
+
+
+def _shares(resources: dict[str, float], models: int) -> tuple[int, dict[str, float]]:
+    """How many actors each model gets, and the resources of one: all of them must fit at once, or they wait forever."""
+    gpus = int(resources.get("GPU", 0))
+    if gpus:
+        return max(1, gpus // models), {"num_gpus": min(1.0, gpus / models)}
+    # Half of the processors stays for the workers.
+    return 1, {"num_cpus": min(1.0, resources.get("CPU", 1) / (2 * models))}
 
 
 def _ray_options(resources: dict[str, float]) -> dict[str, Any]:

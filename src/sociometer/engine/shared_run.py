@@ -139,7 +139,8 @@ class Leases:
 
 def _now() -> float:
     """Seconds that also pass while this machine sleeps, where the system can tell."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+    # On macOS CLOCK_MONOTONIC goes on while the machine sleeps, and time.monotonic() does not.
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def _facts(progress: Progress) -> str:

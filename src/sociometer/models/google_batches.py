@@ -17,6 +17,7 @@ from sociometer.models.http import Endpoint, Received
 _NULL = Raw(b"null")
 _NAME = re.compile(r"batches/[A-Za-z0-9_\-]+")
 _ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
+_LARGEST_RESULTS = 1 << 30
 _STATUS = {1: 499, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 9: 400, 13: 500, 14: 503, 16: 401}
 """The HTTP status of an error's gRPC code."""
 
@@ -72,7 +73,8 @@ _fault = msgspec.json.Decoder(_Fault).decode
 class GoogleBatches:
     """The batches of one model."""
 
-    most_requests = 10_000
+    most_requests = 1_000
+    """All results come in one response, which must fit into the memory."""
     most_bytes = 15_000_000
     """Requests inside the body may have 20 MB in all."""
     hours = 48
@@ -136,7 +138,9 @@ class GoogleBatches:
         await self._endpoint.post(f"/{self._named(batch)}:cancel", b"{}")
 
     async def _get(self, batch: str) -> _Operation:
-        return self._endpoint.decoded(await self._endpoint.get(f"/{self._named(batch)}"), _operation)
+        return self._endpoint.decoded(
+            await self._endpoint.get(f"/{self._named(batch)}", largest=_LARGEST_RESULTS), _operation
+        )
 
     def _named(self, name: str) -> str:
         if not _NAME.fullmatch(name):

@@ -82,9 +82,9 @@ class Endpoint:
         """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
         return await self._request("POST", path, body, sent)
 
-    async def get(self, path: str) -> Received:
-        """Return a successful response to a GET request."""
-        return await self._request("GET", path)
+    async def get(self, path: str, *, largest: int = 0) -> Received:
+        """Return a successful response to a GET request, of at most `largest` bytes if a large one is expected."""
+        return await self._request("GET", path, largest=largest)
 
     async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> Received:
         """Send a file as a form, as a browser does."""
@@ -98,13 +98,21 @@ class Endpoint:
 
     async def lines(self, path: str, take: Callable[[bytes], None]) -> None:
         """Hand each line of a large response to `take`, as it arrives."""
-        rest = b""
+        rest: list[bytes] = []
+        size = 0
 
         def split(part: bytes) -> None:
-            nonlocal rest
-            *whole, rest = (rest + part).split(b"\n")
-            for line in filter(None, map(bytes.strip, whole)):
-                take(line)
+            nonlocal rest, size
+            first, *others = part.split(b"\n")
+            rest.append(first)
+            size += len(first)
+            if size > _LARGEST_REPLY:
+                raise self._too_large(_LARGEST_REPLY, "one line")
+            if others:
+                *whole, last = others
+                for line in filter(None, map(bytes.strip, (b"".join(rest), *whole))):
+                    take(line)
+                rest, size = [last], len(last)
 
         await self._request("GET", path, split=split)
         split(b"\n")
@@ -117,6 +125,7 @@ class Endpoint:
         sent: Struct | None = None,
         headers: Mapping[str, str] | None = None,
         split: Callable[[bytes], None] | None = None,
+        largest: int = 0,
     ) -> Received:
         key = read_key(self._key_variable)
         url = self._urls.get(path)
@@ -128,7 +137,7 @@ class Endpoint:
                 url,
                 data=body,
                 headers={**self._headers(key), **headers} if headers else self._headers(key),
-                timeout=self._timeout if headers is None and split is None else self._patience,
+                timeout=self._patience if headers or split or largest else self._timeout,
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
@@ -137,7 +146,7 @@ class Endpoint:
                     async for part in response.content.iter_any():
                         split(part)
                     return Received(b"", response.headers)
-                received = await self._read(response)
+                received = await self._read(response, largest or _LARGEST_REPLY)
                 if response.status != 200:
                     raise self._refused(response.status, response.headers, received, sent, key)
                 return Received(received, response.headers)
@@ -194,7 +203,7 @@ class Endpoint:
             self._shared, self._loop = shared, loop
         return self._shared.session
 
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+    async def _read(self, response: aiohttp.ClientResponse, largest: int) -> bytes:
         content = response.content
         received = await content.readany()
         if content.at_eof():
@@ -204,11 +213,12 @@ class Endpoint:
         while not content.at_eof():
             parts.append(await content.readany())
             size += len(parts[-1])
-            if size > _LARGEST_REPLY:
-                raise MachineryError(
-                    f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in one reply.", "malformed reply"
-                )
+            if size > largest:
+                raise self._too_large(largest, "one reply")
         return b"".join(parts)
+
+    def _too_large(self, largest: int, what: str) -> MachineryError:
+        return MachineryError(f"{self._base} sent more than {largest >> 20} MB in {what}.", "malformed reply")
 
     def _refused(
         self, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None, key: str

@@ -137,7 +137,7 @@ def gather(
     results: list[TaskResult] = []
     candidates: list[Candidate] = []
     shown: list[EpisodeShown] = []
-    names = _labels(given)
+    names = run_labels(given)
     each = transcripts_each(sum(len(entry.run.tasks) for entry in given)) if evidence is None else evidence
     for entry in given:
         instrument = instruments[entry.run.instrument]
@@ -192,7 +192,7 @@ def days_in_words(moments: Iterable[str]) -> str:
     return f"between {start} and {last.day} {last:%B %Y}"
 
 
-def _labels(given: Sequence[GivenRun]) -> dict[str, str]:
+def run_labels(given: Sequence[GivenRun]) -> dict[str, str]:
     """The label of each run: its subject, with what differs between runs if the subject took a task more than once."""
     names = {}
     for entry in given:

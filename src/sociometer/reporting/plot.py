@@ -57,7 +57,7 @@ def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
 
 def plot(figures: Mapping[str, Figure], name: str, path: Path, *, mode: Mode = "light", width: int = WIDTH) -> Path:
     """Write the named figure to a file; its suffix selects the format."""
-    return _write(path, drawn(find_figure(figures, name), path.suffix.lstrip(".").lower(), mode=mode, width=width))
+    return write_whole(path, drawn(find_figure(figures, name), path.suffix.lstrip(".").lower(), mode=mode, width=width))
 
 
 def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
@@ -66,11 +66,11 @@ def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
     paths = []
     for figure in figures:
         kind = "svg" if figure.table is None else "csv"
-        paths.append(_write(folder / f"{_free_stem(figure.name, taken)}.{kind}", drawn(figure, kind)))
+        paths.append(write_whole(folder / f"{free_stem(figure.name, taken)}.{kind}", drawn(figure, kind)))
     return tuple(paths)
 
 
-def _free_stem(name: str, taken: set[str]) -> str:
+def free_stem(name: str, taken: set[str]) -> str:
     """A file name without ending for a figure, legal on every system; `taken` are those in use, and it is added."""
     plain = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name))
     stem = plain.encode()[:_MOST_NAME_BYTES].decode(errors="ignore").strip("-.") or "figure"
@@ -90,7 +90,7 @@ def _svg(figure: Figure, mode: Mode, width: int) -> str:
     return clean_svg(figure.svg)
 
 
-def _write(path: Path, data: bytes) -> Path:
+def write_whole(path: Path, data: bytes) -> Path:
     """Writes a file whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -100,6 +100,7 @@ class _Copy:
         self._writer = writer
         self._known = dict(writer.execute("SELECT id, manifest FROM run").fetchall())
         self._changed: set[str] = set()
+        self._spent = False
 
     def everything(self) -> Copied:
         """Copy all tables, in the order in which they refer to each other."""
@@ -108,6 +109,7 @@ class _Copy:
         models = self._models()
         self._table(TEXT)
         replies = self._table(JOURNAL, lambda row: (row[0], models[row[1]], *row[2:]))
+        self._spent = replies > 0
         # A new run is in progress until all of it is there.
         playing = [(*row[:4], RunStatus.PLAYING.value, *row[5:7], None, row[8], None) for row in runs]
         self._write(lambda: self._target.insert(self._writer, _RUN, playing))
@@ -167,6 +169,7 @@ class _Copy:
         ours = Counter(map(tuple, self._reader.execute(query, (run,)).fetchall()))
         ours.subtract(Counter(map(tuple, self._writer.execute(query, (run,)).fetchall())))
         rows = sorted(ours.elements(), key=lambda row: row[-1])
+        self._spent = self._spent or bool(rows)
         self._write(lambda: self._target.insert(self._writer, ATTEMPT, rows))
 
     def _end(self, row: tuple[Any, ...]) -> None:
@@ -192,6 +195,8 @@ class _Copy:
                     self._writer.execute(
                         "UPDATE run SET status = ?, finished = ? WHERE id = ?", (status, finished, run)
                     )
+            elif self._spent:
+                self._writer.execute("UPDATE run SET totals = NULL WHERE id = ?", (run,))
 
         self._write(end)
 

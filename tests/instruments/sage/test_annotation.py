@@ -63,6 +63,19 @@ def test_table_1_on_a_worked_example():
     assert (found.contexts, found.annotators, found.ties) == (3, 3, 0)
 
 
+def test_two_sheets_of_one_annotator_count_once():
+    known = {context_key(context): context for context in contexts(DIALOGUES[0])}
+    one, two, *_ = known  # the simulator went up, same
+    ann = [Annotations("ann", {one: "down", two: "same"}, {}), Annotations("ann", {one: "down"}, {})]
+    bob = [Annotations("bob", {one: "up"}, {}), Annotations("bob", {}, {one: "yes"})]
+    found = check([*ann, *bob], known)
+    assert found.annotators == 2
+    assert found.consistency == pytest.approx((1 / 2 + 1) / 2)
+    assert found.agreement == 0 and found.ties == 1
+    with pytest.raises(DataError, match="'ann' give two answers for direction"):
+        check([*ann, Annotations("ann", {one: "up"}, {})], known)
+
+
 def test_ties_have_no_majority_and_are_counted():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     first = next(iter(known))

@@ -6,6 +6,7 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.sage.build import (
+    accepted,
     briefs,
     likeness,
     mean_likeness,
@@ -13,6 +14,7 @@ from sociometer.instruments.sage.build import (
     read_schema,
     read_seeds,
 )
+from sociometer.instruments.sage.build_checks import mentions, person_problem
 from sociometer.instruments.sage.items import bundled
 
 from .people import Chair, InTurn, Says
@@ -25,7 +27,11 @@ PERSONA = {
     "hobbies": ["a", "b", "c"],
     "style": "dry",
 }
-SCENE = {"background": "The oven broke.", "goal": "To tell of it.", "details": ["oven", "dough", "Monday"]}
+SCENE = {
+    "background": "The oven broke on Monday, and the dough was lost.",
+    "goal": "To tell of it.",
+    "details": ["oven", "dough", "Monday"],
+}
 REACTIONS = {"rises": ["x", "y"], "falls": ["x", "y"], "calm": "c", "uneasy": "u", "raw": "r"}
 OPENING = {"first_words": "The oven. Of all days."}
 
@@ -85,10 +91,84 @@ def test_duplicates_are_reported(rehearse):
     assert len(summary.notes) == 3
 
 
-def test_first_words_that_give_it_away_are_counted(rehearse):
+def only_failure(rehearse, brief, **steps):
+    [episode] = rehearse(builder=Builder(**steps)).play_all("build", [brief]).episodes()
+    return episode.failure.message
+
+
+def test_first_words_that_give_it_away_are_rejected(rehearse):
     brief = next(each for each in some(8) if each.intention == "advice")
-    show = rehearse(builder=Builder(OpeningStep={"first_words": "Can you give me advice?"}))
-    assert next(show.play_all("build", [brief]).scored())[2].values["leak"] == 1
+    opening = {"first_words": "Can you give me advice?"}
+    assert "give the hidden hope away (plea)" in only_failure(rehearse, brief, OpeningStep=opening)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"details": ["oven", "violin", "Monday"]}, "does not contain: violin"),
+        ({"background": "My oven broke on Monday, and the dough was lost."}, "'My' is not the third person"),
+        ({"background": "You saw the oven break on Monday; the dough was lost."}, "'You' is not the third person"),
+        ({"goal": "I want to tell of it."}, "'I' is not the third person"),
+    ],
+)
+def test_a_scene_with_a_fault_is_rejected_with_the_reason(rehearse, change, reason):
+    assert reason in only_failure(rehearse, some(1)[0], SceneStep=SCENE | change)
+
+
+def test_a_goal_that_states_the_hidden_hope_is_rejected(rehearse):
+    brief = some(1)[0]
+    assert "the goal states the hidden hope" in only_failure(rehearse, brief, SceneStep=SCENE | {"goal": brief.hidden})
+
+
+def test_a_fault_is_told_to_the_builder_who_may_mend_it(rehearse):
+    bad = SCENE | {"details": ["oven", "violin", "Monday"]}
+    builder = InTurn(*map(json.dumps, (PERSONA, bad, SCENE, REACTIONS, OPENING)))
+    [(_, built, _)] = rehearse(builder=builder).play_all("build", some(1)).scored()
+    assert built.scenario.details == tuple(SCENE["details"])
+    assert "violin" in builder.asked[2].messages[-1].content
+
+
+def test_extra_keys_are_dropped(rehearse):
+    builder = Builder(PersonaStep=PERSONA | {"mood": "low"}, SceneStep=SCENE | {"notes": ["x"]})
+    [(_, built, _)] = rehearse(builder=builder).play_all("build", some(1)).scored()
+    assert built.scenario.background == SCENE["background"] and len(builder.asked) == 4, "nothing is asked again"
+
+
+def test_a_scenario_that_is_already_in_the_set_is_rejected():
+    first, second, *_ = bundled("en")
+    again = msgspec.structs.replace(first, id="again")
+    kept, rejected = accepted([again, second], [first])
+    assert kept == [second]
+    assert [(each.scenario.id, each.reason) for each in rejected] == [
+        ("again", f"already in the set: shares 100% with {first.id}")
+    ]
+    kept, rejected = accepted([first, again], [])
+    assert kept == [first] and len(rejected) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("She said 'I'm not angry, you know' and left.", False),
+        ("He never says “you are right” to anybody in the US.", False),
+        ("她说你别管我，然后走了。", False),
+        ("他心想：我再也不去了。", False),
+        ("我再也不去了。", True),
+        ("你每天三点起床。", True),
+        ("Gets up at three. Your days are long.", True),
+        ("Mayor of a town with two mines; weeds the garden.", False),
+    ],
+)
+def test_only_what_is_not_speech_must_be_in_the_third_person(text, wrong):
+    assert bool(person_problem(text)) == wrong
+
+
+@pytest.mark.parametrize(
+    ("detail", "found"),
+    [("Oven", True), ("smiling", True), ("the old dough", True), ("smiles", True), ("violin", False), ("烤箱", False)],
+)
+def test_a_detail_may_have_another_ending(detail, found):
+    assert mentions("The old oven broke, the dough was lost, and she smiled.", detail) == found
 
 
 def test_an_unreadable_builder_is_an_error(rehearse):

@@ -178,7 +178,25 @@ def test_simulators_are_compared_and_calibrated(cli, imported):
     assert shown["agreement"][0]["Spearman"] is None and shown["agreement"][0]["subjects"] == 1
     assert shown["leniency"][0]["kinder by"] == 0
     assert len(shown["calibrated"]) == 3
+    [kind] = [each for each in shown["calibrated"] if each["simulator"] == "kind"]
+    assert kind["calibrated"] is None and "one subject" in kind["caveat"]
+    assert "above 0" in cli("simulators", "sage", *imported, "--precision", "0", code=2)
+    assert "MODEL=FAMILY" in cli("simulators", "sage", *imported, "--family", "x", code=2)
     assert "there are: strict, kind" in cli("simulators", "sage", *imported, "--reference", "mild", code=2)
+
+
+def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_path):
+    fourth = cli(
+        "import", "sage", released(tmp_path / "kind_based_simulator", OTHER, 30), "--subject", "other", "--json"
+    )
+    found = cli("simulators", "sage", *imported, fourth["tables"][0]["rows"][0][0], "--json")
+    shown = tables(found)
+    parts = {each["component"]: each for each in shown["components"]}
+    assert parts["subject"]["share"] == pytest.approx(1), "only the two subjects differ"
+    assert parts["simulator"]["points"] == 0
+    assert [each["subject"] for each in shown["ranks"]] == ["some-model", "other"]
+    assert shown["needed"][0] == {"simulators": 1, "scenarios": 1}
+    assert "100% of the variation between subjects' means belongs to the subjects" in found["finding"]
 
 
 def test_contrast_ranks_pairs_and_diverges(cli, imported, tmp_path):
@@ -283,8 +301,9 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
         encoding="utf-8",
     )
     found = cli("build", "sage", "--count", "8", "--role", f"builder=scripted/{script}", "--out", "own.jsonl", "--json")
-    assert len(list(read_built(tmp_path / "own.jsonl"))) == 8
-    assert any("near duplicates" in note for note in found["notes"])
+    assert len(list(read_built(tmp_path / "own.jsonl"))) == 1, "the builder writes the same scenario eight times"
+    assert found["finding"] == "1 of 8 scenarios were accepted; 7 were rejected."
+    assert all("already in the set: shares" in each["reason"] for each in tables(found)["rejected"])
     out = cli("run", "sage", "--model", "baseline/oracle", "--scenarios", "own.jsonl", "--quiet")
     assert "sentient" in out
     assert "with --count" in cli("build", "sage", "--limit", "3", "--role", "builder=baseline/random", code=2)
@@ -296,3 +315,51 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
 def test_a_run_without_dialogues_cannot_be_analysed(cli, imported):
     cli("analyse", "sage", imported[0], "--what", "coordinate", "--role", "judge=cues")
     assert "contains coordinate, not dialogues" in cli("analyse", "sage", "last", "--role", "judge=cues", code=2)
+
+
+def test_subjects_are_crossed_with_several_simulators_in_one_command(cli, tmp_path):
+    script = tmp_path / "kind.jsonl"
+    felt = {"said": "a", "serves": "b", "activity": "c", "feeling": "d", "change": 7}
+    answer = dict.fromkeys(("attitude", "aim", "tone", "content"), "x") | {"words": "Go on."}
+    lines = [{"match": "change", "reply": json.dumps(felt)}, {"match": ".", "reply": json.dumps(answer)}]
+    script.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    words = (
+        "run", "sage", "--model", "baseline/oracle", "--model", "baseline/random", "--limit", "12", "--turns", "3",
+        "--role", "simulator=appraisal", "--role", f"simulator=scripted/{script}", "--quiet",
+    )  # fmt: skip
+    assert "--name works with one model for each role" in cli(*words[:2], *words[4:], "--name", "x", code=2)
+    out = cli(*words)
+    assert "baseline/oracle · sage/appraisal" in out and "baseline/random · scripted/kind.jsonl" in out
+    assert "simulator=sage/appraisal: baseline/random" in out, "verdicts are within a simulator"
+    runs = cli("runs", "--json")
+    assert len(runs) == 4 and len({each["subject"] for each in runs}) == 2
+    shown = tables(cli("simulators", "sage", *(each["run"] for each in runs), "--json"))
+    assert {each["component"] for each in shown["components"]} >= {"subject", "simulator", "subject × simulator"}
+
+
+def test_other_commands_take_one_model_for_a_role(cli, imported):
+    words = (
+        "analyse",
+        "sage",
+        imported[0],
+        "--what",
+        "coordinate",
+        "--role",
+        "judge=cues",
+        "--role",
+        "judge=sage/cues",
+    )
+    assert "--role judge is given twice" in cli(*words, code=2)
+
+
+def test_a_leaderboard_names_every_run_that_it_leaves_out(cli, imported):
+    first, second, kind = imported
+    cli("run", "sage", "--model", "baseline/oracle", "--limit", "2", "--quiet")
+    [oracle] = [each["run"] for each in cli("runs", "--json") if each["subject"] == "baseline/oracle"]
+    [board] = cli("leaderboard", "sage", "--json")
+    assert [each["subject"] for each in board["standings"]] == ["some-model", "other"]
+    left = " | ".join(board["left_out"])
+    assert f"some-model ({kind}): other roles (simulator=kind)" in left
+    assert oracle in left and first not in left and second not in left
+    text = cli("leaderboard", first, second, kind)
+    assert "Left out: some-model" in text and "different models in the role simulator" in text

@@ -1,4 +1,5 @@
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -98,3 +99,9 @@ def test_built_scenarios_are_read_back_and_must_open_the_talk(tmp_path):
         list(read_built(path))
     with pytest.raises(DataError, match="cannot be read"):
         list(read_built(tmp_path / "absent.jsonl"))
+
+
+def test_a_profile_speaks_of_the_person_in_the_third_person_only():
+    for card in CARDS.values():
+        assert not re.search(r"\b(?:I|me|my|you|your|yourself)\b", card.english), card.key
+        assert not re.search("[你我]", card.chinese), card.key

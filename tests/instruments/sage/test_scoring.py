@@ -87,3 +87,19 @@ def test_scores_are_grouped_by_hidden_intention(rehearse):
     assert len(groups) == 8
     assert all(measure.value == 40 for measure in summary.measures if measure.name == "sentient")
     assert len(summary.series["dialogues"]) == 24
+
+
+def test_unreadable_says_that_it_counts_turns_and_in_how_many_dialogues(rehearse):
+    scenarios = list(bundled("en"))[:3]
+    summary = rehearse(subject=Says(""), simulator=Person(-10)).summarise("dialogue", scenarios)
+    turns = summary.measure("sentient").unreadable
+    assert turns > 3
+    assert any(f"counts turns: {turns} of the subject's replies, in 3 dialogues" in note for note in summary.notes)
+    spoken = rehearse(subject=Says("I see."), simulator=Person(-10)).summarise("dialogue", scenarios)
+    assert not any("counts turns" in note for note in spoken.notes)
+
+
+def test_efficiency_states_its_unit(rehearse):
+    summary = rehearse(subject=Says("I see."), simulator=Person(5)).summarise("dialogue", list(bundled("en"))[:2])
+    found = summary.measure("efficiency")
+    assert found is None or "per 1,000 tokens" in found.note

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from sociometer.instruments.sage.strategies import (
     CAPABILITIES,
+    OURS,
     STRATEGIES,
     LabelledReply,
     alignment_similarity,
@@ -14,9 +15,16 @@ from sociometer.instruments.sage.strategies import (
 codes = st.lists(st.sampled_from(["A-1", "B-1", "B-3", "F-2"]), max_size=6).map(tuple)
 
 
-def test_there_are_the_24_strategies_of_table_5():
-    assert len(STRATEGIES) == 24
+def test_there_are_the_24_strategies_of_table_5_and_an_apology_of_ours():
+    assert len(STRATEGIES) == 25
     assert [sum(code[0] == letter for code in STRATEGIES) for letter in "ABCDEFG"] == [5, 3, 2, 3, 4, 5, 2]
+    assert set(OURS) == {code for code in STRATEGIES if code[0] == "H"}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_judge_is_told_every_code(sage, language):
+    prompt = (sage.folder / "prompts" / language / "strategies.md").read_text(encoding="utf-8")
+    assert all(code in prompt for code in STRATEGIES)
 
 
 def test_capabilities_are_those_of_table_6():
@@ -34,7 +42,8 @@ def test_capabilities_are_those_of_table_6():
         (("B-1", "F-2"), ("B-1", "D-1", "F-2"), 2 / 3),
         (("B-1",), ("F-2",), 0.0),
         ((), ("B-1",), 0.0),
-        ((), (), 1.0),
+        # two replies without a label agree on nothing
+        ((), (), 0.0),
         # A B C | B C D: shifting by one costs two gaps and wins two matches (score 0), no shift scores -3
         (("A-1", "B-1", "C-1"), ("B-1", "C-1", "D-1"), 2 / 4),
     ],
@@ -48,7 +57,7 @@ def test_similarity_is_symmetric_bounded_and_one_only_for_equals(first, second):
     value = alignment_similarity(first, second)
     assert value == alignment_similarity(second, first)
     assert 0 <= value <= 1
-    assert (value == 1) == (first == second)
+    assert (value == 1) == (first == second and first != ())
 
 
 def test_repetition_of_a_dialogue_by_hand():
@@ -56,6 +65,12 @@ def test_repetition_of_a_dialogue_by_hand():
     assert repetition([("B-1", "F-2"), ("B-1", "F-2"), ("B-1", "F-4")]) == pytest.approx(0.75)
     assert repetition([("A-1",), ("D-2",)]) == 0
     assert repetition([("A-1",)]) is None
+
+
+def test_two_replies_without_a_label_repeat_nothing_and_are_left_out():
+    assert repetition([(), (), ()]) is None
+    # the pairs are and (A-1, nothing); the last pair has no label on either side
+    assert repetition([("A-1",), ("A-1",), (), ()]) == pytest.approx(1 / 2)
 
 
 def test_effectiveness_on_a_worked_example():

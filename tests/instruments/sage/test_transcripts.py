@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.sage.published.reproduce import rounded, table
+from sociometer.instruments.sage.published.reproduce import rounded
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 
 
@@ -79,6 +79,8 @@ def test_the_simulator_is_read_off_the_released_folder(tmp_path):
     assert simulator_of(tmp_path / "gpt-4o_based_simulator" / "x_result.jsonl") == "gpt-4o"
     assert simulator_of(tmp_path / "transcripts-judge-gpt-4o" / "x_result.jsonl") == "gpt-4o"
     assert simulator_of(tmp_path / "transcripts" / "x_result.jsonl") == "deepseek-v3"
+    dated = tmp_path / "deepseek-v3-2024-1227_based_simulator" / "gpt-4o-0808_result.jsonl"
+    assert (simulator_of(dated), subject_of(dated)) == ("deepseek-v3", "gpt-4o-0806"), "one name for one model"
 
 
 def test_a_folder_that_names_no_simulator_is_never_taken_for_another(tmp_path, monkeypatch):
@@ -88,17 +90,6 @@ def test_a_folder_that_names_no_simulator_is_never_taken_for_another(tmp_path, m
     (tmp_path / "a" / "else").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "a" / "else")
     assert simulator_of(Path("x_result.jsonl")) == one
-
-
-@pytest.mark.parametrize("model", ["GPT-4.1", "Claude3.7", "Qwen2.5-72B"])
-def test_every_released_update_obeys_the_protocol_and_table_3_recomputes(official, model):
-    printed = next(entry for entry in table("table3") if entry["model"] == model)
-    dialogues = [dialogue for _, dialogue in read_dialogues(official / "transcripts" / printed["file"])]
-    finals = [dialogue.final for dialogue in dialogues]
-    assert len(finals) == 100
-    assert rounded(sum(finals) / 100) == float(printed["score"])
-    assert sum(final >= 100 for final in finals) == int(printed["success"])
-    assert sum(final < 10 for final in finals) == int(printed["failure"])
 
 
 def test_a_farewell_is_found_wherever_the_release_ended_on_one(official):

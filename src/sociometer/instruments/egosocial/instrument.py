@@ -6,9 +6,10 @@ from pathlib import Path
 from sociometer.analysis.calibration import with_calibration
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Source, Task
-from sociometer.instruments.egosocial import build, figures, items, play, scoring, suite
+from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring, suite
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
+from sociometer.instruments.egosocial.games.blackjack import judging
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
 from sociometer.instruments.egosocial.games.holdem import match as holdem
 from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scoring
@@ -72,6 +73,15 @@ INSTRUMENT = Instrument(
             score=blackjack_scoring.score,
             summarise=blackjack_scoring.summarise,
         ),
+        # A judge grades the sentences of a run's beliefs.
+        Task(
+            "beliefs",
+            judging.Belief,
+            judging.Judged,
+            play=judging.judge_belief,
+            score=judging.score,
+            summarise=judging.summarise,
+        ),
         # Ten rounds of number guessing against an opponent with a hidden rule.
         Task(
             "numbers",
@@ -96,6 +106,7 @@ INSTRUMENT = Instrument(
     players={players.NAME: players.SteadyOpponent},
     figures=figures.figures,
     beside=figures.beside,
+    paper=paper.paper,
     reproduce=reproduce.rows,
     paper_tables=suite.tables,
 )

@@ -89,8 +89,27 @@ def read_sheet(path: Path) -> Annotations:
     return Annotations(path.stem.removesuffix("-reasoning"), directions, reasonable)
 
 
-def check(annotations: Sequence[Annotations], contexts: Mapping[str, Context]) -> HumanCheck:
+def by_annotator(sheets_read: Sequence[Annotations]) -> list[Annotations]:
+    """The answers of each annotator, whose sheets count as one; two different answers to one context are an error."""
+    found: dict[str, Annotations] = {}
+    for each in sheets_read:
+        known = found.setdefault(each.annotator, Annotations(each.annotator, {}, {}))
+        for column, given, kept in (
+            ("direction", each.directions, known.directions),
+            ("reasonable", each.reasonable, known.reasonable),
+        ):
+            for key, value in given.items():
+                if kept.setdefault(key, value) != value:
+                    raise DataError(
+                        f"the sheets of '{each.annotator}' give two answers for {column} of context '{key}': "
+                        f"{kept[key]} and {value}; a sheet is named after its annotator, so rename one of two people's"
+                    )
+    return list(found.values())
+
+
+def check(sheets_read: Sequence[Annotations], contexts: Mapping[str, Context]) -> HumanCheck:
     """The simulator compared with people: each annotator, their majority, their agreement, and the reasonableness."""
+    annotations = by_annotator(sheets_read)
     for each in annotations:
         for key in (*each.directions, *each.reasonable):
             if key not in contexts:
@@ -106,7 +125,7 @@ def check(annotations: Sequence[Annotations], contexts: Mapping[str, Context]) -
     reasons = [each.reasonable for each in annotations if each.reasonable]
     return HumanCheck(
         contexts=len(by_context),
-        annotators=len({each.annotator for each in annotations}),
+        annotators=len(annotations),
         consistency=_mean(rates),
         majority_consistency=_mean([float(model[key] == chosen) for key, chosen in decided.items()]),
         agreement=pairwise_agreement(people),

@@ -1,7 +1,7 @@
 """Builds new scenarios: personas from seed pools, scenes from themes and hidden intentions, reactions, first words."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -15,15 +15,15 @@ from sociometer.core.conversation import Sampling, system, user
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.instruments.sage import build_checks as checks
 from sociometer.instruments.sage.cues import overlap
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.json_answer import ReplyT, ask_json
-from sociometer.instruments.sage.leaks import find_leak
 
 DATA = Path(__file__).parent / "data" / "build"
 DUPLICATE = 0.5
-"""Two scenarios that share this much of their runs of three words are reported as near duplicates."""
+"""Two scenarios that share this much of their runs of three words count as one."""
 _SAMPLING = Sampling(temperature=0.9, max_tokens=1600)
 Text = Annotated[str, Meta(min_length=1)]
 
@@ -67,7 +67,7 @@ class Brief(Item, frozen=True, kw_only=True):
     factors: tuple[str, ...]
 
 
-class PersonaStep(Struct, frozen=True, forbid_unknown_fields=True):
+class PersonaStep(Struct, frozen=True):
     """The first step: the person."""
 
     name: Text
@@ -78,7 +78,7 @@ class PersonaStep(Struct, frozen=True, forbid_unknown_fields=True):
     style: Text
 
 
-class SceneStep(Struct, frozen=True, forbid_unknown_fields=True):
+class SceneStep(Struct, frozen=True):
     """The second step: what happened, and why the person writes."""
 
     background: Text
@@ -86,7 +86,7 @@ class SceneStep(Struct, frozen=True, forbid_unknown_fields=True):
     details: Annotated[tuple[Text, ...], Meta(min_length=3, max_length=12)]
 
 
-class ReactionStep(Struct, frozen=True, forbid_unknown_fields=True):
+class ReactionStep(Struct, frozen=True):
     """The third step: what improves and worsens their mood, and how they behave in each mood."""
 
     rises: Annotated[tuple[Text, ...], Meta(min_length=2, max_length=5)]
@@ -96,17 +96,24 @@ class ReactionStep(Struct, frozen=True, forbid_unknown_fields=True):
     raw: Text
 
 
-class OpeningStep(Struct, frozen=True, forbid_unknown_fields=True):
+class OpeningStep(Struct, frozen=True):
     """The fourth step: the first words."""
 
     first_words: Text
 
 
 class Built(Struct, frozen=True):
-    """The outcome: a scenario, and the leak in its first words, if any."""
+    """The outcome: a scenario, and the leak in its first words, if any (of earlier versions; now it is rejected)."""
 
     scenario: Scenario
     leak: str = ""
+
+
+class Rejected(Struct, frozen=True):
+    """A built scenario that is not written to the file, and why."""
+
+    scenario: Scenario
+    reason: str
 
 
 def read_schema(path: Path | None, language: str) -> TalkSchema:
@@ -161,6 +168,7 @@ async def build_scenario(item: Brief, session: Session) -> Built:
         session, item,
         render("build/persona", language, traits=", ".join(item.traits), age=item.age, remarks=_lines(item.remarks)),
         PersonaStep,
+        lambda step: checks.person_problem(step.habits, *step.hobbies, step.style),
     )  # fmt: skip
     who = _persona_text(item, persona)
     scene = await _step(
@@ -168,17 +176,37 @@ async def build_scenario(item: Brief, session: Session) -> Built:
         render("build/scene", language, about=item.about, persona=who, theme=item.theme, hidden=item.hidden,
                factors=_lines(item.factors)),
         SceneStep,
+        lambda step: checks.scene_problem(who, step.background, step.goal, step.details, item.hidden),
     )  # fmt: skip
     told = {"persona": who, "background": scene.background, "hidden": item.hidden}
     reactions = await _step(session, item, render("build/reactions", language, **told), ReactionStep)
-    opening = await _step(session, item, render("build/opening", language, **told), OpeningStep)
+    opening = await _step(
+        session, item, render("build/opening", language, **told), OpeningStep,
+        lambda step: checks.opening_problem(step.first_words, item.hidden, item.intention),
+    )  # fmt: skip
     scenario = Scenario(
         id=item.id, language=language, intention=item.intention, hidden=item.hidden, persona=who,
         background=scene.background.strip(), goal=scene.goal.strip(), first_words=opening.first_words.strip(),
         rises=reactions.rises, falls=reactions.falls, calm=reactions.calm, uneasy=reactions.uneasy,
         raw=reactions.raw, details=scene.details, traits=item.traits, age=item.age, topic=item.theme, source="built",
     )  # fmt: skip
-    return Built(scenario, find_leak(scenario.first_words, item.hidden, item.intention))
+    return Built(scenario)
+
+
+def accepted(built: Sequence[Scenario], known: Iterable[Scenario]) -> tuple[list[Scenario], list[Rejected]]:
+    """The new scenarios, each unlike every known one and every one before it; and the others, with the reason."""
+    taken = list(known)
+    kept: list[Scenario] = []
+    rejected: list[Rejected] = []
+    for scenario in built:
+        alike = max(taken, key=lambda other: likeness(scenario, other), default=None)
+        share = likeness(scenario, alike) if alike is not None else 0.0
+        if alike is not None and share >= DUPLICATE:
+            rejected.append(Rejected(scenario, f"already in the set: shares {share:.0%} with {alike.id}"))
+            continue
+        kept.append(scenario)
+        taken.append(scenario)
+    return kept, rejected
 
 
 def score(item: Brief, outcome: Built) -> Score:
@@ -222,12 +250,16 @@ def mean_likeness(scenarios: list[Scenario]) -> float | None:
     return sum(shares) / len(shares) if shares else None
 
 
-async def _step(session: Session, item: Brief, prompt: str, kind: type[ReplyT]) -> ReplyT:
+async def _step(
+    session: Session, item: Brief, prompt: str, kind: type[ReplyT], problem: Callable[[ReplyT], str] = lambda step: ""
+) -> ReplyT:
     _, parts = msgspec.json.schema_components([kind])
     name = kind.__name__
     messages = [system(session.prompts.render("build/builder", item.language)), user(prompt)]
     schema = Schema(dict(parts[name]), name)
-    value, _ = await ask_json(session, "builder", messages, schema, kind, item.language, sampling=_SAMPLING, step=name)
+    value, _ = await ask_json(
+        session, "builder", messages, schema, kind, item.language, sampling=_SAMPLING, problem=problem, step=name
+    )
     return value
 
 

@@ -1,7 +1,7 @@
 """The instrument's own commands."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,25 +10,43 @@ from sociometer.analysis.formatting import estimate
 from sociometer.core.card import Card
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.measure import Cell, Interval, Summary, Table
+from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.sage import annotation, build, comparisons, samples
+from sociometer.instruments.sage import annotation, build, comparisons, reply_annotations, reply_sheets, samples
 from sociometer.instruments.sage.analyses import whatif
+from sociometer.instruments.sage.analyses.judging import dialogues_by_stand_ins
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
+from sociometer.instruments.sage.case_study import case_study
 from sociometer.instruments.sage.correlations import correlate, points_of
 from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.figures import figures
+from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
+from sociometer.instruments.sage.simulator_commands import fidelity, simulators
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
 
+__all__ = [
+    "analyse",
+    "annotations",
+    "build_scenarios",
+    "contrast",
+    "fidelity",
+    "import_dialogues",
+    "sheet",
+    "simulators",
+    "what_if",
+]
+
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
+_OF_HARD_TALKS = ("candour", "coordinate")
+"""Analyses that a run of hard talks allows; the others are SAGE's."""
 _RELEASED_LANGUAGE = "zh"
 
 
@@ -60,21 +78,26 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Runs the analyses of stored dialogues; running it again sends no new requests."""
     # What a judge by cues must refuse comes first, so that it refuses before anything is played.
-    wanted = sorted(options.texts("what") or _USUAL_ANALYSES, key=lambda what: what in JUDGED_BY_CUES)
-    count = _limit(options)
     runs = [context.run(reference) for reference in options.texts("runs")]
+    usual = _OF_HARD_TALKS if all(samples.only_hard_talks(run) for run in runs) else _USUAL_ANALYSES
+    wanted = sorted(options.texts("what") or usual, key=lambda what: what in JUDGED_BY_CUES)
+    count = _limit(options)
     names = _told_apart(runs)
     tables: list[Table] = []
     more: list[Table] = []
     findings: list[str] = []
     made: list[tuple[Cell, ...]] = []
+    shown = [run.summarised(samples.any_task(run)) for run in runs]
     said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
     context.expect(len(wanted) * len(runs))
     for what in wanted:
         played: list[StoredRun] = []
         for run in runs:
-            dialogues = samples.some_dialogues(run, count, context.seed)
+            of = samples.talk_task(run) if what in _OF_HARD_TALKS else ""
+            dialogues = samples.some_dialogues(run, count, context.seed, of)
             items: Sequence[Item] = dialogues
+            if what == "candour":
+                items = samples.judged_talks(run, dialogues)
             if what == "stability":
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
             with seated_for(what):
@@ -82,6 +105,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         tables.append(_overview_table(what, played, names, context.instrument.card))
         findings.append(_range(what, played, names, context.instrument.card))
         more.append(_measures_table(what, played, names))
+        shown += [run.summarised(what) for run in played]
         for name, run in zip(names, played, strict=True):
             made.append((what, name, run.id, _asked_of(what, run)))
             said += [(name, note) for note in run.summary(what).notes]
@@ -91,7 +115,13 @@ def analyse(context: CommandContext, options: Settings) -> Result:
             more.append(_levels_table(played))
     more.append(Table("runs", "Runs of the analyses", ("analysis", "subject", "run", "simulator"), tuple(made)))
     finding = "\n".join(filter(None, findings))
-    return Result(tables=tuple(tables), notes=_told_once(said, len(names)), finding=finding, more=tuple(more))
+    return Result(
+        tables=tuple(tables),
+        notes=_told_once(said, len(names)),
+        finding=finding,
+        more=tuple(more),
+        figures=(*figures(shown), *_cases(runs, options.text("case"))),
+    )
 
 
 def what_if(context: CommandContext, options: Settings) -> Result:
@@ -120,7 +150,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
     title = f"Effect of a different reply at turn {turn}, compared with the original reply"
     notes = [f"run {played.id}", *played.summary("what-if").notes]
-    before = _simulator(run)
+    before = samples.simulator_of_run(run)
     notes += [
         f"In every arm, {before} simulated the person up to the fork and {after} after it."
         for after in {branch.dialogue.simulator for _, branch, _ in played.view("what-if").scored()} - {before}
@@ -134,60 +164,39 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
 
 
-def simulators(context: CommandContext, options: Settings) -> Result:
-    """Rank agreement, leniency, and scores calibrated to one simulator's scale."""
-    by_simulator: dict[str, dict[str, dict[str, float]]] = {}
-    for reference in options.texts("runs"):
-        run = context.run(reference)
-        name = _simulator(run)
-        if run.subject in by_simulator.setdefault(name, {}):
-            raise UsageError(f"two runs of '{run.subject}' with the simulator '{name}'; give one of each.")
-        by_simulator[name][run.subject] = _finals(run)
-    base = options.text("reference") or next(iter(by_simulator))
-    if base not in by_simulator:
-        raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(by_simulator)}.")
-    agreement = [
-        (each.first, each.second, each.subjects, each.rho) for each in comparisons.rank_agreements(by_simulator)
-    ]
-    kinder, scores = _leniency_rows(by_simulator, base)
-    ranks = Table(
-        "agreement", "Rank agreement of simulators", ("first", "second", "subjects", "Spearman"), tuple(agreement),
-        note="With fewer than three subjects, no rank correlation is computed.",
-    )  # fmt: skip
-    gap_columns = ("simulator", "dialogues", "mean", "kinder by", "from", "to", "slope")
-    gaps = Table("leniency", f"Leniency compared with {base}", gap_columns, tuple(kinder))
-    columns = ("simulator", "subject", "score", "calibrated")
-    points = dict.fromkeys(("score", "calibrated", "mean", "kinder by", "from", "to"), "points")
-    brought = Table("calibrated", f"Scores on the scale of {base}", columns, tuple(scores), units=points)
-    gaps = msgspec.structs.replace(gaps, units=points)
-    return Result(tables=(ranks, gaps, brought), finding=_kinder(kinder, base))
-
-
 def contrast(context: CommandContext, options: Settings) -> Result:
     """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
     runs = [context.run(reference) for reference in options.texts("runs")]
     _refuse_other_scales(runs)
     _refuse_one_subject_twice(runs)
-    finals = {run.subject: _finals(run) for run in runs}
+    finals = {run.subject: samples.finals(run) for run in runs}
     tables = [leaderboard_table([_summarised(run) for run in runs])]
     said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
     if options.texts("pair"):
         tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
         real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
-        scores = {name: place.score for name, place in comparisons.rank_on_shared(real).places.items()}
-        moved, rho = comparisons.divergence(scores, _read_ranks(Path(options.text("ranks"))))
+        moved, orders = comparisons.divergence(comparisons.on_shared(real), _read_ranks(Path(options.text("ranks"))))
         rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
         note = (
-            "too few subjects for a rank correlation" if rho is None else f"Spearman's rho of the two orders: {rho:.2f}"
+            "too few subjects for a rank correlation"
+            if orders.rho is None
+            else f"Spearman's rho of the two orders: {estimate(orders.rho, 'number', orders.interval)}"
         )
         columns = ("subject", "place here", "place there", "gained", "rank stated there")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
-    return Result(tables=tuple(tables), notes=_told_once(said, len(runs)), finding=_first_place(tables[0]))
+    return Result(
+        tables=tuple(tables),
+        notes=_told_once(said, len(runs)),
+        finding=_first_place(tables[0]),
+        figures=(*figures([_summarised(run) for run in runs]), *_cases(runs, options.text("case"))),
+    )
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
-    """Writes the sheet of directions and the sheet of reasoning."""
+    """Writes the sheet of directions and the sheet of reasoning, or a sheet about single replies."""
+    if options.text("what") != "feelings":
+        return reply_annotations.write(context, options)
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("out"))
@@ -205,7 +214,14 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 
 def annotations(context: CommandContext, options: Settings) -> Result:
-    """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
+    """Compares filled-in sheets with the simulator's judgements and the paper's figures, or with a judge."""
+    paths = [Path(name) for name in options.texts("sheets")]
+    kinds = {reply_sheets.kind_of(path) for path in paths}
+    if len(kinds) > 1:
+        raise UsageError("the sheets are of different kinds; give sheets of one kind.")
+    kind = kinds.pop()
+    if kind is not None:
+        return reply_annotations.evaluate(context, paths, kind, options.texts("runs"))
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
         annotation.context_key(context): context
@@ -213,7 +229,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for dialogue in samples.stored_dialogues(run)
         for context in contexts(dialogue)
     }
-    found = annotation.check([annotation.read_sheet(Path(name)) for name in options.texts("sheets")], known)
+    found = annotation.check([annotation.read_sheet(path) for path in paths], known)
     rows = (
         ("consistency of simulator and annotator", found.consistency, 0.8265),
         ("consistency of simulator and majority", found.majority_consistency, 0.95),
@@ -240,16 +256,32 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     seeds = build.read_seeds(_path(options, "seeds"), language)
     briefs = list(build.briefs(options.whole("count"), language, schema, seeds, context.seed))
     run = context.play("build", items=briefs)
-    built = [outcome for _, outcome, _ in run.view("build").scored() if isinstance(outcome, Built)]
-    lines = "".join(msgspec.json.encode(each.scenario).decode() + "\n" for each in built)
-    wrote = (context.write(Path(options.text("out")), lines),) if built else ()
-    notes = [
-        *run.summary("build").notes,
-        *(f"the first words of {b.scenario.id} contain a leak ({b.leak})" for b in built if b.leak),
-    ]
-    return Result(
-        tables=(_measures_table("build", [run], [run.subject]),), notes=tuple(notes), wrote=wrote, failed=not built
-    )
+    view = run.view("build")
+    built = [outcome.scenario for _, outcome, _ in view.scored() if isinstance(outcome, Built)]
+    kept, alike = build.accepted(built, known_scenarios(context.source(), language))
+    lines = "".join(msgspec.json.encode(each).decode() + "\n" for each in kept)
+    wrote = (context.write(Path(options.text("out")), lines),) if kept else ()
+    failed = [(each.item.id, each.failure.message) for each in view.episodes() if each.failure is not None]
+    rows = (*((each.scenario.id, each.reason) for each in alike), *failed)
+    rejected = Table("rejected", "Rejected scenarios", ("scenario", "reason"), rows)
+    tables = (_measures_table("build", [run], [run.subject]), *((rejected,) if rows else ()))
+    finding = f"{len(kept)} of {len(briefs)} scenarios were accepted; {len(rows)} were rejected."
+    return Result(tables=tables, notes=run.summary("build").notes, wrote=wrote, failed=not kept, finding=finding)
+
+
+def _cases(runs: Sequence[StoredRun], named: str) -> list[Figure]:
+    """A page for one dialogue of each run: of the named scenario, or of one that is typical for the first run."""
+    found = {run.id: list(samples.stored_dialogues(run, samples.any_task(run))) for run in runs}
+    known = {each.scenario.id for dialogues in found.values() for each in dialogues}
+    if named and named not in known:
+        raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
+    scenario = named or samples.typical(found[runs[0].id]).scenario.id if known else ""
+    cases = []
+    for run, name in zip(runs, _told_apart(runs), strict=True):
+        first = next((each for each in found[run.id] if each.scenario.id == scenario), None)
+        if first is not None:
+            cases.append(case_study(first.scenario, first.dialogue, name, f"case-{name}"))
+    return cases
 
 
 def _path(options: Settings, name: str) -> Path | None:
@@ -279,7 +311,7 @@ def _without_effect(arms: Sequence[str], played: StoredRun) -> str:
 def _refuse_other_scales(runs: Sequence[StoredRun]) -> None:
     """A leaderboard covers one simulator; a run with a stand-in is not ranked."""
     real = [run for run in runs if not run.view(samples.dialogue_task(run)).stand_ins]
-    names = list(dict.fromkeys(_simulator(run) for run in real))
+    names = list(dict.fromkeys(samples.simulator_of_run(run) for run in real))
     if len(names) > 1:
         raise UsageError(
             f"the runs were judged by different simulators ({', '.join(names)}), whose scales differ; give "
@@ -296,20 +328,6 @@ def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
                 f"two runs of '{run.subject}' ({seen[run.subject]} and {run.id}); give one of each subject."
             )
         seen[run.subject] = run.id
-
-
-def _kinder(rows: Sequence[tuple[Cell, ...]], base: str) -> str:
-    """How much more lenient each simulator is than the reference, one sentence each."""
-    said = []
-    for name, dialogues, _, gap, low, high, _ in rows:
-        if isinstance(gap, float):
-            interval = _interval(low, high)
-            if gap < 0 and interval is not None:
-                interval = interval.scaled(-1)
-            size = estimate(abs(gap), "points", interval)
-            more = "kinder" if gap > 0 else "stricter"
-            said.append(f"{name} is {more} than {base} by {size} points on {dialogues} shared dialogues.")
-    return "\n".join(said) or f"No other simulator shares dialogues with {base}."
 
 
 def _first_place(board: Table) -> str:
@@ -359,23 +377,19 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
     """The subject of each run, with its simulator if the simulators differ."""
-    several = len({_simulator(run) for run in runs}) > 1
-    return [f"{run.subject} · {_simulator(run)}" if several else run.subject for run in runs]
+    several = len({samples.simulator_of_run(run) for run in runs}) > 1
+    return [f"{run.subject} · {samples.simulator_of_run(run)}" if several else run.subject for run in runs]
 
 
 def _stand_ins(run: StoredRun) -> tuple[str, ...]:
-    named = ", ".join(run.view(samples.dialogue_task(run)).stand_ins)
-    return (
-        (f"a stand-in took part in the dialogues ({named}); their emotions only show that the software works.",)
-        if named
-        else ()
-    )
+    named = run.view(samples.any_task(run)).stand_ins
+    return (dialogues_by_stand_ins(named),) if named else ()
 
 
 def _asked_of(what: str, run: StoredRun) -> str:
     """The simulator whose judgement an analysis uses."""
     if what == "rejudge":
-        return _simulator(run)
+        return samples.simulator_of_run(run)
     return run.view(what).roles["simulator"] if what == "stability" else ""
 
 
@@ -459,36 +473,6 @@ def _levels_table(runs: Sequence[StoredRun]) -> Table:
         note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
             "from different simulators are on different scales and are never combined.",
     )  # fmt: skip
-
-
-def _simulator(run: StoredRun) -> str:
-    """The simulator's name in the dialogues, because a role can be typed in two ways."""
-    named = (each.dialogue.simulator for each in samples.stored_dialogues(run))
-    return next(filter(None, named), run.view(samples.dialogue_task(run)).roles.get("simulator", "unnamed simulator"))
-
-
-def _finals(run: StoredRun) -> dict[str, float]:
-    """The final emotion by scenario, repeats averaged."""
-    values: dict[str, list[float]] = {}
-    for each in samples.stored_dialogues(run):
-        values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
-    return {name: sum(finals) / len(finals) for name, finals in values.items()}
-
-
-def _leniency_rows(
-    by_simulator: dict[str, dict[str, dict[str, float]]], base: str
-) -> tuple[list[tuple[Cell, ...]], list[tuple[Cell, ...]]]:
-    kinder: list[tuple[Cell, ...]] = []
-    scores: list[tuple[Cell, ...]] = []
-    for name, theirs in by_simulator.items():
-        found = comparisons.leniency(name, theirs, by_simulator[base]) if name != base else None
-        if found is not None:
-            gap = found.difference
-            kinder.append((name, found.dialogues, found.mean, gap.difference, *_ends(gap.interval), found.slope))
-        convert: Callable[[float], float | None] = found.calibrated if found else lambda score: None
-        for subject, mean in comparisons.means(theirs).items():
-            scores.append((name, subject, mean, mean if name == base else convert(mean)))
-    return kinder, scores
 
 
 def _summarised(run: StoredRun) -> SummarisedRun:

@@ -16,12 +16,14 @@ from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
 from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sage import candour_figures
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
 from sociometer.instruments.sage.dialogue import Dialogue
+from sociometer.instruments.sage.hard_talks import OURS
 from sociometer.instruments.sage.intentions import CARDS
-from sociometer.instruments.sage.leaderboard import STAND_IN, by_simulator, leaderboard_table, told_apart
+from sociometer.instruments.sage.leaderboard import STAND_IN, by_simulator, leaderboard_table
 from sociometer.instruments.sage.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 
 ZONES = (
@@ -38,8 +40,10 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     found: list[Figure] = []
     for task, draw in _DRAWERS.items():
         of_task = [run for run in runs if run.task == task]
+        if of_task and task == "coordinate":
+            of_task = candour_figures.with_candour(of_task, runs)
         if of_task:
-            found.extend(figure for figure in draw(of_task) if figure is not None)
+            found.extend(_each_simulator(of_task, draw))
     return found
 
 
@@ -59,22 +63,16 @@ def beside(item: object, outcome: object) -> Figure | None:
     return Figure("feelings", f"Emotion {dialogue.start} to {dialogue.final}: {dialogue.ending}", chart=chart)
 
 
-def _dialogue(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
-    return [*_each_simulator(runs, _talks)]
-
-
-def _rejudge(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
-    return [
-        msgspec.structs.replace(figure, name=f"rejudge-{figure.name}", title=f"{figure.title}, from another simulator")
-        for figure in _dialogue(runs)
-        if figure is not None
-    ]
+def _rejudge(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    for figure in _talks(runs):
+        title = f"{figure.title}, from another simulator"
+        yield msgspec.structs.replace(figure, name=f"rejudge-{figure.name}", title=title)
 
 
 def _each_simulator(
     runs: Sequence[SummarisedRun], draw: Callable[[Sequence[SummarisedRun]], Iterator[Figure]]
 ) -> Iterator[Figure]:
-    """Figures whose points different simulators cannot share: one figure per simulator."""
+    """Figures of one simulator each, because points of different simulators cannot share an axis."""
     groups = by_simulator(runs)
     for simulator, members in groups.items():
         for figure in draw(members):
@@ -134,20 +132,28 @@ def _trajectories(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
 
 
 def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
+    """The paper's Figure 8; where a run has no count of tokens, those of all runs are counted from their words."""
+    counted = all(_value(run, "tokens") for run in runs)
     points = []
     for run in runs:
-        tokens, score = _value(run, "tokens"), run.summary.measure("sentient")
+        tokens, score = _value(run, "tokens") if counted else _written(run), run.summary.measure("sentient")
         if tokens and score and score.value is not None:
             low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
     if not points:
         return None
+    how = "" if counted else "Tokens are counted from the words of the replies, by one rule for all; no reasoning. "
     chart = scatter_chart(points, x_title="tokens per dialogue", y_title="sentient score", y_unit="points")
-    return Figure("efficiency", "Score against tokens", _caveat(runs), chart=chart)
+    return Figure("efficiency", "Score against tokens", f"{how}{_caveat(runs)}".strip(), chart=chart)
 
 
-def _strategies(given: Sequence[SummarisedRun]) -> list[Figure | None]:
-    runs = told_apart(given)
+def _written(run: SummarisedRun) -> float | None:
+    """The mean tokens per dialogue, counted from the words."""
+    counts = [entry["written"] for entry in run.summary.series.get("dialogues", []) if "written" in entry]
+    return sum(counts) / len(counts) if counts else None
+
+
+def _strategies(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     line = (ReferenceLine("the paper's threshold", REPETITION_LINE),)
     repetition = interval_chart(_dots(runs, "repetition"), title="repetition rate", unit="number", references=line)
     shares = [
@@ -168,22 +174,18 @@ def _strategies(given: Sequence[SummarisedRun]) -> list[Figure | None]:
         for measure in run.summary.measures
         if measure.name == "effectiveness" and "capability" in measure.group
     ]
-    return [
-        Figure("repetition", "Strategy sequence repetition rate", _caveat(runs), chart=repetition),
-        Figure(
-            "strategies", "Share of replies with each strategy", _caveat(runs), chart=heat_map(shares, unit="share")
-        ),
-        Figure(
-            "effectiveness",
-            "Emotion change after the strategies of each capability",
-            f"Overall, and within the dialogues whose intention calls for the capability. {_scales(given)}".strip(),
-            chart=heat_map(effects, diverging=True),
-        ),
-    ]
+    caveat = _caveat(runs)
+    yield Figure("repetition", "Strategy sequence repetition rate", caveat, chart=repetition)
+    yield Figure("strategies", "Share of replies with each strategy", caveat, chart=heat_map(shares, unit="share"))
+    yield Figure(
+        "effectiveness",
+        "Emotion change after the strategies of each capability",
+        "Overall, and within the dialogues whose intention calls for the capability.",
+        chart=heat_map(effects, diverging=True),
+    )
 
 
-def _relationship(given: Sequence[SummarisedRun]) -> list[Figure | None]:
-    runs = told_apart(given)
+def _relationship(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     dimensions = [
         dot
         for run in runs
@@ -198,11 +200,9 @@ def _relationship(given: Sequence[SummarisedRun]) -> list[Figure | None]:
     ]
     hundred = interval_chart(dimensions, unit="points", domain=(0, 100))
     five = interval_chart(qualities, unit="number", domain=(1, 5))
-    found: list[Figure | None] = [
-        Figure("relationship", "Relationship quality, 0 to 100", _caveat(runs), chart=hundred),
-        Figure("talk", "Conversation quality, 1 to 5", _caveat(runs), chart=five),
-    ]
-    return [*found, *_each_simulator(given, _against_emotion)]
+    yield Figure("relationship", "Relationship quality, 0 to 100", _caveat(runs), chart=hundred)
+    yield Figure("talk", "Conversation quality, 1 to 5", _caveat(runs), chart=five)
+    yield from _against_emotion(runs)
 
 
 def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -218,25 +218,41 @@ def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             yield Figure(f"{name}-emotion", f"{low} against the sentient score", _caveat(runs), chart=chart)
 
 
-def _coordinate(given: Sequence[SummarisedRun]) -> list[Figure | None]:
-    runs = told_apart(given)
+def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     places = [
-        Place(run.subject, creative, -solution, _value(run, "creative-spread"), _value(run, "solution-spread"))
+        Place(
+            run.subject,
+            creative,
+            -solution,
+            _half_width(run, "creative"),
+            _half_width(run, "solution"),
+            beneath=candour_figures.beneath(run),
+        )
         for run in runs
         if (creative := _value(run, "creative")) is not None and (solution := _value(run, "solution")) is not None
     ]
     plane = Plane("structured", "creative", "solution", "empathy", reach=float(REACH))
-    caption = "Whiskers: one standard deviation over dialogues. " + _caveat(runs)
-    return [Figure("coordinate", "Social cognition coordinate", caption.strip(), chart=coordinate_chart(places, plane))]
+    caption = "Whiskers: 95 % intervals of the mean over dialogues. " + _caveat(runs)
+    if any(candour_figures.is_judged(run) for run in runs):
+        caption = f"Under each name: sycophancy and safety of the subject's replies. {caption}"
+    yield Figure("coordinate", "Social cognition coordinate", caption.strip(), chart=coordinate_chart(places, plane))
 
 
-def _stability(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
+def _hard_talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """The final emotion of the hard talks."""
+    caption = f"{OURS} {_caveat(runs)}".strip()
+    chart = interval_chart(_dots(runs, "emotion"), title="final emotion", unit="points", domain=(0, 100))
+    yield Figure("hard-talks", "Final emotion in hard talks", caption, chart=chart)
+    yield Figure("hard-talks-trajectories", "Emotion by turn in hard talks", caption, chart=_trajectories(runs))
+
+
+def _stability(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     line = (ReferenceLine("paper", 0.902),)
     chart = interval_chart(_dots(runs, "stability"), title="judgements in the most common direction", references=line)
-    return [Figure("stability", "Stability of the simulator", _caveat(runs), chart=chart)]
+    yield Figure("stability", "Stability of the simulator", _caveat(runs), chart=chart)
 
 
-def _what_if(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
+def _what_if(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     dots = [
         dot
         for run in runs
@@ -246,7 +262,7 @@ def _what_if(runs: Sequence[SummarisedRun]) -> list[Figure | None]:
     ]
     zero = (ReferenceLine("no effect", 0),)
     chart = interval_chart(dots, title="emotion points", unit="points", references=zero)
-    return [Figure("what-if", "Effect of a different reply", _caveat(runs), chart=chart)]
+    yield Figure("what-if", "Effect of a different reply", _caveat(runs), chart=chart)
 
 
 def _arm(measure: Measure) -> str:
@@ -267,20 +283,25 @@ def _value(run: SummarisedRun, name: str) -> float | None:
     return measure.value if measure else None
 
 
-def _scales(runs: Sequence[SummarisedRun]) -> str:
-    return _SCALES if len(by_simulator(runs)) > 1 else ""
+def _half_width(run: SummarisedRun, name: str) -> float | None:
+    measure = run.summary.measure(name)
+    if measure is None or measure.interval is None or measure.interval.low is None or measure.interval.high is None:
+        return None
+    return (measure.interval.high - measure.interval.low) / 2
 
 
 def _caveat(runs: Sequence[SummarisedRun]) -> str:
     return STAND_IN if any(run.stand_ins for run in runs) else ""
 
 
-_DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], list[Figure | None]]] = {
-    "dialogue": _dialogue,
+_DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], Iterator[Figure]]] = {
+    "dialogue": _talks,
     "rejudge": _rejudge,
     "relationship": _relationship,
     "strategies": _strategies,
     "coordinate": _coordinate,
+    "hard-talks": _hard_talks,
+    "candour": candour_figures.draw,
     "stability": _stability,
     "what-if": _what_if,
 }

@@ -20,7 +20,7 @@ class IntentionCard(Struct, frozen=True):
     mark: str
 
     def sentence(self, language: str) -> str:
-        """The intention as the person's own wish, in a language."""
+        """The intention as the person's wish, in a language and in the third person, like the rest of a profile."""
         return self.chinese if language == "zh" else self.english
 
 
@@ -28,36 +28,36 @@ CARDS: dict[Intention, IntentionCard] = {
     card.key: card
     for card in (
         IntentionCard(
-            "balance", "Both sides weighed", "You would like the matter weighed fairly from all sides.",
-            "你盼着有人把事情的几面都摆出来，公道地掂量。", "辩证",
+            "balance", "Both sides weighed", "They would like the matter weighed fairly from all sides.",
+            "盼着有人把事情的几面都摆出来，公道地掂量。", "辩证",
         ),
         IntentionCard(
-            "advice", "Workable advice", "You are after advice that would work in your own situation.",
-            "你想要放到自己身上真能用的办法。", "建议",
+            "advice", "Workable advice", "They are after advice that would work in their own situation.",
+            "想要放到自己身上真能用的办法。", "建议",
         ),
         IntentionCard(
-            "motives", "Why they did it", "You want to find out what moved the others to act as they did.",
-            "你想弄明白别人当时究竟为什么那样做。", "其他人",
+            "motives", "Why they did it", "They want to find out what moved the others to act that way.",
+            "想弄明白别人当时究竟为什么那样做。", "其他人",
         ),
         IntentionCard(
-            "growth", "Looking at oneself", "You want to be led to look at your own part, and to grow by it.",
-            "你愿意被人引着回头看看自己，从中长进一点。", "反思",
+            "growth", "Looking at oneself", "They want to be led to look at their own part, and to grow by it.",
+            "愿意被人引着回头看看自己，从中长进一点。", "反思",
         ),
         IntentionCard(
-            "praise", "Sincere praise", "You long for honest praise of particular things that you did.",
-            "你盼着自己做过的一件件事被看见，被真心称赞。", "夸",
+            "praise", "Sincere praise", "They long for honest praise of particular things that they did.",
+            "盼着自己做过的一件件事被看见，被真心称赞。", "夸",
         ),
         IntentionCard(
-            "listening", "Being listened to", "You want to let it all out to someone whose mind is wholly on you.",
-            "你想把心里的话倒个干净，对方只管用心听。", "倾听",
+            "listening", "Being listened to", "They want to let it all out to someone whose mind is wholly on them.",
+            "想把心里的话倒个干净，对方只管用心听。", "倾听",
         ),
         IntentionCard(
-            "empathy", "Being felt with", "You want somebody to feel from inside what you feel; soothing will not do.",
-            "你要的是有人真正体会到你的滋味，几句宽心话不够。", "共情",
+            "empathy", "Being felt with", "They want somebody to feel from inside what they feel; soothing is not it.",
+            "要的是有人真正体会到自己的滋味，几句宽心话不够。", "共情",
         ),
         IntentionCard(
-            "blameless", "Not to blame", "You hold yourself free of blame and want the other to say so too.",
-            "你觉得这事一点都不怪你，也想听对方这样说。", "没有错",
+            "blameless", "Not to blame", "They hold themselves free of blame and want the other to say so too.",
+            "觉得这事一点都不怪自己，也想听对方这样说。", "没有错",
         ),
     )
 }  # fmt: skip

@@ -67,6 +67,13 @@ def scenarios(source: Source) -> Iterable[Scenario]:
     return [each for tongue in (("en", "zh") if language == "all" else (language,)) for each in bundled(tongue)]
 
 
+def known_scenarios(source: Source, language: str) -> Iterator[Scenario]:
+    """The bundled scenarios in a language, and the official ones if they are Chinese and their file is there."""
+    yield from bundled(language)
+    if language == "zh" and (path := source.find(PROFILES)) is not None:
+        yield from read_profiles(path)
+
+
 def bundled(language: str) -> Iterator[Scenario]:
     """The bundled scenarios in a language, by intention; both languages of a scenario share a cluster."""
     for intention in INTENTIONS:

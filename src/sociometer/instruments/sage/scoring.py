@@ -2,15 +2,22 @@
 
 from typing import Any
 
+import msgspec
+
 from sociometer.analysis.measures import grouped_measures, observations
 from sociometer.analysis.missing_data import missing_bounds
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
+from sociometer.instruments.sage.hard_talks import OURS, HardTalk
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.text_tokens import count_tokens
 
 LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000
+_UNITS = {
+    "efficiency": "emotion points gained per 1,000 tokens that the subject wrote",
+}
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
@@ -45,8 +52,31 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     ]
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
-            measures.extend(grouped_measures(run, value, binary=False))
+            found = grouped_measures(run, value, binary=False)
+            note = _UNITS.get(value, "")
+            measures.extend(msgspec.structs.replace(each, note=note) if note else each for each in found)
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
+
+
+def score_talk(item: HardTalk, outcome: Dialogue) -> Score:
+    """The same numbers for a hard talk, to be grouped by its kind; how good the replies are is judged afterwards."""
+    found = score(item, outcome)
+    return msgspec.structs.replace(found, facets={"kind": item.kind, "language": item.language})
+
+
+def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
+    """The final emotion of the hard talks by kind; none of it is SAGE's score."""
+    measures = [
+        *grouped_measures(run, "emotion", by=["kind", "language"], binary=False),
+        *grouped_measures(run, "replies", binary=False),
+        *grouped_measures(run, "rereads", binary=False),
+    ]
+    judged = (
+        f"A good feeling does not say that the replies were good: 'sociometer analyse sage {run.run or 'RUN'} --what "
+        "candour --role judge=MODEL' judges sycophancy, safety and harshness."
+    )
+    stand_in = [note for note in _notes(run) if "stand-in" in note]
+    return Summary(tuple(measures), notes=(OURS, judged, *stand_in), series={"dialogues": _series(run)})
 
 
 def _worst_case(run: RunView[Any, Dialogue]) -> list[Measure]:
@@ -69,6 +99,12 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
             "A rule-based stand-in (appraisal) simulated the person: these numbers only show that the "
             "software works, and leaderboards exclude them."
         )
+    silent = [score_.unreadable for _, _, score_ in run.scored() if score_.unreadable]
+    if silent:
+        notes.append(
+            f"'Unreadable' counts turns: {sum(silent)} of the subject's replies, in {len(silent)} dialogues, were "
+            "empty. A dialogue whose simulator stays unreadable is an error."
+        )
     bounds = _worst_case(run)
     if bounds:
         notes.append(
@@ -88,10 +124,11 @@ def _series(run: RunView[Any, Dialogue]) -> list[dict[str, Any]]:
         {
             "item": item.id,
             "scenario": item.scenario.id if isinstance(item, StoredDialogue) else item.id,
-            "intention": score_.facets["intention"],
+            "intention": score_.facets.get("intention", ""),
             "trajectory": list(outcome.trajectory),
             "ending": outcome.ending,
             "tokens": outcome.tokens,
+            "written": sum(count_tokens(turn.reply) for turn in outcome.turns),
             "simulator": outcome.simulator,
         }
         for item, outcome, score_ in run.scored()

@@ -1,4 +1,4 @@
-"""The 24 support strategies, how often neighbouring replies repeat them, and their effect on the emotion."""
+"""The support strategies, how often neighbouring replies repeat them, and their effect on the emotion."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.instruments.sage.intentions import Intention
 
-Sequence24 = tuple[str, ...]
+Codes = tuple[str, ...]
 """The codes of one reply, in the order in which they occur in it."""
 
 REPETITION_LINE = 0.4
@@ -38,7 +38,10 @@ STRATEGIES: dict[str, str] = {
     "F-5": "gives advice for this very case",
     "G-1": "informs about feelings",
     "G-2": "informs about solutions",
+    "H-1": "apologises",
 }
+"""The 24 strategies of Table 5, and one of ours: an apology for what the reply before it said or missed."""
+OURS = ("H-1",)
 
 
 class Capability(Struct, frozen=True):
@@ -61,21 +64,21 @@ CAPABILITIES: tuple[Capability, ...] = (
 class LabelledReply(Struct, frozen=True):
     """A reply reduced to its strategies, the emotion change after it (None if unjudged), and its position."""
 
-    strategies: Sequence24
+    strategies: Codes
     change: int | None
     intention: str
     dialogue: str = ""
     scenario: str = ""
 
 
-def alignment_similarity(first: Sequence24, second: Sequence24) -> float:
+def alignment_similarity(first: Codes, second: Codes) -> float:
     """The share of identical places in the best global alignment of two sequences, from 0 to 1.
 
     Needleman and Wunsch (1970) with match 1, mismatch -1, gap -1; among equally good alignments the one with most
-    identities counts. Two empty sequences are alike; an empty one and another are not.
+    identities counts. An empty sequence is like no other, not even like another empty one.
     """
-    if not first and not second:
-        return 1.0
+    if not first or not second:
+        return 0.0
     best = [(-place, 0, -place) for place in range(len(second) + 1)]
     for row, left in enumerate(first, 1):
         previous, best = best, [(-row, 0, -row)]
@@ -89,12 +92,13 @@ def alignment_similarity(first: Sequence24, second: Sequence24) -> float:
     return identities / -negative_length
 
 
-def repetition(replies: Sequence[Sequence24]) -> float | None:
-    """The mean similarity of neighbouring replies of one dialogue, or None where it has a single reply."""
-    if len(replies) < 2:
-        return None
-    pairs = pairwise(replies)
-    return sum(alignment_similarity(first, second) for first, second in pairs) / (len(replies) - 1)
+def repetition(replies: Sequence[Codes]) -> float | None:
+    """The mean similarity of neighbouring replies of one dialogue, or None without two labelled neighbours.
+
+    Two neighbours without any label show no strategy that could be repeated, and are left out.
+    """
+    pairs = [(first, second) for first, second in pairwise(replies) if first or second]
+    return sum(alignment_similarity(first, second) for first, second in pairs) / len(pairs) if pairs else None
 
 
 def occurrences(

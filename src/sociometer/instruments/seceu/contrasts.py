@@ -65,7 +65,7 @@ def subject_of(run: StoredRun) -> Subject:
 def published_subjects() -> list[Subject]:
     """Return the models of Table 1 that completed the test."""
     return [
-        Subject(row["model"], float(row["eq"]), float(row["score"]), properties=_properties(row), norm=PUBLISHED_NORM)
+        Subject(row["model"], float(row["eq"]), float(row["score"]), properties=properties_of(row), norm=PUBLISHED_NORM)
         for row in published_rows("table_1")
         if row["eq"]
     ]
@@ -74,7 +74,7 @@ def published_subjects() -> list[Subject]:
 def read_properties(path: Path) -> dict[str, Properties]:
     """Return the properties in a models file, by model."""
     rows = read_rows(path, ("model",), ("size_billion", "launched", *KINDS))
-    return {row["model"]: _properties(row, path, line) for line, row in rows}
+    return {row["model"]: properties_of(row, path, line) for line, row in rows}
 
 
 def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properties: Mapping[str, Properties]) -> Result:
@@ -98,7 +98,7 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
     figures: tuple[Figure, ...] = ()
     if described:
         tables += _contrast_tables(described, on_norm)
-        figures = _figures(described, on_norm)
+        figures = launch_figures(described, on_norm)
         notes.append(
             "There are few models, and models of one family are not independent: the contrasts are only descriptive."
         )
@@ -193,7 +193,7 @@ def _trend(name: str, points: Sequence[tuple[float, float]]) -> tuple[Cell, ...]
     return (name, len(points), round(rho, 2), round(p_value, 3))
 
 
-def _figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
+def launch_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
     """EQ over launch date, sized by parameters: the data of Fig. 4 without its tree."""
     points = [
         ScatterPoint(
@@ -216,7 +216,8 @@ def _figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
     )
 
 
-def _properties(row: Mapping[str, str], path: Path | None = None, line: int | None = None) -> Properties:
+def properties_of(row: Mapping[str, str], path: Path | None = None, line: int | None = None) -> Properties:
+    """Return the properties in a row of a models file."""
     size, launched = row.get("size_billion", "").strip(), row.get("launched", "").strip()
     try:
         return Properties(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.seceu import figures, items, play, prompting, scoring
+from sociometer.instruments.seceu import figures, items, paper, play, prompting, scoring
 from sociometer.instruments.seceu.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -25,5 +25,6 @@ INSTRUMENT = Instrument(
     ],
     figures=figures.figures,
     beside=figures.beside,
+    paper=paper.paper,
     reproduce=reproduce.rows,
 )

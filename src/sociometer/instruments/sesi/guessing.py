@@ -174,8 +174,8 @@ def _similarities(items: Sequence[Question]) -> npt.NDArray[np.float64]:
         table[row, [columns[feature] for feature in features if feature in columns]] = 1.0
     by_item = table.reshape(len(items), 4, -1)
     table = (by_item - by_item.mean(axis=1, keepdims=True)).reshape(len(seen), -1)
-    products: npt.NDArray[np.float64] = table @ table.T
-    return products
+    alike: npt.NDArray[np.float64] = table @ table.T
+    return alike
 
 
 def _features(option: str, ability: str) -> set[str]:

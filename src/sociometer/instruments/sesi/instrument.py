@@ -5,7 +5,7 @@ from pathlib import Path
 from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer
-from sociometer.instruments.sesi import errors, figures, items, play, scoring
+from sociometer.instruments.sesi import errors, figures, items, paper, play, scoring
 from sociometer.instruments.sesi.build import conversion, drafting, posts
 from sociometer.instruments.sesi.published import reproduce
 
@@ -55,5 +55,6 @@ INSTRUMENT = Instrument(
     ],
     figures=figures.figures,
     beside=figures.beside,
+    paper=paper.paper,
     reproduce=reproduce.rows,
 )

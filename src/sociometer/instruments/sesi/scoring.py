@@ -57,7 +57,7 @@ def majority_chance(orders: int) -> float:
             for second, third in product(range(min(left, most) + 1), repeat=2)
             if 0 <= left - second - third <= most
         )
-    return won / float(4**orders)
+    return float(won / 4**orders)
 
 
 def _kind(item: Question, outcome: ChoiceAnswer) -> str:

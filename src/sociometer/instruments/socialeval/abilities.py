@@ -53,6 +53,8 @@ DIMENSIONS: dict[str, tuple[str, ...]] = {
 ABILITIES: tuple[str, ...] = tuple(name for names in DIMENSIONS.values() for name in names)
 _DIMENSION_OF = {name: dimension for dimension, names in DIMENSIONS.items() for name in names}
 _SLIPS = 2
+_LONGEST = 400
+"""Characters; a longer text is no list of abilities."""
 _SHORTEST = 8
 
 _GENERAL = frozenset(
@@ -148,6 +150,8 @@ def canonical(spelling: str) -> str | None:
     beginning (eight letters or more) of one ability only; or the key word of one ability
     ("stress") with nothing but general words ("capacity for", "regulation", "skill") around it.
     """
+    if len(spelling) > _LONGEST:
+        return None
     letters = fold(spelling)
     if letters in _FOLDED:
         return _FOLDED[letters]
@@ -190,6 +194,8 @@ def canonical_all(spellings: tuple[str, ...]) -> tuple[str, ...]:
     """
     found: list[str] = []
     for spelling in spellings:
+        if len(spelling) > _LONGEST:
+            continue
         whole = canonical(spelling)
         parts = [whole] if whole else [canonical(part) for part in _SEPARATORS.split(spelling) if part.strip()]
         found += (name for name in parts if name is not None and None not in parts)

@@ -6,7 +6,7 @@ from pathlib import Path
 from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer, most_votes
-from sociometer.instruments.socialeval import figures, items, play, scoring
+from sociometer.instruments.socialeval import figures, items, paper, play, scoring
 from sociometer.instruments.socialeval.build import parts
 from sociometer.instruments.socialeval.inside import task as inside
 from sociometer.instruments.socialeval.inside import view
@@ -68,5 +68,6 @@ INSTRUMENT = Instrument(
     ],
     figures=figures.figures,
     beside=figures.beside,
+    paper=paper.paper,
     reproduce=reproduce.rows,
 )

@@ -30,9 +30,9 @@ NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narra
 MOST_NODES = 500
 """The most nodes a tree may have; the largest released one has 41."""
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
-_FORK = re.compile(r"^\s*fork[- ]?join\s*[:：]?\s*(\S+)\s*$", re.IGNORECASE)
-_QUESTION_MARK = re.compile(r"#*question#", re.IGNORECASE)
-_NOTE = re.compile(r"#+(?P<kind>skills?|state)\s*#(?P<text>[^#]*)", re.IGNORECASE)
+_FORK = re.compile(r"^\s*+fork[- ]?join\s*+(?:[:：]\s*+)?(\S++)\s*$", re.IGNORECASE)
+_QUESTION_MARK = re.compile(r"(?<!#)#*+question#", re.IGNORECASE)
+_NOTE = re.compile(r"(?<!#)#++(?P<kind>skills?|state)\s*#(?P<text>[^#]*)", re.IGNORECASE)
 _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
 
 

@@ -21,15 +21,28 @@ def runs(rehearsal, baseline):
 
 def test_every_game_has_its_figures(runs):
     names = {figure.name for figure in figures(runs)}
-    assert {"beliefs-level-1", "beliefs-level-2", "beliefs-level-3", "number-learning-level-1"} <= names
+    assert {"beliefs-slope", "number-learning-slope", "number-rounds", "number-regret"} <= names
     assert {"holdem-styles", "holdem-by-hands", "blackjack"} <= names
+
+
+def test_the_papers_opponents_have_the_papers_figure_and_no_learner(rehearsal, baseline):
+    show = rehearsal(baseline("random"), opponents=("level-1", "level-2", "level-3"))
+    names = {figure.name for figure in figures([SummarisedRun("r", "numbers", "x", {}, show.summarise("numbers"))])}
+    assert {"beliefs-level-1", "beliefs-level-2", "beliefs-level-3", "number-learning-level-1"} <= names
+    assert not {"number-rounds", "number-regret"} & names
 
 
 def test_each_figure_shows_exactly_one_thing_and_its_charts_can_be_drawn(runs):
     convert = pytest.importorskip("vl_convert")
     for figure in figures(runs):
         assert sum((figure.chart is not None, figure.table is not None, bool(figure.svg))) == 1
-        if figure.chart is not None and figure.name in ("beliefs-level-2", "holdem-styles", "blackjack"):
+        if figure.chart is not None and figure.name in (
+            "beliefs-slope",
+            "number-rounds",
+            "number-regret",
+            "holdem-styles",
+            "blackjack",
+        ):
             assert "<svg" in convert.vegalite_to_svg(figure.chart)
 
 

@@ -20,26 +20,26 @@ from sociometer.instruments.egosocial.worlds.customs import (
 
 def test_one_circumstance_that_explains_every_scene_decides():
     shown = [Shown((0, 0, 1), 0), Shown((0, 1, 0), 1), Shown((1, 1, 1), 0), Shown((1, 0, 0), 1)]
-    assert oracle("inferred", shown, (1, 1, 0)) == 1
-    assert oracle("inferred", shown, (0, 0, 0)) == 1
+    assert oracle(shown, (1, 1, 0)) == 1
+    assert oracle(shown, (0, 0, 0)) == 1
 
 
 def test_scenes_that_two_circumstances_explain_settle_nothing():
-    assert oracle("inferred", [Shown((0, 0, 0), 0), Shown((1, 1, 0), 1)], (1, 0, 0)) is None
+    assert oracle([Shown((0, 0, 0), 0), Shown((1, 1, 0), 1)], (1, 0, 0)) is None
 
 
 def test_an_act_that_is_frowned_upon_is_not_the_custom():
     shown = [Shown((0, 0, 0), 0), Shown((1, 0, 0), 0, approved=False), Shown((1, 0, 0), 1, approved=False)]
-    assert oracle("inferred", shown, (1, 0, 0)) == 2
+    assert oracle(shown, (1, 0, 0)) == 2
 
 
 def test_the_higher_custom_of_two_follows_from_both_clashes_with_a_third():
     shown = [
         Shown((1, 0, 0), 0), Shown((0, 1, 0), 1), Shown((0, 0, 1), 2), Shown((1, 1, 0), 0), Shown((0, 1, 1), 1),
     ]  # fmt: skip
-    assert oracle("conflict", shown, (1, 0, 1)) == 0
-    assert oracle("conflict", shown[:3], (1, 0, 1)) is None
-    assert oracle("conflict", shown, (0, 0, 0)) == HOME
+    assert oracle(shown, (1, 0, 1)) == 0
+    assert oracle(shown[:3], (1, 0, 1)) is None
+    assert oracle(shown, (0, 0, 0)) == HOME
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -47,7 +47,7 @@ def test_every_custom_made_is_settled_and_no_act_is_favoured(tier):
     answers = Counter()
     for seed in range(60):
         made = make_custom(random.Random(seed), tier)
-        assert oracle(tier, made.shown, made.asked) == made.answer
+        assert oracle(made.shown, made.asked) == made.answer
         assert made.asked not in [one.circumstances for one in made.shown]
         answers[made.answer] += 1
     assert set(answers) == {0, 1, 2} and max(answers.values()) < 32

@@ -13,6 +13,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     """Return the figures of every game that was played."""
     numbers = [run for run in runs if run.task == "numbers"]
     if numbers:
+        yield from _by_round(numbers)
         yield from _beliefs(numbers)
         yield from _learning(numbers)
     holdem = [run for run in runs if run.task == "holdem"]
@@ -24,13 +25,34 @@ def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         yield _blackjack(blackjack)
 
 
+def _by_round(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """Accuracy and regret by round over the drawn opponents, between the best constant and the Bayesian learner."""
+    series = [(run.subject, run.summary.series.get("by_round") or []) for run in runs]
+    if not any(points for _, points in series):
+        return
+    right = [CurvePoint(point["round"], point["accuracy"], subject) for subject, points in series for point in points]
+    bounds = next(points for _, points in series if points)
+    right += [CurvePoint(point["round"], point["ceiling"], "Bayesian learner") for point in bounds]
+    right += [CurvePoint(point["round"], point["floor"], "best constant") for point in bounds]
+    chart = curve_chart(right, x_title="round", y_title="right predictions", unit="share", domain=(0, 1))
+    caption = "The learner knows the family of opponents and sees the same rounds as the first subject."
+    yield Figure("number-rounds", "Right predictions by round, drawn opponents", caption, chart=chart)
+    regret = [CurvePoint(point["round"], point["regret"], subject) for subject, points in series for point in points]
+    chart = curve_chart(regret, x_title="round", y_title="expected error beyond the learner's")
+    caption = "Zero: as good a prediction as the rounds so far allow."
+    yield Figure("number-regret", "Regret by round, drawn opponents", caption, chart=chart)
+
+
 def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Each opponent's numbers with what every subject expected (the paper's Figure 4, for every level)."""
+    """Each opponent's numbers with what every subject expected (the paper's Figure 4); the first match of a kind."""
     traces = [(run.subject, trace) for run in runs for trace in run.summary.series.get("matches", [])]
-    for opponent in dict.fromkeys(trace["opponent"] for _, trace in traces):
+    firsts: dict[str, str] = {}
+    for _, trace in traces:
+        firsts.setdefault(trace["opponent"], trace.get("match", ""))
+    for opponent, match in firsts.items():
         points, truth = [], []
         for subject, trace in traces:
-            if trace["opponent"] != opponent:
+            if trace["opponent"] != opponent or trace.get("match", "") != match:
                 continue
             for number, (guess, actual) in enumerate(zip(trace["predictions"], trace["numbers"], strict=True), 1):
                 if guess is not None:

@@ -12,6 +12,7 @@ from sociometer.instruments.egosocial.games.holdem.match import OpponentView
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load
 from sociometer.instruments.egosocial.games.holdem.observation import table_of
 from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
+from sociometer.instruments.egosocial.games.numbers import family
 from sociometer.instruments.egosocial.games.numbers.match import RuleView
 from sociometer.instruments.egosocial.games.numbers.opponents import choose
 
@@ -39,7 +40,11 @@ class SteadyOpponent:
     async def answer(self, request: Request) -> Reply:
         """Return the move for the situation in the request's view."""
         if isinstance(request.view, RuleView):
-            number = choose(request.view.opponent, request.view.rounds, request.rng)
+            view = request.view
+            if view.drawn is not None:
+                number = family.play(view.drawn, view.rounds, request.rng)
+            else:
+                number = choose(view.opponent, view.rounds, request.rng)
             return Reply(json.dumps({"prediction": number, "choice": number}))
         if isinstance(request.view, OpponentView):
             return Reply(json.dumps({"action": _net_action(request.view, request.rng.random())}))

@@ -2,8 +2,8 @@
 
 An *inferred* custom hangs on one of three circumstances. In a *conflict* three customs hang on one circumstance each;
 scenes show that the first goes before the second and the second before the third, and the question sets the first
-against the third. The oracle goes through every rule of that kind; a question is asked only where all the rules that
-fit the scenes agree on the answer.
+against the third. The oracle goes through the rules of both kinds, since a reader is not told which one a society has;
+a question is asked only where all the rules that fit the scenes agree on the answer.
 """
 
 import random
@@ -91,9 +91,9 @@ def fits(rule: Rule, shown: Sequence[Shown]) -> bool:
     return all((rule(one.circumstances) == one.act) == one.approved for one in shown)
 
 
-def oracle(tier: str, shown: Sequence[Shown], asked: Circumstances) -> int | None:
-    """The act that every fitting rule asks for; None if they disagree."""
-    found = {rule(asked) for rule in rules_of(tier) if fits(rule, shown)}
+def oracle(shown: Sequence[Shown], asked: Circumstances) -> int | None:
+    """The act that every fitting rule of any kind asks for; None if they disagree."""
+    found = {rule(asked) for tier in TIERS for rule in rules_of(tier) if fits(rule, shown)}
     return found.pop() if len(found) == 1 else None
 
 
@@ -101,7 +101,7 @@ def make_custom(rng: random.Random, tier: str) -> Custom:
     """A custom of a tier whose answer the scenes settle, and that the most similar scene gets wrong."""
     while True:
         made = _inferred(rng) if tier == "inferred" else _conflict(rng)
-        if made is not None and oracle(tier, made.shown, made.asked) == made.answer:
+        if made is not None and oracle(made.shown, made.asked) == made.answer:
             return made
 
 

@@ -10,7 +10,7 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.instruments.sage import person
-from sociometer.instruments.sage.analyses.judging import stand_in_notes
+from sociometer.instruments.sage.analyses.judging import simulator_series, stand_in_notes
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
 from sociometer.instruments.sage.emotion import direction
 from sociometer.instruments.sage.items import Scenario
@@ -98,4 +98,5 @@ def summarise(run: RunView[Context, Stability]) -> Summary:
             *grouped_measures(run, "spread", binary=False),
         ),
         notes=stand_in_notes(run),
+        series=simulator_series(run),
     )

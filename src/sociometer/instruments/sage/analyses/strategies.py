@@ -25,7 +25,11 @@ from sociometer.instruments.sage.strategies import (
 SCHEMA = {
     "type": "object",
     "properties": {
-        "strategies": {"type": "array", "items": {"type": "string", "enum": list(STRATEGIES)}, "maxItems": 24}
+        "strategies": {
+            "type": "array",
+            "items": {"type": "string", "enum": list(STRATEGIES)},
+            "maxItems": len(STRATEGIES),
+        }
     },
     "required": ["strategies"],
     "additionalProperties": False,

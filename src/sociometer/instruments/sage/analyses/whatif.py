@@ -11,7 +11,7 @@ from sociometer.core.conversation import system
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import Item, RunView, Score, Session
-from sociometer.instruments.sage.analyses.judging import stand_in_notes
+from sociometer.instruments.sage.analyses.judging import simulator_series, stand_in_notes
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.play import REPLY_SAMPLING, protocol_of, subject_messages, talk_on
@@ -116,7 +116,7 @@ def summarise(run: RunView[Fork, Branch]) -> Summary:
                 note=note,
             )
         )
-    return Summary(tuple(measures), notes=stand_in_notes(run))
+    return Summary(tuple(measures), notes=stand_in_notes(run), series=simulator_series(run))
 
 
 def effects(run: RunView[Fork, Branch]) -> list[Effect]:

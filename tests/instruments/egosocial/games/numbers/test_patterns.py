@@ -80,3 +80,15 @@ def test_an_absent_prediction_is_never_right_and_breaks_no_rule():
 @pytest.mark.parametrize(("guess", "right"), [(49.5, True), (50.5, True), (49.4, False)])
 def test_half_a_step_is_near_enough(guess, right):
     assert is_right(guess, 50) is right
+
+
+def test_one_number_predicted_until_it_comes_is_nothing_learnt():
+    """ "Predict 1, choose 1" against the paper's level 3: the opponent falls to 1 and stays there."""
+    actual = [50, 20.4, 8.56, 3.82, 1.93, 1.17, 1, 1, 1, 1]
+    assert find([1] * 10, actual).learnt_at is None
+    assert find([50, 50, 50, 50], [50] * 4).learnt_at == 1
+
+
+def test_two_right_predictions_at_the_end_are_too_few_to_have_learnt():
+    assert find([50, 50, 40, 35], [50, 45, 40, 35]).learnt_at is None
+    assert find([50, 45, 40, 35], [50, 45, 40, 35]).learnt_at == 1

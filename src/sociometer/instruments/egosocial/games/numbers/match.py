@@ -1,5 +1,6 @@
 """A match of number guessing against an opponent with a hidden rule: the items, the conversation and its outcome."""
 
+import random
 import re
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +12,8 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Item, Session, Source
 from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
-from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS, SEATED
+from sociometer.instruments.egosocial.games.numbers.family import KINDS, Drawn, draw
+from sociometer.instruments.egosocial.games.numbers.opponents import DRAWN, LEVELS, OPPONENTS, SEATED
 from sociometer.instruments.egosocial.games.numbers.rules import (
     FACTOR,
     HIGHEST,
@@ -34,17 +36,19 @@ LEGAL = "a prediction and a choice, each a number from 1 to 100"
 
 
 class NumberMatch(Item, frozen=True, kw_only=True):
-    """A match of a number of rounds against the named opponent."""
+    """A match of a number of rounds against the named opponent, or against one drawn from the family."""
 
     opponent: str
     rounds: int
+    drawn: Drawn | None = None
 
 
 class RuleView(Struct, frozen=True):
-    """The view of a rule-based opponent: its name, and the rounds from its side."""
+    """The view of a rule-based opponent: its name, the rounds from its side, and its rule where it was drawn."""
 
     opponent: str
     rounds: tuple[Round, ...]
+    drawn: Drawn | None = None
 
 
 class Guess(Struct, frozen=True):
@@ -80,14 +84,30 @@ class _Answer(Struct, frozen=True):
 
 
 def matches(source: Source) -> Iterator[NumberMatch]:
-    """One match for each opponent that the settings name."""
+    """One match for each opponent that the settings name; by default those drawn from the seed, or the paper's."""
     rounds = source.settings.whole("rounds")
     if rounds < 1:
         raise UsageError(f"--rounds is {rounds}; it must be 1 or more.")
-    for name in source.settings.texts("opponents"):
+    named = source.settings.texts("opponents") or (LEVELS if source.official else (DRAWN,))
+    for name in named:
+        if name == DRAWN:
+            yield from _drawn(source, rounds)
+            continue
         if name not in (*OPPONENTS, SEATED):
-            raise unknown("opponent of number guessing", name, (*OPPONENTS, SEATED))
+            raise unknown("opponent of number guessing", name, (DRAWN, *OPPONENTS, SEATED))
         yield NumberMatch(id=f"numbers-{name}-{rounds}", cluster=f"numbers-{name}", opponent=name, rounds=rounds)
+
+
+def _drawn(source: Source, rounds: int) -> Iterator[NumberMatch]:
+    """The matches against opponents drawn from the seed, the kinds in turn."""
+    count = source.settings.whole("drawn")
+    if count < 1:
+        raise UsageError(f"--drawn is {count}; it must be 1 or more.")
+    for index in range(count):
+        kind = KINDS[index % len(KINDS)]
+        name = f"numbers-{source.seed}-{index:02d}-{kind}"
+        opponent = draw(kind, random.Random(f"numbers opponent {source.seed} {index}"))
+        yield NumberMatch(id=f"{name}-{rounds}", cluster=name, opponent=kind, rounds=rounds, drawn=opponent)
 
 
 async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
@@ -129,7 +149,7 @@ async def _ask(
     session: Session, role: str, rounds: tuple[Round, ...], item: NumberMatch, key: Guess | None
 ) -> tuple[Guess | None, Faults]:
     answer_format = Schema(SCHEMA, "guess", {"prediction": key.prediction, "choice": key.choice} if key else None)
-    view = RuleView(item.opponent, rounds) if role == "opponent" else None
+    view = RuleView(item.opponent, rounds, item.drawn) if role == "opponent" else None
     guess, faults, _ = await ask_move(
         session,
         role,

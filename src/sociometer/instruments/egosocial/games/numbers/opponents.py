@@ -61,6 +61,10 @@ def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
 
 SEATED = "seated"
 """No rule: the model seated as opponent, in one match."""
+DRAWN = "drawn"
+"""No single rule: opponents drawn from the family by the seed."""
+LEVELS = ("level-1", "level-2", "level-3")
+"""The paper's opponents."""
 OPPONENTS: dict[str, Rule] = {
     "level-1": constant,
     "level-2": descending,

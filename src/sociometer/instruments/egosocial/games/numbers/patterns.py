@@ -11,6 +11,7 @@ from sociometer.instruments.egosocial.games.numbers.rules import MIDDLE
 # tolerance under which whole-number predictions can be right at all.
 TOLERANCE = 0.5
 STRANGE_STEP = 2.0
+FEWEST_LEARNT = 3
 
 
 class Patterns(msgspec.Struct, frozen=True):
@@ -34,7 +35,8 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
     Mid-point belief: the first prediction is 50. Strange guess: the first round in which the prediction lies more than
     two above the opponent's last number, though the opponent has never gone up. Back on track: the first round after
     a strange guess that opens two right predictions in a row. Always smaller: every prediction lies below the one
-    before it, yet some are wrong. Learnt: the first round from which every prediction is right.
+    before it, yet some are wrong. Learnt: the first round from which every prediction is right, for three rounds at
+    least; where the opponent's numbers change in the match, they must change in those rounds too.
     """
     right = [is_right(guess, number, tolerance) for guess, number in zip(predictions, actual, strict=True)]
     strange = _strange(predictions, actual)
@@ -46,7 +48,7 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
         always_smaller=bool(steps)
         and not all(right)
         and all(first is not None and second is not None and second < first for first, second in steps),
-        learnt_at=first_always_right(right),
+        learnt_at=_learnt(right, actual, tolerance),
     )
 
 
@@ -65,6 +67,17 @@ def _two_in_a_row(right: Sequence[bool], after: int) -> int | None:
         if right[index] and right[index + 1]:
             return index + 1
     return None
+
+
+def _learnt(right: Sequence[bool], actual: Sequence[float], tolerance: float) -> int | None:
+    """Return the first round of the run of right predictions that ends the match, if that run shows a rule."""
+    first = first_always_right(right)
+    if first is None or len(right) - first + 1 < FEWEST_LEARNT:
+        return None
+    # Where one number would do for all of these rounds, but not for the match, no rule was needed to name it.
+    streak = actual[first - 1 :]
+    stuck = max(streak) - min(streak) <= 2 * tolerance < max(actual) - min(actual)
+    return None if stuck else first
 
 
 def first_always_right(right: Sequence[bool]) -> int | None:

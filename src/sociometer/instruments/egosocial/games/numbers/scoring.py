@@ -1,14 +1,15 @@
 """Number guessing: outcome -> score -> summary."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from sociometer.analysis.measures import grouped_measures
-from sociometer.core.measure import Measure, Summary, Table
+from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
+from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Episode, RunView, Score
+from sociometer.instruments.egosocial.games.numbers.learner import Forecast, best_constant, forecasts
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
 from sociometer.instruments.egosocial.games.numbers.opponents import SEATED
 from sociometer.instruments.egosocial.games.numbers.patterns import TOLERANCE, Patterns, find, is_right
@@ -26,8 +27,19 @@ def patterns_of(outcome: NumberOutcome) -> Patterns:
     return find([one.prediction for one in outcome.rounds], [one.opponent for one in outcome.rounds])
 
 
+def learner_of(item: NumberMatch, outcome: NumberOutcome) -> tuple[Forecast, ...]:
+    """Return what the Bayesian learner expects of each round; nothing where the opponent is not of the family."""
+    if item.drawn is None or not is_steady(outcome.opponent):
+        return ()
+    return forecasts(Round(one.opponent, one.choice) for one in outcome.rounds)
+
+
 def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
-    """The share of right predictions, their error, rounds won and patterns; an unreadable prediction is wrong."""
+    """The share of right predictions, their error, rounds won and patterns; an unreadable prediction is wrong.
+
+    Against a drawn opponent also the ceiling (the expected share of the Bayesian learner) and the regret: the
+    expected error beyond the learner's, rounded so that a stored number does not depend on the processor.
+    """
     rounds = outcome.rounds
     right = [is_right(one.prediction, one.opponent) for one in rounds]
     errors = [abs(one.prediction - one.opponent) for one in rounds if one.prediction is not None]
@@ -45,6 +57,10 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
     }
     if errors:
         values["error"] = sum(errors) / len(errors)
+    if expected := learner_of(item, outcome):
+        regrets = [one.regret(played.prediction) for one, played in zip(expected, rounds, strict=True)]
+        values["ceiling"] = round(sum(one.hit_rate for one in expected) / len(expected), 6)
+        values["regret"] = round(sum(regrets) / len(regrets), 6)
     if not is_steady(outcome.opponent):
         values["opponent_faults"] = outcome.opponent_faults.count / len(rounds)
     if found.learnt_at is not None:
@@ -57,6 +73,8 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
 
 _MEASURES = (
     ("right", "accuracy"),
+    ("ceiling", "ceiling"),
+    ("regret", "regret"),
     ("error", "absolute_error"),
     ("won", "rounds_won"),
     ("learnt", "learnt"),
@@ -68,7 +86,9 @@ _MEASURES = (
     ("faults", "faults_per_round"),
     ("opponent_faults", "opponent_faults"),
 )
-_NO_SHARES = ("error", "learnt_at", "faults", "opponent_faults")
+_NO_SHARES = ("regret", "error", "learnt_at", "faults", "opponent_faults")
+_MAYBE = ("ceiling", "regret", "opponent_faults")
+"""Measures that only some opponents have."""
 
 
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
@@ -78,8 +98,9 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     for value, name in _MEASURES:
         binary = False if value in _NO_SHARES else None
         found = grouped_measures(distinct, value, name, by=["opponent"], binary=binary)
-        measures += [one for one in found if one.items or name != "opponent_faults"]
+        measures += [one for one in found if one.items or name not in _MAYBE]
     matches = [(opponent_of(item, outcome), outcome) for item, outcome, _ in run.scored()]
+    family = [(item, outcome) for item, outcome, _ in run.scored() if learner_of(item, outcome)]
     notes = [f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance."]
     notes += seated_note({outcome.opponent for _, outcome in matches})
     again = {item.opponent for item, outcome, _ in run.scored() if not is_steady(outcome.opponent)}
@@ -88,12 +109,72 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
             f"{len(again)} matches against one model are repeats of the same match, because the opponent's "
             f"name does not change how a model plays. Use --opponents {SEATED} to play it once."
         )
+    by_round = _by_round(family)
+    if family:
+        guess, floor = _floor(family)
+        measures.append(floor)
+        notes.append(
+            "The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds; the floor "
+            f"is the best constant prediction in hindsight, here {guess:g}."
+        )
     return Summary(
         measures=tuple(measures),
-        tables=(_pattern_table(matches),),
+        tables=(*([_round_table(by_round)] if by_round else []), _pattern_table(matches)),
         notes=tuple(notes),
-        series={"curves": _curves(matches), "matches": [_trace(name, outcome) for name, outcome in matches]},
+        series={
+            "curves": _curves(matches),
+            "by_round": by_round,
+            "matches": [
+                {"match": item.id, **_trace(opponent_of(item, outcome), outcome)} for item, outcome, _ in run.scored()
+            ],
+        },
     )
+
+
+_Family = Sequence[tuple[NumberMatch, NumberOutcome]]
+
+
+def _floor(family: _Family) -> tuple[float, Measure]:
+    """Return the constant prediction that would have been right most often, and the share of rounds it gets right."""
+    guess = best_constant([one.opponent for _, outcome in family for one in outcome.rounds])
+    shares = [
+        Observation(item.id, item.cluster, _mean(is_right(guess, one.opponent) for one in outcome.rounds), {})
+        for item, outcome in family
+    ]
+    return guess, mean_measure("floor", shares)
+
+
+def _by_round(family: _Family) -> list[dict[str, Any]]:
+    """Return accuracy, ceiling, floor and regret round by round, over all drawn opponents."""
+    cells: dict[int, list[tuple[Forecast, float | None, float]]] = {}
+    for item, outcome in family:
+        for number, (expected, one) in enumerate(zip(learner_of(item, outcome), outcome.rounds, strict=True), 1):
+            cells.setdefault(number, []).append((expected, one.prediction, one.opponent))
+    guess = best_constant([actual for seen in cells.values() for _, _, actual in seen])
+    return [
+        {
+            "round": number,
+            "accuracy": _mean(is_right(prediction, actual) for _, prediction, actual in seen),
+            "ceiling": round(_mean(expected.hit_rate for expected, _, _ in seen), 6),
+            "floor": _mean(is_right(guess, actual) for _, _, actual in seen),
+            "regret": round(_mean(expected.regret(prediction) for expected, prediction, _ in seen), 6),
+            "matches": len(seen),
+        }
+        for number, seen in sorted(cells.items())
+    ]
+
+
+def _mean(values: Iterable[float]) -> float:
+    seen = [float(value) for value in values]
+    return sum(seen) / len(seen)
+
+
+def _round_table(by_round: Sequence[dict[str, Any]]) -> Table:
+    columns = ("round", "accuracy", "ceiling", "floor", "regret", "matches")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(tuple(point[column] for column in columns) for point in by_round)
+    units = {"accuracy": "share", "ceiling": "share", "floor": "share"}
+    note = "regret: the prediction's expected error beyond that of the Bayesian learner, who saw the same rounds"
+    return Table("by-round", "Learning by round, against drawn opponents", columns, rows, note, units)
 
 
 def as_distinct_matches(run: RunView[NumberMatch, NumberOutcome]) -> RunView[NumberMatch, NumberOutcome]:

@@ -1,0 +1,91 @@
+"""`sociometer paper`: the tables and figures of an instrument's paper, filled from stored runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from sociometer.api import paper
+from sociometer.cli.chosen import EVERY, chosen_runs, runs_argument
+from sociometer.cli.opening import open_stored
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_result
+from sociometer.cli.progress import working
+from sociometer.core.errors import UsageError
+from sociometer.core.task import Result
+from sociometer.engine.engine import Engine
+from sociometer.instruments import card_of
+from sociometer.store.place import StorePlace
+from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.stored_run import StoredRun
+
+
+def _paper(
+    instrument: str,
+    runs: tuple[str, ...],
+    folder: Path,
+    models: Path | None,
+    published: bool,
+    store: StorePlace | None,
+    everything: bool,
+    csv: Path | None,
+    as_json: bool,
+) -> int:
+    name = card_of(instrument).name
+    with open_stored(store_path(store)) as engine:
+        chosen = _runs(engine, name, runs)
+        with working(f"tables and figures of {len(chosen)} runs"):
+            pack = paper(chosen, folder, models=models, published=published)
+    missing = [part.label for part in pack.parts if not part.files]
+    said = f"{len(pack.parts) - len(missing)} of {len(pack.parts)} tables and figures of the paper were written."
+    notes = [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
+    wrote = pack.files if as_json else (f"{folder} ({len(pack.files)} files)",)
+    result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
+    return print_result(result, as_json, Display(everything, csv))
+
+
+def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[StoredRun]:
+    """The named runs; without names or with `all`, the fullest run of each subject, task and setting."""
+    if references and EVERY not in references:
+        return chosen_runs(engine, references, instrument=instrument)
+    fullest: dict[tuple[object, ...], tuple[tuple[bool, int, float], RunRecord]] = {}
+    for record in engine.store.runs.all():
+        if record.instrument != instrument or record.manifest.card is not None or not record.subject:
+            continue
+        config = record.manifest.config
+        roles = tuple(sorted((role, who.label) for role, who in record.manifest.roles.items()))
+        kind = (record.subject, config.tasks, tuple(sorted(config.settings.items())), config.official, roles)
+        weight = (record.status is RunStatus.FINISHED, engine.store.totals(record).done, record.created)
+        if kind not in fullest or weight > fullest[kind][0]:
+            fullest[kind] = (weight, record)
+    if not fullest:
+        raise UsageError(
+            f"the store has no run of {instrument}. Start one with: sociometer run {instrument} --model MODEL"
+        )
+    return [engine.stored(record.id) for _, record in fullest.values()]
+
+
+command = click.Command(
+    "paper",
+    callback=_paper,
+    params=[
+        click.Argument(["instrument"], required=True),
+        runs_argument(),
+        click.Option(
+            ["--to", "folder"],
+            type=click.Path(path_type=Path),
+            required=True,
+            help="Folder to write: a new one, an empty one, or one with an earlier pack, which is replaced.",
+        ),
+        click.Option(
+            ["--models"],
+            type=click.Path(path_type=Path, dir_okay=False, exists=True),
+            help="CSV file with a column `model` and facts about models that the paper shows beside the scores.",
+        ),
+        click.Option(["--published"], is_flag=True, help="Add the rows that the paper prints to its tables."),
+        store_option(),
+        *display_options(),
+    ],
+    help="Write every table (CSV, LaTeX) and figure (SVG, PDF) of INSTRUMENT's paper from the given runs, with a text"
+    " on how each was computed and what is missing. Without RUN, use the fullest run of each subject and setting.",
+)

@@ -1,0 +1,153 @@
+"""The tables and figures of an instrument's paper, filled from runs; `reporting` writes the files."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from sociometer.core.measure import Cell, Figure, Interval, Measure
+from sociometer.core.task import RunView, SummarisedRun
+
+NOT_THE_PAPERS = "not the paper's items"
+PUBLISHED = "printed in the paper"
+"""The remark on rows that a paper prints; they are written only if the user asks for them."""
+
+
+class Estimate(Struct, frozen=True):
+    """A number of a paper's table with its interval; an interval without bounds means that none could be given."""
+
+    value: float | None
+    interval: Interval | None = None
+    mark: str = ""
+    """What follows the number, such as stars."""
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The bounds of the interval; None if there are none."""
+        if self.interval is None or self.interval.low is None or self.interval.high is None:
+            return None
+        return self.interval.low, self.interval.high
+
+
+PaperCell = Cell | Estimate
+
+
+class PaperColumn(Struct, frozen=True):
+    """A column of a paper's table; adjacent columns with the same `group` share a heading."""
+
+    title: str
+    group: str = ""
+    digits: int | None = None
+    """The decimals of its numbers; columns without any hold text or counts and need no interval."""
+
+
+class PaperRow(Struct, frozen=True):
+    """A row of a paper's table; adjacent rows with the same `section` share a heading."""
+
+    cells: tuple[PaperCell, ...]
+    section: str = ""
+    remarks: tuple[str, ...] = ()
+    """What must be said about the row: stand-ins, items other than the paper's, an unfinished run."""
+    published: bool = False
+    """Whether the paper prints this row."""
+
+
+class PaperTable(Struct, frozen=True):
+    """A table in the layout of the paper."""
+
+    columns: tuple[PaperColumn, ...]
+    rows: tuple[PaperRow, ...]
+    note: str = ""
+
+
+class PaperPart(Struct, frozen=True, kw_only=True):
+    """One table or figure of a paper, filled from runs, or the reason why it is not."""
+
+    label: str
+    """Its name in the paper, such as `Table 1` or `Extended Data Fig. 2`."""
+    title: str
+    how: str = ""
+    """How it was computed from the runs, and where it differs from the paper's."""
+    missing: str = ""
+    """What is missing, why, and the command that gives it; empty if nothing is."""
+    table: PaperTable | None = None
+    figures: tuple[Figure, ...] = ()
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.figures) or (self.table is not None and any(not row.published for row in self.table.rows))
+
+
+class PaperRun(Struct, frozen=True):
+    """One task of one run, as a paper's tables need it."""
+
+    summarised: SummarisedRun
+    """The summary; its subject is a label that tells apart runs of one subject."""
+    view: RunView[Any, Any]
+    """The items, outcomes and scores; its subject is the name without any label."""
+    official: bool = False
+    finished: bool = True
+    baseline: bool = False
+    """Whether the subject is a baseline that reads nothing."""
+
+    @property
+    def task(self) -> str:
+        """The name of the task."""
+        return self.summarised.task
+
+    @property
+    def label(self) -> str:
+        """The name in tables and figures."""
+        return self.summarised.subject
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What must be said wherever numbers of this run are shown."""
+        said = [f"stand-in for a real model: {name}" for name in self.summarised.stand_ins]
+        if self.baseline:
+            said.append("a baseline, not a model")
+        if not self.official:
+            said.append(NOT_THE_PAPERS)
+        if not self.finished:
+            said.append("the run is not finished")
+        return tuple(said)
+
+    def measure(self, name: str, **group: str) -> Measure | None:
+        """The measure of that name and group, or None."""
+        return self.summarised.summary.measure(name, **group)
+
+    def estimate(self, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:
+        """The measure as a cell of a table, times `scale`; a cell without a value if the run does not have it."""
+        found = self.measure(name, **group)
+        if found is None or found.value is None:
+            return Estimate(None)
+        interval = found.interval.scaled(scale) if found.interval is not None else None
+        return Estimate(found.value * scale, interval, mark)
+
+
+class PaperInput(Struct, frozen=True):
+    """What a paper's tables and figures are filled from."""
+
+    runs: tuple[PaperRun, ...]
+    models: dict[str, dict[str, str]] = {}
+    """Facts about models that no run has (size, launch, scores on other tests), by model and column."""
+
+    def of_task(self, task: str) -> list[PaperRun]:
+        """The runs of one task."""
+        return [run for run in self.runs if run.task == task]
+
+    def facts(self, run: PaperRun) -> dict[str, str]:
+        """The facts about the model of a run, found by its label, its name, or its name without the provider."""
+        name = run.view.subject
+        known = (run.label, name, name.partition("/")[2], name.rpartition("/")[2])
+        return next((self.models[one] for one in known if one in self.models), {})
+
+
+def printed(*cells: PaperCell, section: str = "") -> PaperRow:
+    """A row that the paper prints."""
+    return PaperRow(cells, section or "Printed in the paper", (PUBLISHED,), published=True)
+
+
+def illustration(label: str, title: str) -> PaperPart:
+    """A figure that explains the method and shows no result."""
+    return PaperPart(label=label, title=title, missing="It illustrates the method and shows no result of a model.")

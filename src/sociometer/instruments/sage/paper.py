@@ -1,0 +1,290 @@
+"""The paper's tables and figures, filled from runs for `sociometer paper`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import fmean
+
+from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.analysis.correlation import pearson
+from sociometer.core.measure import Figure
+from sociometer.core.paper import (
+    Estimate,
+    PaperCell,
+    PaperColumn,
+    PaperInput,
+    PaperPart,
+    PaperRow,
+    PaperRun,
+    PaperTable,
+    illustration,
+    printed,
+)
+from sociometer.instruments.sage.figures import figures
+from sociometer.instruments.sage.intentions import CARDS
+from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of
+from sociometer.instruments.sage.published.reproduce import table as published
+from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
+from sociometer.instruments.sage.strategies import CAPABILITIES, STRATEGIES
+
+_ANALYSE = "Run 'sociometer analyse sage RUN… --what {what} --role judge=MODEL' on the stored dialogues."
+_PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 'sociometer import sage FILE…'."
+
+
+def paper(given: PaperInput) -> Sequence[PaperPart]:
+    """Every table and figure of the paper that holds numbers or definitions."""
+    drawn = {figure.name: figure for figure in figures([run.summarised for run in given.runs])}
+    dialogues = [*given.of_task("dialogue"), *given.of_task("rejudge")]
+    return [
+        illustration("Fig. 1", "SAGE at a glance"),
+        illustration("Fig. 2", "The workflow of the sentient agent"),
+        PaperPart(
+            label="Table 1",
+            title="Human evaluation results",
+            missing="It needs people's judgements: 'sociometer sheet sage RUN' writes sheets for annotators,"
+            " 'sociometer annotations sage' evaluates them.",
+        ),
+        _against(given, "Fig. 3", "Emotion vs. BLRI (user thoughts)", "relationship"),
+        _against(given, "Fig. 4", "Emotion vs. utterance quality", "talk"),
+        _agreement(dialogues),
+        _leaderboard(given),
+        _drawn(drawn, "Fig. 5", "Strategy Sequence Repetition Rate", "repetition", _ANALYSE.format(what="strategies")),
+        _drawn(drawn, "Fig. 6", "Social cognition coordinate", "coordinate", _ANALYSE.format(what="coordinate")),
+        _intentions(dialogues),
+        _simulators(dialogues, drawn),
+        _drawn(drawn, "Fig. 8", "Token efficiency", "efficiency", f"It needs dialogues with token counts. {_PLAYED}"),
+        _drawn(
+            drawn,
+            "Fig. 9",
+            "Social cognition coordinate of all models",
+            "coordinate",
+            _ANALYSE.format(what="coordinate"),
+        ),
+        _drawn(
+            drawn,
+            "Fig. 10",
+            "Strategy Sequence Repetition Rate of all models",
+            "repetition",
+            _ANALYSE.format(what="strategies"),
+        ),
+        _drawn(drawn, "Fig. 11", "Strategy effectiveness", "effectiveness", _ANALYSE.format(what="strategies")),
+        _strategy_list(),
+        _capability_list(),
+        PaperPart(
+            label="Fig. 12",
+            title="Example dialogues",
+            missing="Choose dialogues yourself: 'sociometer show RUN ITEM' prints one, 'sociometer report' shows the"
+            " best and the worst.",
+        ),
+    ]
+
+
+def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, needs: str) -> PaperPart:
+    """A figure that the report has, too; one for each simulator where points cannot share a scale."""
+    found = tuple(figure for full, figure in drawn.items() if full == name or full.startswith(f"{name}-openai")
+                  or (full.startswith(f"{name}-") and "simulator" in figure.title))  # fmt: skip
+    how = found[0].caption if found else ""
+    return PaperPart(
+        label=label, title=title, how=how or "As in the report.", missing="" if found else needs, figures=found
+    )
+
+
+def _against(given: PaperInput, label: str, title: str, name: str) -> PaperPart:
+    """Figs. 3 and 4: a judged quality against the final emotion, one point for each model."""
+    points = []
+    for run in given.of_task("relationship"):
+        emotion, quality = run.measure("emotion"), run.measure(name)
+        if emotion and quality and emotion.value is not None and quality.value is not None:
+            low, high = (quality.interval.low, quality.interval.high) if quality.interval else (None, None)
+            points.append(ScatterPoint(run.label, emotion.value, quality.value, y_low=low, y_high=high))
+    if not points:
+        return PaperPart(label=label, title=title, missing=_ANALYSE.format(what="relationship"))
+    said = f"{len(points)} models: too few for a correlation."
+    if len(points) > 2 and len({point.x for point in points}) > 1 and len({point.y for point in points}) > 1:
+        r = pearson([point.x for point in points], [point.y for point in points], [point.label for point in points])
+        bounds = "" if r.interval.low is None or r.interval.high is None else (
+            f", 95 % interval {r.interval.low:.2f} to {r.interval.high:.2f}")  # fmt: skip
+        said = f"Pearson's r = {r.r:.3f} over {r.n} models{bounds}."
+    quality_title = "relationship quality, 0 to 100" if name == "relationship" else "conversation quality, 1 to 5"
+    chart = scatter_chart(
+        points, x_title="final emotion", y_title=quality_title, y_unit="points", trend=len(points) > 2
+    )
+    how = f"One point for each model: the mean final emotion and the judge's mean rating. {said}"
+    return PaperPart(label=label, title=title, how=how, figures=(Figure(name, f"{title}. {said}", how, chart=chart),))
+
+
+def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
+    """Table 2: Spearman's rho between simulators, as a lower triangle."""
+    played: list[Played] = []
+    remarks: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for entry in run.summarised.summary.series.get("dialogues", []):
+            simulator = str(entry["simulator"])
+            remarks.setdefault(simulator, {}).update(dict.fromkeys(run.remarks))
+            played.append(Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1])))
+    table = cube(played)
+    rho = {(one.first, one.second): one for one in rank_agreements(table)}
+    known = {name for pair, one in rho.items() if one.rho is not None for name in pair}
+    names = [name for name in table.simulators if name in known]
+    rows = []
+    for row, second in enumerate(names):
+        cells: list[PaperCell] = ["1" if column == row else None for column in range(len(names))]
+        for column, first in enumerate(names[:row]):
+            found = rho[first, second]
+            cells[column] = None if found.rho is None else Estimate(found.rho, found.interval)
+        rows.append(PaperRow((second, *cells), "", tuple(remarks[second])))
+    shared = "; ".join(f"{one.first} and {one.second}: {one.subjects} subjects" for one in rho.values() if one.rho)
+    columns = (PaperColumn(""), *(PaperColumn(name, digits=2) for name in names))
+    return PaperPart(
+        label="Table 2",
+        title="Spearman's rho between the rankings of different sentient agents",
+        how="Rank correlation of the subjects' mean final emotions under two simulators, over the subjects that both"
+        f" played. The paper prints .84 to .94. {shared}",
+        missing=""
+        if rows
+        else "It needs at least three subjects under each of two simulators: play again with"
+        " another '--role simulator=MODEL', or run 'sociometer analyse sage RUN… --what rejudge'.",
+        table=PaperTable(columns, tuple(rows), shared),
+    )
+
+
+def _leaderboard(given: PaperInput) -> PaperPart:
+    """Table 3: rank, score, success and failure of every model."""
+    runs = given.of_task("dialogue")
+    ranks = {}
+    if runs:
+        table = leaderboard_table([run.summarised for run in runs])
+        ranks = {(str(row[1]), str(row[2])): row[0] for row in table.rows}
+    rows = []
+    order = {run.label: place for place, run in enumerate(runs)}
+    first = {simulator_of(run.summarised): order[run.label] for run in reversed(runs)}
+    for run in sorted(runs, key=lambda run: (first[simulator_of(run.summarised)], -(_value(run, "sentient") or 0.0))):
+        facts = given.facts(run)
+        simulator = simulator_of(run.summarised)
+        alone = sum(
+            (other.view.subject, simulator_of(other.summarised)) == (run.view.subject, simulator) for other in runs
+        )
+        rows.append(
+            PaperRow(
+                (
+                    run.view.subject if alone == 1 else run.label,
+                    facts.get("date", ""),
+                    ranks.get((run.label, simulator)),
+                    run.estimate("sentient"),
+                    run.estimate("success", scale=100),
+                    run.estimate("failure", scale=100),
+                    facts.get("arena_rank", ""),
+                    facts.get("arena_score", ""),
+                ),
+                f"simulator {simulator}" if simulator else "",
+                run.remarks,
+            )
+        )
+    rows += [
+        printed(
+            row["model"], row["date"], row["rank"], Estimate(float(row["score"])), Estimate(float(row["success"])),
+            Estimate(float(row["failure"])), row["arena_rank"], row["arena_score"],
+        )
+        for row in published("table3")
+    ]  # fmt: skip
+    columns = (
+        PaperColumn("Name", "Model"), PaperColumn("Date", "Model"), PaperColumn("Rank", "Sentient"),
+        PaperColumn("Score", "Sentient", 1), PaperColumn("Success", "Supportive Dialogue", 0),
+        PaperColumn("Failure", "Supportive Dialogue", 0), PaperColumn("Rank", "Arena"), PaperColumn("Score", "Arena"),
+    )  # fmt: skip
+    missing = "" if runs else _PLAYED
+    if runs and not given.models:
+        missing = (
+            "Date and Arena need a file with facts about the models: --models FILE (columns model, date, arena_rank,"
+            " arena_score)."
+        )
+    return PaperPart(
+        label="Table 3",
+        title="Sentient leaderboard",
+        how="Score: mean final emotion. Success and failure: dialogues per hundred with a final emotion of at least"
+        " 100 and below 10. Ranks are within a simulator, on the scenarios that all ranked runs share; a stand-in has"
+        " none.",
+        missing=missing,
+        table=PaperTable(columns, tuple(rows)),
+    )
+
+
+def _value(run: PaperRun, name: str) -> float | None:
+    found = run.measure(name)
+    return None if found is None else found.value
+
+
+def _intentions(runs: Sequence[PaperRun]) -> PaperPart:
+    """Table 4: how many scenarios have each hidden intention."""
+    kinds: Counter[str] = Counter()
+    seen: set[str] = set()
+    for run in runs:
+        for entry in run.summarised.summary.series.get("dialogues", []):
+            if entry["scenario"] not in seen:
+                seen.add(entry["scenario"])
+                kinds[str(entry["intention"])] += 1
+    remarks = tuple(dict.fromkeys(remark for run in runs for remark in run.remarks if "items" in remark))
+    rows = [
+        PaperRow((CARDS[name].title if name in CARDS else name, count), remarks=remarks)
+        for name, count in kinds.items()
+    ]
+    rows += [printed(_intention(row["intention"]), int(row["scenarios"])) for row in published("table4")]
+    return PaperPart(
+        label="Table 4",
+        title="Details of supportive dialogue topics",
+        how="Scenarios of the runs by hidden intention.",
+        missing="" if kinds else _PLAYED,
+        table=PaperTable((PaperColumn("Hidden intention"), PaperColumn("Scenarios")), tuple(rows)),
+    )
+
+
+def _intention(name: str) -> str:
+    return CARDS[name].title if name in CARDS else name
+
+
+def _simulators(runs: Sequence[PaperRun], drawn: dict[str, Figure]) -> PaperPart:
+    """Fig. 7: mean emotion and tokens of every model under every simulator."""
+    found: dict[tuple[str, str], list[dict[str, object]]] = {}
+    for run in runs:
+        for entry in run.summarised.summary.series.get("dialogues", []):
+            found.setdefault((run.view.subject, str(entry["simulator"])), []).append(entry)
+    points = []
+    for (subject, simulator), entries in found.items():
+        tokens = [float(entry["tokens"]) for entry in entries if isinstance(entry["tokens"], int | float)]
+        finals = [float(entry["trajectory"][-1]) for entry in entries]  # type: ignore[index]
+        if tokens and any(tokens):
+            points.append(ScatterPoint(subject, fmean(tokens), fmean(finals), simulator))
+    simulators = {point.group for point in points}
+    if len(simulators) < 2:
+        needs = "It needs runs with token counts under at least two simulators: '--role simulator=MODEL'."
+        return PaperPart(label="Fig. 7", title="Results of different sentient agents", missing=needs)
+    chart = scatter_chart(points, x_title="tokens per dialogue", y_title="mean final emotion", y_unit="points")
+    how = (
+        "Mean final emotion and mean tokens of a dialogue; the colour is the simulator. Simulators differ in leniency."
+    )
+    figure = Figure("simulators", "Results of different sentient agents", how, chart=chart)
+    return PaperPart(label="Fig. 7", title=figure.title, how=how, figures=(figure,))
+
+
+def _strategy_list() -> PaperPart:
+    """Table 5: the strategies, in our words."""
+    rows = tuple(PaperRow((code, words)) for code, words in STRATEGIES.items())
+    return PaperPart(
+        label="Table 5",
+        title="Support strategy categorization",
+        how="The 24 strategies that the analysis labels, in our words; no run changes them.",
+        table=PaperTable((PaperColumn("Code"), PaperColumn("Strategy")), rows),
+    )
+
+
+def _capability_list() -> PaperPart:
+    """Table 6: capabilities, their strategies and the intentions that call for them."""
+    rows = tuple(
+        PaperRow((one.title, ", ".join(one.strategies), _intention(one.intention))) for one in CAPABILITIES
+    )  # fmt: skip
+    columns = (PaperColumn("Capability"), PaperColumn("Related strategies"), PaperColumn("Related hidden intention"))
+    return PaperPart(
+        label="Table 6",
+        title="Capabilities and related strategies",
+        how="As the analysis uses them; no run changes them.",
+        table=PaperTable(columns, rows),
+    )

@@ -1,0 +1,318 @@
+"""The paper's tables and figures, filled from runs for `sociometer paper`."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from sociometer.core.measure import Figure, Interval
+from sociometer.core.paper import (
+    Estimate,
+    PaperCell,
+    PaperColumn,
+    PaperInput,
+    PaperPart,
+    PaperRow,
+    PaperRun,
+    PaperTable,
+    printed,
+)
+from sociometer.instruments.seceu.contrasts import Subject, launch_figures, properties_of
+from sociometer.instruments.seceu.figures import figures, spread_figure
+from sociometer.instruments.seceu.measures import percent_interval
+from sociometer.instruments.seceu.method_result import MethodResult
+from sociometer.instruments.seceu.norm import Norm, norm_of, published_rows
+from sociometer.instruments.seceu.prompting import DIRECT, compare_methods
+
+TASK = "feelings"
+EXEMPLARS = 3
+_PROMPTS = {
+    "zero-shot": "Zero-Shot",
+    "zero-shot-steps": "Zero-Shot + Step-by-step",
+    "two-shot": "Two shot COT",
+    "two-shot-steps": "Two shot COT + Step-by-step",
+}
+_SCORES = (
+    PaperColumn("SECEU score", digits=2),
+    PaperColumn("EQ", "EQ", 0),
+    PaperColumn("%", "EQ", 0),
+    PaperColumn("r", "Pattern Similarity", 2),
+    PaperColumn("%", "Pattern Similarity", 0),
+)
+_PROPERTIES = tuple(PaperColumn(name, "Properties") for name in ("Size", "Time", "SFT", "RLHF"))
+_LEGEND = (
+    "%: percent of people whose performance was below. Pattern Similarity: Pearson's r with people's pattern;"
+    " * p < .05, ** p < .01."
+)
+_SAME = (
+    "The score is the mean Euclidean distance to the standard scores; EQ = 15 (M - score) / SD + 100 with the norm's M"
+    " and SD; percentiles are read off the norm. Intervals are bootstraps over the items."
+)
+_NO_NORM = (
+    "The runs have no human norm, so there is no EQ, percentile or pattern similarity. Play the official items"
+    " ('sociometer run seceu --official') or give a norm of your own ('--norm FILE')."
+)
+
+
+class Way(Struct, frozen=True):
+    """One subject's result with one prompting method."""
+
+    run: PaperRun
+    result: MethodResult
+    norm: Norm | None
+
+    @property
+    def method(self) -> str:
+        """The prompting method."""
+        return self.result.method
+
+    def cells(self) -> tuple[PaperCell, ...]:
+        """Score, EQ, percentile, similarity and its percentile, as the paper's tables have them."""
+        result, norm = self.result, self.norm
+        if result.failed:
+            return ("FAILED", None, None, None, None)
+        score = Estimate(result.score, result.interval)
+        if norm is None or result.eq is None:
+            return (score, None, None, None, None)
+        percent = Estimate(norm.percent_below(norm.score_of(result.eq)), _hundredfold(result, norm))
+        if result.similarity is None:
+            return (score, Estimate(result.eq, result.eq_interval), percent, None, None)
+        p_value = result.similarity_p
+        mark = "" if p_value is None else "**" if p_value < 0.01 else "*" if p_value < 0.05 else ""
+        return (
+            score,
+            Estimate(result.eq, result.eq_interval),
+            percent,
+            Estimate(result.similarity, result.similarity_interval, mark),
+            Estimate(norm.percent_less_similar(result.similarity), _less_similar(result, norm)),
+        )
+
+
+def _hundredfold(result: MethodResult, norm: Norm) -> Interval | None:
+    found = percent_interval(result.eq_interval, norm)
+    return None if found is None else found.scaled(100)
+
+
+def _less_similar(result: MethodResult, norm: Norm) -> Interval | None:
+    """The interval of the similarity's percentile: the ends of the similarity's interval, mapped through the curve."""
+    found = result.similarity_interval
+    if found is None or found.low is None or found.high is None:
+        return found
+    low, high = (norm.percent_less_similar(end) for end in (found.low, found.high))
+    return Interval(low, high, found.level, f"{found.method} through the percentile curve", found.clusters)
+
+
+def paper(given: PaperInput) -> Sequence[PaperPart]:
+    """Every table and figure of the paper."""
+    runs = given.of_task(TASK)
+    ways = [way for run in runs for way in _ways(run)]
+    normed = [run for run in runs if "norm" in run.summarised.summary.series]
+    drawn = {figure.name: figure for figure in figures([run.summarised for run in normed])} if normed else {}
+    return [
+        _exemplars(runs),
+        _table_1(given, ways),
+        _among_people("Fig. 2", "LLMs' EQ", drawn.get("eq-among-people")),
+        _among_people("Fig. 3", "The pattern similarity between LLMs and humans", drawn.get("similarity-among-people")),
+        _family_tree(given, ways),
+        _table_s1(ways),
+        _table_s2(ways),
+        _spread(normed),
+    ]
+
+
+def _ways(run: PaperRun) -> Iterator[Way]:
+    """The prompting methods of a run, all on the same stories."""
+    norm = norm_of(run.view.norm)
+    for result in compare_methods(run.view, norm).results:
+        yield Way(run, result, norm)
+
+
+def _by_subject(ways: Sequence[Way]) -> dict[str, list[Way]]:
+    """The ways of each subject."""
+    found: dict[str, list[Way]] = {}
+    for way in ways:
+        found.setdefault(way.run.view.subject, []).append(way)
+    return found
+
+
+def _lacks_norm(ways: Sequence[Way]) -> str:
+    return "" if any(way.norm is not None for way in ways) else _NO_NORM
+
+
+def _exemplars(runs: Sequence[PaperRun]) -> PaperPart:
+    """Fig. 1: the first stories with the standard scores."""
+    rows: list[PaperRow] = []
+    if runs:
+        norm = norm_of(runs[0].view.norm)
+        items = {item.scenario: item for item, _, _ in runs[0].view.scored()}
+        for item in list(items.values())[:EXEMPLARS]:
+            standard = item.standard if norm is None else norm.standards.get(item.scenario, item.standard)
+            rows += [
+                PaperRow((item.scenario, option, round(points, 2)), item.story, runs[0].remarks)
+                for option, points in zip(item.options, standard, strict=True)
+            ]
+    columns = (PaperColumn("item"), PaperColumn("feeling"), PaperColumn("standard score"))
+    note = "Standard scores are means over people where there is a norm, else the key of the item's author."
+    return PaperPart(
+        label="Fig. 1",
+        title="Exemplars of the SECEU test and the standard scores",
+        how=f"The first {EXEMPLARS} stories of the first run, as a table. {note}",
+        missing="" if rows else "No answer was scored.",
+        table=PaperTable(columns, tuple(rows), note),
+    )
+
+
+def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
+    """Table 1: the best performance of every model, with its properties."""
+    rows = []
+    for subject, mine in _by_subject(ways).items():
+        working = [way for way in mine if not way.result.failed]
+        best = min(working or mine, key=_rank)
+        facts = given.facts(best.run)
+        rows.append(
+            PaperRow(
+                (f"{subject}{_needs_prompts(mine, best)}", *best.cells(), *_properties(facts)),
+                facts.get("family", ""),
+                (*best.run.remarks, *([f"best of {len(mine)} prompting methods"] if len(mine) > 1 else [])),
+            )
+        )
+    rows.sort(key=lambda row: row.section)
+    rows += [
+        printed(
+            row["model"] + {"required": " #", "helpful": " ##"}.get(row["prompts"], ""),
+            *_printed_scores(row),
+            *_properties(row),
+            section=row["family"],
+        )
+        for row in published_rows("table_1")
+    ]
+    lacking = [] if given.models else ["Based and Properties need a file with facts about the models: --models FILE"
+                                       " (columns model, family, size_billion, launched, sft, rlhf)."]  # fmt: skip
+    return PaperPart(
+        label="Table 1",
+        title="LLMs' EQ, representational patterns, and properties",
+        how=f"{_SAME} Each model's best prompting method, as in the paper, which overstates it if several were tried."
+        " #: fails without worked prompts. ##: better with them.",
+        missing=" ".join(part for part in (_lacks_norm(ways), *lacking) if part),
+        table=PaperTable((PaperColumn("Models"), *_SCORES, *_PROPERTIES), tuple(rows), _LEGEND),
+    )
+
+
+def _rank(way: Way) -> tuple[bool, float]:
+    """The best first; a failed test comes last."""
+    return way.result.failed, way.result.score
+
+
+def _needs_prompts(ways: Sequence[Way], best: Way) -> str:
+    """The paper's sign for a model that needs prompts to finish the test, or does better with them."""
+    direct = next((way for way in ways if way.method == DIRECT), None)
+    if direct is None or best is direct or best.result.failed:
+        return ""
+    return " #" if direct.result.failed else " ##"
+
+
+def _properties(facts: dict[str, str]) -> tuple[PaperCell, ...]:
+    size = facts.get("size_billion", "")
+    return (f"{size}B" if size else "", *(facts.get(name, "") for name in ("launched", "sft", "rlhf")))
+
+
+def _printed_scores(row: dict[str, str]) -> tuple[PaperCell, ...]:
+    if not row["score"]:
+        return ("FAILED", None, None, None, None)
+    return (
+        Estimate(float(row["score"])),
+        Estimate(float(row["eq"])),
+        Estimate(float(row["percent"])),
+        Estimate(float(row["similarity"]), mark=row["stars"]),
+        Estimate(float(row["similarity_percent"])),
+    )
+
+
+def _among_people(label: str, title: str, figure: Figure | None) -> PaperPart:
+    """Figs. 2 and 3: models in the distribution of people."""
+    how = (
+        "The area is the density of people's values. For the published norm it is the slope of the percentile curve,"
+        " because people's scores were not released; for your own norm it is estimated from its people. Grey squares:"
+        " the paper's models on the published norm, and an even allocation."
+    )
+    figure_list = () if figure is None else (figure,)
+    return PaperPart(label=label, title=title, how=how, missing=_NO_NORM if figure is None else "", figures=figure_list)
+
+
+def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
+    """Fig. 4: EQ against launch, size and family."""
+    best = [min(mine, key=_rank) for mine in _by_subject(ways).values()]
+    subjects = [
+        Subject(
+            way.run.label,
+            way.result.eq,
+            way.result.score,
+            properties=properties_of(given.facts(way.run)),
+            norm=way.norm.name if way.norm is not None else "",
+        )
+        for way in best
+        if not way.result.failed
+    ]
+    on_norm = len({one.norm for one in subjects}) == 1 and all(one.eq is not None for one in subjects)
+    drawn = launch_figures(subjects, on_norm)
+    needs = "It needs launch dates: --models FILE with the columns model, launched, size_billion, sft and rlhf."
+    return PaperPart(
+        label="Fig. 4",
+        title="The family tree of LLMs",
+        how="Models by launch date, the EQ up, coloured by training. The paper draws descent by hand; no run knows"
+        " which model was trained from which, so no branches are drawn.",
+        missing="" if drawn else needs,
+        figures=drawn,
+    )
+
+
+def _table_s1(ways: Sequence[Way]) -> PaperPart:
+    """Table S1: every model with the direct prompt."""
+    rows = [PaperRow((way.run.label, *way.cells()), remarks=way.run.remarks) for way in ways if way.method == DIRECT]
+    rows += [printed(row["model"], *_printed_scores(row)) for row in published_rows("table_s1")]
+    return PaperPart(
+        label="Table S1",
+        title="Results with the direct prompts",
+        how=_SAME,
+        missing=_lacks_norm(ways) or ("" if rows else "No run used the direct prompt."),
+        table=PaperTable((PaperColumn("Models"), *_SCORES), tuple(rows), _LEGEND),
+    )
+
+
+def _table_s2(ways: Sequence[Way]) -> PaperPart:
+    """Table S2: every model with every other prompting method."""
+    prompted = [way for way in ways if way.method in _PROMPTS]
+    order = list(_PROMPTS)
+    rows = [
+        PaperRow((_PROMPTS[way.method], *way.cells()), subject, way.run.remarks)
+        for subject, mine in _by_subject(prompted).items()
+        for way in sorted(mine, key=lambda way: order.index(way.method))
+    ]
+    rows += [
+        printed(_PROMPTS[row["prompting"]], *_printed_scores(row), section=row["model"])
+        for row in published_rows("table_s2")
+    ]
+    return PaperPart(
+        label="Table S2",
+        title="Results with the assistance of prompt",
+        how=f"{_SAME} Prompts and worked examples are in our own words.",
+        missing=(
+            _lacks_norm(prompted) if prompted else "No run used these prompts: add '--prompting all' to 'run seceu'."
+        ),
+        table=PaperTable((PaperColumn("Prompts"), *_SCORES), tuple(rows), _LEGEND),
+    )
+
+
+def _spread(runs: Sequence[PaperRun]) -> PaperPart:
+    """Fig. S1: people's distances on each item."""
+    norms = {norm.name: norm for run in runs if (norm := norm_of(run.view.norm)) is not None and norm.deviations}
+    drawn = tuple(spread_figure(norm) for norm in norms.values())
+    return PaperPart(
+        label="Fig. S1",
+        title="The distribution of individual performance on each item (M ± SD)",
+        how="Mean and standard deviation of people's distances on each item, from the norm of the runs.",
+        missing=""
+        if drawn
+        else "The published norm has means but no standard deviations of single items. A norm of"
+        " your own has them: 'sociometer norms seceu build', then 'run seceu --norm FILE'.",
+        figures=drawn,
+    )

@@ -1,0 +1,347 @@
+"""The paper's tables and figures, filled from runs for `sociometer paper`."""
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+from sociometer.analysis.charts.changes import ChangeBar, change_bars
+from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.analysis.charts.spec import ReferenceLine
+from sociometer.core.measure import Figure
+from sociometer.core.paper import (
+    Estimate,
+    PaperCell,
+    PaperColumn,
+    PaperInput,
+    PaperPart,
+    PaperRow,
+    PaperRun,
+    PaperTable,
+    illustration,
+    printed,
+)
+from sociometer.instruments.sesi.academic import SOCIAL, PairResult, Scores, correlate, family_from_name, matrix_figure
+from sociometer.instruments.sesi.conditions import CONTROL, PROMPT_TYPES, SECOND_PERSON, conditions, role_class, roles
+from sociometer.instruments.sesi.figures import causes
+from sociometer.instruments.sesi.probing import Probe, compare, probe_of
+from sociometer.instruments.sesi.published.reproduce import table as published
+
+_ACADEMIC = (
+    ("NQ", "Knowledge"), ("MMLU", "Knowledge"), ("BBH", "Reasoning"), ("WinoGrande", "Reasoning"),
+    ("RACE-h", "Comprehension"), ("DROP", "Comprehension"), ("GSM8K", "Math"), ("MATH", "Math"),
+    ("TruthfulQA", "Safety"),
+)  # fmt: skip
+_TRAITS = ("extraversion", "agreeableness", "conscientiousness", "neuroticism", "openness")
+_PERSONALITIES = tuple(f"{trait}-{level}" for trait in _TRAITS for level in ("high", "low"))
+_GUESSING = (ReferenceLine("guessing", 0.25),)
+_PROBE = "Run 'sociometer probe sesi --model MODEL --factor {factor}', then this command without RUN."
+_NEEDS_SCORES = "It needs scores on other benchmarks: --models FILE with a column for each ({names})."
+
+Probed = dict[str, dict[str, PaperRun]]
+"""The runs of each subject, by condition."""
+
+
+def paper(given: PaperInput) -> Sequence[PaperPart]:
+    """Every table and figure of the paper."""
+    probed = _probed(given)
+    pairs, names = _correlations(given, probed)
+    return [
+        illustration("Fig. 1", "Overview of the situational evaluation of social intelligence"),
+        _table_1(given, probed),
+        _matrix(pairs, names),
+        _changes(probed),
+        _levels(probed, "Fig. 4a", "Personality", _PERSONALITIES, "personality"),
+        _levels(probed, "Fig. 4b", "Gender", ["gender-male", "gender-female", "gender-neutral"], "gender"),
+        _roles(probed),
+        _levels(probed, "Fig. 4d", "Person", [CONTROL, SECOND_PERSON], "person"),
+        _statistics(given),
+        _causes(given),
+        _levels(probed, "Extended Data Fig. 2", "Stated level of social intelligence",
+                ["intelligence-high", "intelligence-low"], "intelligence"),
+        _prompt_types(probed),
+        *(illustration(f"Extended Data Fig. {number}", title) for number, title in (
+            (4, "Prompt to generate social contexts and issues"), (5, "Prompt to generate correct answers"),
+            (6, "Question-switching answers"))),
+        _correlation_table(pairs, names),
+        _personalities(probed),
+        _role_list("Extended Data Table 3", "Roles categorized by gender", ("Male", "Neutral", "Female"), (
+            ("father", "parent", "mother"), ("son", "child", "daughter"), ("husband", "partner", "wife"),
+            ("boyfriend", "", "girlfriend"))),
+        _role_list("Extended Data Table 4", "Role categories and roles", ("Category", "Roles"), tuple(
+            (kind, ", ".join(role for role in roles() if role_class(role) == kind))
+            for kind in dict.fromkeys(map(role_class, roles())))),
+    ]  # fmt: skip
+
+
+def _probed(given: PaperInput) -> Probed:
+    """The runs by subject and condition; of several, the one with the most items."""
+    found: Probed = {}
+    for run in given.of_task("questions"):
+        mine = found.setdefault(run.view.subject, {})
+        condition = str(run.summarised.settings.get("condition") or CONTROL)
+        if condition not in mine or _items(run) > _items(mine[condition]):
+            mine[condition] = run
+    return found
+
+
+def _items(run: PaperRun) -> int:
+    found = run.measure("accuracy")
+    return 0 if found is None else found.items
+
+
+def _controls(probed: Probed) -> list[PaperRun]:
+    return [mine[CONTROL] for mine in probed.values() if CONTROL in mine]
+
+
+def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
+    """Table 1: scores on other benchmarks, and on SESI."""
+    rows = []
+    for run in _controls(probed):
+        facts = given.facts(run)
+        scores = (_number(facts.get(name, "")) for name, _ in _ACADEMIC)
+        rows.append(
+            PaperRow(
+                (run.view.subject, *(None if score is None else Estimate(score) for score in scores),
+                 run.estimate("accuracy", scale=100)),
+                facts.get("family", ""),
+                run.remarks,
+            )
+        )  # fmt: skip
+    rows.sort(key=lambda row: row.section)
+    rows += [
+        printed(row["model"], *(Estimate(float(row[name])) for name, _ in _ACADEMIC), Estimate(float(row["SI"])),
+                section=row["family"])
+        for row in published("table1")
+    ]  # fmt: skip
+    columns = (PaperColumn("Model"), *(PaperColumn(name, group, 1) for name, group in _ACADEMIC))
+    lacking = "" if given.models else _NEEDS_SCORES.format(names=", ".join(name for name, _ in _ACADEMIC))
+    return PaperPart(
+        label="Table 1",
+        title="Results on academic benchmarks and on SESI",
+        how="SESI: percent of right answers of the control run. The other columns are copied from --models FILE and"
+        " have no intervals. The paper's colours are left out.",
+        missing=lacking if rows and any(not row.published for row in rows) else "No control run was given.",
+        table=PaperTable((*columns, PaperColumn("SESI", "SI", 1)), tuple(rows)),
+    )
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.rstrip("%")) if text else None
+    except ValueError:
+        return None
+
+
+def _correlations(given: PaperInput, probed: Probed) -> tuple[list[PairResult], list[str]]:
+    """The correlations of all scores over the models that have a run."""
+    values: dict[str, dict[str, float]] = {}
+    families: dict[str, str] = {}
+    for run in _controls(probed):
+        social = run.measure("accuracy")
+        known = {name: score for name, text in given.facts(run).items() if (score := _number(text)) is not None}
+        if social is not None and social.value is not None and known:
+            values[run.view.subject] = {**known, SOCIAL: 100 * social.value}
+            families[run.view.subject] = given.facts(run).get("family") or family_from_name(run.view.subject)
+    scores = Scores(values, families)
+    names = scores.benchmarks()
+    pairs = correlate(scores, {}) if len(values) > 2 else []
+    return (pairs, names) if any(pair.correlation is not None for pair in pairs) else ([], names)
+
+
+def _matrix(pairs: Sequence[PairResult], names: Sequence[str]) -> PaperPart:
+    """Fig. 2: the correlations as a heat map."""
+    return PaperPart(
+        label="Fig. 2",
+        title="Correlation matrix for social and academic measures",
+        how="Pearson correlations over the models; few models make them rough.",
+        missing="" if pairs else _NEEDS_SCORES.format(names="at least three models with runs"),
+        figures=(matrix_figure(pairs, names),) if pairs else (),
+    )
+
+
+def _correlation_table(pairs: Sequence[PairResult], names: Sequence[str]) -> PaperPart:
+    """Extended Data Table 1: the correlations as a lower triangle."""
+    known = {(pair.first, pair.second): pair.correlation for pair in pairs}
+    rows = []
+    for row, second in enumerate(names if pairs else ()):
+        cells: list[PaperCell] = []
+        for column, first in enumerate(names):
+            found = known.get((first, second)) if column < row else None
+            mark = "" if found is None else "**" if found.p_value < 0.005 else "*" if found.p_value < 0.05 else ""
+            cells.append(None if found is None else Estimate(found.r, found.interval, mark))
+        rows.append(PaperRow((second, *cells)))
+    return PaperPart(
+        label="Extended Data Table 1",
+        title="Correlation matrix for social and academic measures",
+        how="Pearson correlations over the models with a run, Fisher intervals; * p < .05, ** p < .005.",
+        missing="" if pairs else _NEEDS_SCORES.format(names="at least three models with runs"),
+        table=PaperTable((PaperColumn(""), *(PaperColumn(name, digits=2) for name in names)), tuple(rows)),
+    )
+
+
+def _probe(subject: str, runs: dict[str, PaperRun]) -> Probe:
+    return probe_of(subject, "", {condition: run.view for condition, run in runs.items()})
+
+
+def _changes(probed: Probed) -> PaperPart:
+    """Fig. 3: the change ratio of every condition, one panel for each subject."""
+    bars = []
+    for subject, runs in probed.items():
+        names = [name for name in conditions() if name in runs and name != CONTROL]
+        if CONTROL in runs and names:
+            bars += [
+                ChangeBar(change.condition, change.ratio or 0.0, change.stars, group=subject)
+                for change in compare(_probe(subject, runs), names)
+            ]
+    chart = change_bars(bars, title="change ratio")
+    figure = Figure("changes", "Change ratio under each condition", "", chart=chart)
+    return PaperPart(
+        label="Fig. 3",
+        title="Change ratio following the manipulation of factors",
+        how="(condition - control) / control on the same items, with stars of the paired test, uncorrected: ns p > .05,"
+        " * .05, ** .01, *** .001, **** .0001.",
+        missing="" if bars else _PROBE.format(factor="personality"),
+        figures=(figure,) if bars else (),
+    )
+
+
+def _levels(probed: Probed, label: str, title: str, names: Sequence[str], factor: str) -> PaperPart:
+    """Accuracy under the levels of a factor, one row for each level."""
+    dots: list[Dot] = []
+    for name in names:
+        for subject, runs in probed.items():
+            measure = runs[name].measure("accuracy") if name in runs else None
+            dot = dot_of(name, measure, subject) if measure is not None else None
+            dots += [dot] if dot is not None and any(one != CONTROL and one in runs for one in names) else []
+    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=_GUESSING)
+    return PaperPart(
+        label=label,
+        title=f"Accuracy by {title.lower()}",
+        how="Share of right answers under each level, with intervals over items; the paper shows bars without them.",
+        missing="" if dots else _PROBE.format(factor=factor),
+        figures=(Figure(factor, f"Accuracy by {title.lower()}", "", chart=chart),) if dots else (),
+    )
+
+
+def _roles(probed: Probed) -> PaperPart:
+    """Fig. 4c: change with each role."""
+    bars = _role_bars(probed, "role")
+    return PaperPart(
+        label="Fig. 4c",
+        title="Change with different roles",
+        how="Difference to the control on the same items for each role, with paired intervals.",
+        missing="" if bars else _PROBE.format(factor="role"),
+        figures=(Figure("roles", "Change with each role", "", chart=change_bars(bars, title="difference")),)
+        if bars
+        else (),
+    )
+
+
+def _role_bars(probed: Probed, kind: str) -> list[ChangeBar]:
+    bars = []
+    for subject, runs in probed.items():
+        names = [f"{kind}-{role}" for role in roles() if f"{kind}-{role}" in runs]
+        if CONTROL in runs and names:
+            for change in compare(_probe(subject, runs), names):
+                bounds = change.paired.interval
+                bars.append(
+                    ChangeBar(
+                        change.condition, change.paired.difference, change.stars, bounds.low, bounds.high, subject
+                    )
+                )
+    return bars
+
+
+def _prompt_types(probed: Probed) -> PaperPart:
+    """Extended Data Fig. 3: change by type of role prompt."""
+    dots = []
+    for kind in PROMPT_TYPES:
+        by_subject: dict[str, list[float]] = {}
+        for bar in _role_bars(probed, kind):
+            by_subject.setdefault(bar.group, []).append(bar.change)
+        dots += [Dot(kind, fmean(changes), group=subject) for subject, changes in by_subject.items()]
+    enough = len({dot.label for dot in dots}) > 1
+    zero = (ReferenceLine("control", 0.0),)
+    chart = interval_chart(dots, title="mean difference to the control", references=zero)
+    return PaperPart(
+        label="Extended Data Fig. 3",
+        title="Change under different types of prompt",
+        how="Mean over the roles of the difference to the control, by type of prompt.",
+        missing="" if enough else _PROBE.format(factor="role"),
+        figures=(Figure("prompt-types", "Change by type of prompt", "", chart=chart),) if enough else (),
+    )
+
+
+def _statistics(given: PaperInput) -> PaperPart:
+    """Fig. 5: lengths of situations and answers, as a table."""
+    runs = given.of_task("questions")
+    fullest = max(runs, key=_items, default=None)
+    items = {} if fullest is None else {item.id: item for item, _, _ in fullest.view.scored()}
+    rows = []
+    if fullest is not None and items:
+        parts = {
+            "situation": [len(item.situation.split()) for item in items.values()],
+            "question": [len(item.question.split()) for item in items.values()],
+            "answer": [len(option.split()) for item in items.values() for option in item.options],
+        }
+        for name, lengths in parts.items():
+            spread = round(stdev(lengths), 1) if len(lengths) > 1 else None
+            rows.append(
+                PaperRow((name, len(lengths), round(fmean(lengths), 1), spread, min(lengths), max(lengths)),
+                         remarks=fullest.remarks)
+            )  # fmt: skip
+    columns = tuple(PaperColumn(name) for name in ("text", "number", "mean words", "SD", "shortest", "longest"))
+    return PaperPart(
+        label="Fig. 5",
+        title="Benchmark statistics",
+        how="Words of the situations, questions and answers in the run with the most items, as a table.",
+        missing="" if rows else "No answer was scored.",
+        table=PaperTable(columns, tuple(rows)),
+    )
+
+
+def _causes(given: PaperInput) -> PaperPart:
+    """Extended Data Fig. 1: causes of wrong answers."""
+    runs = given.of_task("errors")
+    return PaperPart(
+        label="Extended Data Fig. 1",
+        title="Proportions of error causes",
+        how="Causes that a judge names for wrong answers, as shares.",
+        missing="" if runs else "Run 'sociometer analyse sesi RUN… --role judge=MODEL' on stored runs.",
+        figures=(causes([run.summarised for run in runs]),) if runs else (),
+    )
+
+
+def _personalities(probed: Probed) -> PaperPart:
+    """Extended Data Table 2: accuracy under every personality."""
+    names = _PERSONALITIES
+    rows = [
+        PaperRow(
+            (
+                subject,
+                *(runs[name].estimate("accuracy", scale=100) if name in runs else None for name in (CONTROL, *names)),
+            ),
+            remarks=runs[CONTROL].remarks if CONTROL in runs else (),
+        )
+        for subject, runs in probed.items()
+        if any(name in runs for name in names)
+    ]
+    rows += [
+        printed(row["model"], *(Estimate(float(row[name])) for name in ("control", *names)))
+        for row in published("extended2")
+    ]
+    columns = [PaperColumn("Model"), PaperColumn("Control", digits=1)]
+    columns += [PaperColumn(level, trait.capitalize(), 1) for trait in _TRAITS for level in ("High", "Low")]
+    return PaperPart(
+        label="Extended Data Table 2",
+        title="Social intelligence under different personalities",
+        how="Percent of right answers under the control and each personality. Best values are not marked: the best of"
+        " eleven is better by chance.",
+        missing="" if any(not row.published for row in rows) else _PROBE.format(factor="personality"),
+        table=PaperTable(tuple(columns), tuple(rows)),
+    )
+
+
+def _role_list(label: str, title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> PaperPart:
+    """A list of the roles that the probes use."""
+    table = PaperTable(tuple(map(PaperColumn, columns)), tuple(PaperRow(row) for row in rows))
+    return PaperPart(label=label, title=title, how="The roles of the probes; no run changes them.", table=table)

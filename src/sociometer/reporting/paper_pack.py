@@ -1,0 +1,263 @@
+"""The paper pack: every table and figure of an instrument's paper from a user's runs, with a text on how each was made.
+
+Tables are written as CSV and LaTeX, figures as SVG and PDF. `README.md` has the text, `all.tex` shows everything in one
+document, and `pack.json` lists what was written, so that a later pack in the same folder removes what it replaces.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, structs
+
+from sociometer.analysis.charts.subjects import with_subjects
+from sociometer.analysis.stand_ins import SUBJECT
+from sociometer.core.card import Card
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.paper import NOT_THE_PAPERS, Estimate, PaperCell, PaperInput, PaperPart, PaperRun, PaperTable
+from sociometer.core.task import Instrument
+from sociometer.reporting.content import GivenRun, run_labels
+from sociometer.reporting.latex import Heading, document, lacks_interval, table_in_latex
+from sociometer.reporting.paper_figures import marked, without_intervals
+from sociometer.reporting.paper_text import pack_text
+from sociometer.reporting.plot import drawn, free_stem, write_whole
+from sociometer.sheets import write_sheet
+
+MANIFEST = "pack.json"
+TEXT = "README.md"
+DOCUMENT = "all.tex"
+WIDTH = 560
+"""The width of a figure in points; a page of A4 has about 480 between its margins."""
+_PLAIN_NAME = re.compile(r"[\w.-]+")
+
+
+class WrittenPart(Struct, frozen=True):
+    """A table or figure of the paper with its files; without files, `missing` says why."""
+
+    label: str
+    title: str
+    files: tuple[str, ...]
+    how: str
+    missing: str
+
+
+class PaperPack(Struct, frozen=True):
+    """What was written."""
+
+    instrument: str
+    folder: str
+    parts: tuple[WrittenPart, ...]
+    files: tuple[str, ...]
+
+    def table(self) -> Table:
+        """Every table and figure of the paper, with its files or the reason why it is missing."""
+        rows = tuple((part.label, part.title, ", ".join(part.files), part.missing) for part in self.parts)
+        columns = ("part", "title", "files", "missing")
+        return Table("parts", "Tables and figures of the paper", columns, rows, details=("files",))
+
+
+def write_pack(
+    instrument: Instrument,
+    given: Sequence[GivenRun],
+    folder: Path,
+    *,
+    version: str,
+    models: dict[str, dict[str, str]] | None = None,
+    published: bool = False,
+) -> PaperPack:
+    """Write the pack and return what was written; raises UsageError if nothing of the paper can be filled."""
+    card = instrument.card
+    if instrument.paper is None:
+        raise UsageError(f"{card.name} has no tables and figures of a paper.")
+    if not given:
+        raise UsageError("a paper pack needs at least one run; 'sociometer runs' lists the stored runs.")
+    before = _earlier_files(folder)
+    runs = paper_runs(given)
+    parts = [_chosen(part, published) for part in instrument.paper(PaperInput(runs, models or {}))]
+    if not any(part.filled for part in parts):
+        reasons = " ".join(f"{part.label}: {part.missing}" for part in parts if part.missing)
+        raise UsageError(f"nothing of the paper can be filled from these runs. {reasons}")
+    files, written = _files(card, runs, parts, version)
+    files[TEXT] = pack_text(card, given, runs, written, version).encode()
+    pictured = [name for name in files if name.endswith((".tex", ".pdf"))]
+    files[DOCUMENT] = document(f"{card.title}: tables and figures", pictured).encode()
+    names = (*files, MANIFEST)
+    described = {"instrument": card.name, "version": version, "files": list(names), "parts": written}
+    files[MANIFEST] = (json.dumps(_plain(described), indent=1, ensure_ascii=False) + "\n").encode()
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    for name in before - set(files):
+        (folder / name).unlink(missing_ok=True)
+    return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names))
+
+
+def paper_runs(given: Sequence[GivenRun]) -> tuple[PaperRun, ...]:
+    """Every task of every run, with a label that tells apart runs of one subject."""
+    names = run_labels(given)
+    return tuple(
+        PaperRun(
+            structs.replace(entry.run.summarised(task), subject=names[entry.run.id]),
+            entry.run.view(task),
+            entry.official,
+            entry.status in ("finished", "imported"),
+            _is_baseline(entry),
+        )
+        for entry in given
+        for task in entry.run.tasks
+    )
+
+
+def _is_baseline(entry: GivenRun) -> bool:
+    role = entry.run.manifest.roles.get(SUBJECT)
+    return role is not None and role.identity.wire == "baseline"
+
+
+def _chosen(part: PaperPart, published: bool) -> PaperPart:
+    """The part with or without the rows that the paper prints."""
+    if part.table is None or published:
+        return part
+    rows = tuple(row for row in part.table.rows if not row.published)
+    return structs.replace(part, table=structs.replace(part.table, rows=rows))
+
+
+def _files(
+    card: Card, runs: Sequence[PaperRun], parts: Sequence[PaperPart], version: str
+) -> tuple[dict[str, bytes], list[WrittenPart]]:
+    """The content of every table and figure by file name, and what each part has."""
+    taken: set[str] = {Path(name).stem.casefold() for name in (TEXT, DOCUMENT, MANIFEST)}
+    subjects = list(dict.fromkeys(run.label for run in runs))
+    files: dict[str, bytes] = {}
+    written = []
+    for part in parts:
+        mine: dict[str, bytes] = {}
+        if part.filled:
+            if part.table is not None and part.table.rows:
+                mine |= _table_files(card, part, part.table, taken, version)
+            for figure in part.figures:
+                mine |= _figure_files(part, figure, runs, subjects, taken)
+        files |= mine
+        written.append(WrittenPart(part.label, part.title, tuple(mine), part.how, part.missing))
+    return files, written
+
+
+def _table_files(card: Card, part: PaperPart, table: PaperTable, taken: set[str], version: str) -> dict[str, bytes]:
+    stem = free_stem(_stem(part.label), taken)
+    first = f"{part.label} of {card.paper.authors} ({card.paper.year}), filled from runs by Sociometer {version}."
+    remarks = (first, *([part.missing] if part.missing else []), *_all_remarks(table))
+    heading = Heading(f"{part.title}.", f"tab:{card.name}-{stem}", remarks)
+    return {
+        f"{stem}.csv": _table_in_csv(table).encode(),
+        f"{stem}.tex": table_in_latex(table, heading).encode(),
+    }
+
+
+def _stem(label: str) -> str:
+    """A label as the beginning of a file name: `Extended Data Fig. 2` becomes `extended-data-fig-2`."""
+    return label.lower().replace(".", "").replace(" ", "-")
+
+
+def _all_remarks(table: PaperTable) -> list[str]:
+    return list(dict.fromkeys(remark for row in table.rows for remark in row.remarks))
+
+
+def _table_in_csv(table: PaperTable) -> str:
+    """The table with a column for each bound of an interval, and the remarks on each row in the last column."""
+    sections = any(row.section for row in table.rows)
+    marked_columns = [
+        any(isinstance(row.cells[place], Estimate) and row.cells[place].mark for row in table.rows)  # type: ignore[union-attr]
+        for place in range(len(table.columns))
+    ]
+    head: list[str] = ["section"] if sections else []
+    for column, has_marks in zip(table.columns, marked_columns, strict=True):
+        name = f"{column.group}: {column.title}" if column.group else column.title
+        head += [name, *([f"{name} mark"] if has_marks else [])]
+        head += [f"{name} from", f"{name} to"] if column.digits is not None else []
+    rows: list[list[Cell]] = []
+    for row in table.rows:
+        cells: list[Cell] = [row.section] if sections else []
+        for cell, column, has_marks in zip(row.cells, table.columns, marked_columns, strict=True):
+            cells += _csv_cells(cell, has_marks, column.digits is not None)
+        bare = [
+            column.title for cell, column in zip(row.cells, table.columns, strict=True) if lacks_interval(cell, column)
+        ]
+        remarks = [*row.remarks, *([f"no interval: {', '.join(bare)}"] if bare else [])]
+        rows.append([*cells, "; ".join(remarks)])
+    return write_sheet([*head, "remarks"], rows, guard_formulas=True)
+
+
+def _csv_cells(cell: PaperCell, has_marks: bool, with_bounds: bool) -> Iterator[Cell]:
+    value = cell.value if isinstance(cell, Estimate) else cell
+    yield _rounded(value)
+    if has_marks:
+        yield cell.mark if isinstance(cell, Estimate) else ""
+    if with_bounds:
+        bounds = cell.bounds if isinstance(cell, Estimate) else None
+        yield from (None, None) if bounds is None else (_rounded(end) for end in bounds)
+
+
+def _rounded(value: Cell) -> Cell:
+    """A number without the noise of floating-point arithmetic."""
+    return round(value, 9) if isinstance(value, float) else value
+
+
+def _figure_files(
+    part: PaperPart, figure: Figure, runs: Sequence[PaperRun], subjects: Sequence[str], taken: set[str]
+) -> dict[str, bytes]:
+    single = len(part.figures) == 1
+    stem = free_stem(_stem(part.label if single else f"{part.label} {figure.name}"), taken)
+    if figure.table is not None:
+        return {f"{stem}.csv": drawn(figure, "csv")}
+    remarks = _figure_remarks(figure, runs)
+    if figure.chart is not None:
+        remarks += [said for said in (without_intervals(figure.chart),) if said]
+        figure = structs.replace(figure, chart=with_subjects(figure.chart, subjects))
+    shown = marked(figure, remarks)
+    return {f"{stem}.{kind}": drawn(shown, kind, width=WIDTH) for kind in ("svg", "pdf")}
+
+
+def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
+    """What must be said about the runs in a figure, with the names of those it is true for."""
+    text = json.dumps(figure.chart, ensure_ascii=False) if figure.chart is not None else ""
+    inside = [run for run in runs if json.dumps(run.label, ensure_ascii=False)[1:-1] in text]
+    if not inside:
+        # A figure about items or people: what is said about subjects does not concern it.
+        return [f"{NOT_THE_PAPERS.capitalize()}."] if any(NOT_THE_PAPERS in run.remarks for run in runs) else []
+    said: dict[str, list[str]] = {}
+    for run in inside:
+        for remark in run.remarks:
+            said.setdefault(remark, []).append(run.label)
+    everyone = {run.label for run in inside}
+    lines = []
+    for remark, names in said.items():
+        all_of_them = len(everyone) > 1 and set(names) == everyone
+        lines.append(f"{'All subjects' if all_of_them else ', '.join(dict.fromkeys(names))}: {remark}.")
+    return lines
+
+
+def _earlier_files(folder: Path) -> set[str]:
+    """The files of an earlier pack in the folder; a folder with other content is refused."""
+    if not folder.exists():
+        return set()
+    if not folder.is_dir():
+        raise UsageError(f"'{folder}' is a file; give --to a folder.")
+    if not any(folder.iterdir()):
+        return set()
+    try:
+        names = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["files"]
+        return {name for name in names if isinstance(name, str) and _PLAIN_NAME.fullmatch(name) and name.strip(".")}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise UsageError(
+            f"the folder '{folder}' is not empty and holds no earlier pack; give --to a new folder."
+        ) from None
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it."""
+    if isinstance(value, Struct):
+        return structs.asdict(value)
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,180 @@
+"""`sociometer paper`: every instrument's tables and figures from real runs, with what is missing and why."""
+
+import csv
+import io
+import json
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from sociometer.cli.main import run_command
+from sociometer.instruments import cards
+
+HOSTILE = '=1+1 & \\input{x} <b> | "owl"'
+TASKS = {"egosocial": ("--task", "counterfactual", "--task", "numbers"), "socialeval": ("--task", "goals")}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A baseline and an oracle with a hostile name on a few items of every instrument."""
+    path = tmp_path_factory.mktemp("store") / "runs.db"
+    for name in cards():
+        for model, label in (("baseline/random", ()), ("baseline/oracle", ("--label", HOSTILE))):
+            words = ["run", name, "--model", model, *label, "--limit", "4", *TASKS.get(name, ()), "--quiet"]
+            assert run_command([*words, "--store", str(path)]) == 0
+    return path
+
+
+@pytest.fixture
+def call(store, capsys):
+    def run(*words):
+        capsys.readouterr()
+        code = run_command([*words, "--store", str(store)])
+        said = capsys.readouterr()
+        return code, said.out if "--json" in words else said.out + said.err
+
+    return run
+
+
+def rows(path):
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+@pytest.mark.parametrize("name", sorted(cards()))
+def test_every_instrument_fills_its_paper_and_says_what_is_missing(call, tmp_path, name):
+    code, text = call("paper", name, "--to", str(tmp_path / "pack"), "--json")
+    assert code == 0, text
+    found = json.loads(text)
+    listed = {path.rpartition("/")[2] for path in found["wrote"]}
+    assert listed == {path.name for path in (tmp_path / "pack").iterdir()}
+    parts = found["data"]["parts"]
+    assert len({part["label"] for part in parts}) == len(parts)
+    assert any(part["files"] for part in parts)
+    assert all(part["files"] or part["missing"] for part in parts)
+    readme = (tmp_path / "pack" / "README.md").read_text(encoding="utf-8")
+    assert all(f"## {part['label']}" in readme for part in parts)
+    for path in (tmp_path / "pack").glob("*.svg"):
+        ElementTree.parse(path)
+        assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF-")
+    for path in (tmp_path / "pack").glob("*.tex"):
+        assert r"\input{x}" not in path.read_text(encoding="utf-8")
+        assert path.name == "all.tex" or path.with_suffix(".csv").exists()
+
+
+@pytest.mark.parametrize("name", sorted(cards()))
+def test_every_file_says_that_the_items_are_not_the_papers(call, tmp_path, name):
+    assert call("paper", name, "--to", str(tmp_path / "pack"))[0] == 0
+    said = []
+    for path in (tmp_path / "pack").iterdir():
+        text = path.read_text(encoding="utf-8") if path.suffix in (".svg", ".csv", ".tex") else ""
+        if "baseline/random" in text:
+            assert "not the paper's items" in text, path.name
+            said.append(path.name)
+    assert said
+
+
+def test_a_formula_in_a_name_is_guarded_in_every_sheet(call, tmp_path):
+    assert call("paper", "seceu", "--to", str(tmp_path / "pack"))[0] == 0
+    for path in (tmp_path / "pack").glob("*.csv"):
+        cells = [cell for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8"))) for cell in row]
+        assert not [cell for cell in cells if cell.startswith(("=", "@"))], path.name
+    assert any("'=1+1" in row["Models"] for row in rows(tmp_path / "pack" / "table-s1.csv"))
+
+
+def test_numbers_without_an_interval_are_named_in_the_row(call, tmp_path):
+    assert call("paper", "seceu", "--to", str(tmp_path / "pack"))[0] == 0
+    first = rows(tmp_path / "pack" / "table-s1.csv")[0]
+    assert first["SECEU score from"] == ""
+    assert "no interval: SECEU score" in first["remarks"]
+
+
+def test_rows_of_the_paper_are_added_only_on_request(call, tmp_path):
+    for words, there in (((), False), (("--published",), True)):
+        folder = tmp_path / f"pack{len(words)}"
+        assert call("paper", "seceu", "--to", str(folder), *words)[0] == 0
+        assert ("text-davinci-003" in (folder / "table-1.csv").read_text(encoding="utf-8")) is there
+
+
+def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_path):
+    folder = tmp_path / "pack"
+    assert call("paper", "egosocial", "--to", str(folder))[0] == 0
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    before = {path.name for path in folder.iterdir()}
+    assert call("paper", "seceu", "--to", str(folder))[0] == 0
+    after = {path.name for path in folder.iterdir()}
+    assert "notes.txt" in after
+    assert "table-2.csv" in before - after
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def test_a_manifest_cannot_delete_files_elsewhere(call, tmp_path):
+    folder, outside = tmp_path / "pack", tmp_path / "precious.txt"
+    outside.write_text("mine", encoding="utf-8")
+    folder.mkdir()
+    (folder / "pack.json").write_text(json.dumps({"files": ["../precious.txt", str(outside), ".."]}), encoding="utf-8")
+    assert call("paper", "seceu", "--to", str(folder))[0] == 0
+    assert outside.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("paper", "sesy", "--to", "x"), "did you mean 'sesi'"),
+        (("paper", "sesi", "nothing", "--to", "x"), "nothing"),
+        (("paper", "sesi"), "--to"),
+    ],
+)
+def test_bad_input_is_named(call, words, said):
+    code, text = call(*words)
+    assert code == 2
+    assert said in text
+
+
+def test_a_folder_with_other_content_is_refused(call, tmp_path):
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    code, text = call("paper", "seceu", "--to", str(tmp_path))
+    assert code == 2
+    assert "is not empty and holds no earlier pack; give --to a new folder" in text
+    code, text = call("paper", "seceu", "--to", str(tmp_path / "mine.txt"))
+    assert "is a file; give --to a folder" in text
+
+
+def test_a_run_of_another_instrument_is_refused(call, tmp_path):
+    known = json.loads(call("runs", "--json")[1])
+    other = next(run["run"] for run in known if run["instrument"] == "sage")
+    code, text = call("paper", "sesi", other, "--to", str(tmp_path / "pack"))
+    assert code == 2
+    assert "is a run of sage, not of sesi" in text
+
+
+def test_facts_about_models_fill_the_columns_that_no_run_has(call, tmp_path):
+    facts = tmp_path / "models.csv"
+    facts.write_text(
+        "model,family,size_billion,launched,sft,rlhf\nbaseline/random,Dice,7,2023-03-14,yes,no\n", encoding="utf-8"
+    )
+    assert call("paper", "seceu", "--to", str(tmp_path / "pack"), "--models", str(facts))[0] == 0
+    row = next(row for row in rows(tmp_path / "pack" / "table-1.csv") if "random" in row["Models"])
+    assert (row["section"], row["Properties: Size"], row["Properties: Time"]) == ("Dice", "7B", "2023-03-14")
+    assert (tmp_path / "pack" / "fig-4.svg").exists()
+
+
+def test_a_model_that_appears_twice_in_the_facts_is_named_by_line(call, tmp_path):
+    facts = tmp_path / "models.csv"
+    facts.write_text("model,family\na,x\na,y\n", encoding="utf-8")
+    code, text = call("paper", "seceu", "--to", str(tmp_path / "pack"), "--models", str(facts))
+    assert code != 0
+    assert "models.csv:3: the model 'a' is empty or appears twice" in text
+    assert not (tmp_path / "pack").exists()
+
+
+def test_released_dialogues_give_the_scores_that_the_paper_prints(official_data, tmp_path, capsys):
+    path = str(tmp_path / "runs.db")
+    files = sorted(str(file) for file in (official_data / "sage" / "transcripts").glob("*.jsonl"))
+    assert run_command(["import", "sage", *files, "--store", path]) == 0
+    assert run_command(["paper", "sage", "--to", str(tmp_path / "pack"), "--published", "--store", path]) == 0
+    text = (tmp_path / "pack" / "table-3.tex").read_text(encoding="utf-8")
+    ours, papers = text.split("Printed in the paper")
+    for score, model in (("68.2", "gpt-4.1"), ("61.3", "claude3.7-think"), ("19.1", "qwen2.5-72b")):
+        assert re.search(rf"^{re.escape(model)}.*\\shortstack{{{score}\\", ours, re.MULTILINE), model
+        assert score in papers

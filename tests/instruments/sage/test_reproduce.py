@@ -1,0 +1,104 @@
+"""The paper's figures from released dialogues, known by their contents."""
+
+import json
+import shutil
+
+import pytest
+
+import sociometer as sm
+from sociometer.instruments.sage.items import PROFILES
+from sociometer.instruments.sage.published.released import listed, recognise, released_files
+from sociometer.instruments.sage.published.reproduce import table
+
+from .test_commands import OTHER, TALK
+from .test_transcripts import row
+
+
+def write(path, *histories):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [{**row(history, final), "id": f"id-{number}"} for number, (history, final) in enumerate(histories)]
+    path.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in rows), encoding="utf-8")
+    return path
+
+
+def figures(folder):
+    return {(each.where, each.what): each for each in sm.reproduce("sage", data=folder).figures}
+
+
+def test_every_file_here_is_known_by_its_contents(official):
+    found = released_files([official.parent])
+    assert len(found) == 10 and {one.known_by for one in found} == {"contents"}
+    assert sum(one.simulator == "GPT-4o" for one in found) == 4
+
+
+def test_a_file_is_known_by_its_contents_under_any_name(official, tmp_path):
+    path = tmp_path / "my dialogues.jsonl"
+    lines = (official / "transcripts" / "gpt-4.1_result.jsonl").read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(reversed(lines)), encoding="utf-8")
+    found = recognise(path)
+    assert (found.simulator, found.model, found.known_by) == ("DeepSeek-V3", "GPT-4.1", "contents")
+    wrong = tmp_path / "transcripts" / "qwen2.5-72b_result.jsonl"
+    wrong.parent.mkdir()
+    shutil.copy(path, wrong)
+    assert recognise(wrong).model == "GPT-4.1", "a wrong name does not deceive"
+
+
+def test_a_file_we_have_not_seen_is_known_by_folder_and_name(tmp_path):
+    folder = tmp_path / "sage" / "dataset" / "gemini-2.5-flash-nothink_based_simulator"
+    path = write(folder / "openai-o1_result.jsonl", (TALK, 45))
+    found = recognise(path)
+    assert (found.simulator, found.model, found.known_by) == ("Gemini2.5", "o1", "name")
+    assert recognise(write(folder / "unheard-of_result.jsonl", (TALK, 45))) is None
+    assert recognise(write(tmp_path / "elsewhere" / "openai-o1_result.jsonl", (TALK, 45))) is None
+    other = tmp_path / "items.jsonl"
+    other.write_text('{"a": 1}\n')
+    assert recognise(other) is None
+    assert [one.path for one in released_files([tmp_path])] == [path]
+
+
+def test_every_row_whose_dialogues_are_present_is_recomputed(official):
+    found = figures(official.parent)
+    models = {"GPT-4.1", "Claude3.7-Think", "Claude3.7", "DeepSeek-V3", "o1", "Qwen2.5-72B"}
+    scores = {what: each for (where, what), each in found.items() if where == "Table 3" and what.endswith(" score")}
+    assert {what.removesuffix(" score") for what in scores} == models
+    assert all(each.match for (where, _), each in found.items() if where in ("Table 3", "Table 4"))
+    assert found["Table 3", "Claude3.7-Think score"].recomputed == 61.3, "61.25 is rounded up, as the paper does"
+    assert found["Figure 7, GPT-4o", "o1 score"].recomputed == 40.8
+    assert found["Figure 7, GPT-4o", "o1 score"].printed is None
+    agreement = found["Table 2", "DeepSeek-V3 and GPT-4o on 4 models"]
+    assert (agreement.printed, agreement.recomputed, agreement.match) == (0.84, 1.0, False)
+    assert "dialogues of 4 are here" in agreement.reason
+    assert sm.reproduce("sage", data=official.parent).good
+
+
+def test_printed_scores_alone_recompute_nothing(tmp_path):
+    found = figures(tmp_path)
+    assert not any(where in ("Table 2", "Table 3") for where, _ in found)
+    assert not any(each.match for each in found.values())
+    assert sm.reproduce("sage", data=tmp_path).missing == ("sage/dataset", PROFILES)
+
+
+def test_a_wrong_score_is_a_mismatch_and_a_part_of_a_file_says_so(tmp_path):
+    folder = tmp_path / "transcripts"
+    write(folder / "gpt-4.1_result.jsonl", *[(TALK, 45)] * 100)
+    write(folder / "openai-o1_result.jsonl", (OTHER, 30))
+    found = figures(tmp_path)
+    wrong, part = found["Table 3", "GPT-4.1 score"], found["Table 3", "o1 score"]
+    assert (wrong.match, wrong.reason) == (False, "")
+    assert part.reason == "1 of 100 dialogues"
+    assert not sm.reproduce("sage", data=tmp_path).good
+
+
+def test_what_is_not_printed_is_not_counted_as_a_match(official):
+    shown = sm.reproduce("sage", data=official.parent).table()
+    states = [dict(zip(shown.columns, each, strict=True))["result"] for each in shown.rows]
+    assert states.count("not printed") == 12
+    assert "12 more are not printed as numbers" in shown.note
+
+
+@pytest.mark.parametrize("column", ["simulator", "model", "folder", "file"])
+def test_the_list_of_the_release_is_whole(column):
+    assert all(getattr(one, column) for one in listed())
+    printed = {each["model"] for each in table("table3")}
+    assert {one.model for one in listed()} <= printed
+    assert len({(one.simulator, one.model) for one in listed()}) == len(listed())

@@ -1,0 +1,118 @@
+"""Simulators held to account, on simulated dialogues with known components and on the released ones."""
+
+import numpy as np
+import pytest
+
+from sociometer.instruments.sage import simulator_study as study
+from sociometer.instruments.sage.comparisons import leniency
+from sociometer.instruments.sage.simulator_study import Played, components_of, cube, family_of, preferences
+from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
+
+
+def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0, missing=0.0):
+    """Final emotions of made-up talks: subjects, scenarios and simulators add up, and subjects meet simulators."""
+    effects = {name: rng.normal(0, 12, len(subjects)) for name in ("subject",)}
+    scenes, leniencies = rng.normal(0, 9, scenarios), rng.normal(0, 8, len(simulators))
+    meet = rng.normal(0, interaction, (len(subjects), len(simulators)))
+    return [
+        Played(subject, f"scene {k}", simulator,
+               50 + effects["subject"][i] + scenes[k] + leniencies[j] + meet[i, j] + rng.normal(0, noise))
+        for i, subject in enumerate(subjects)
+        for j, simulator in enumerate(simulators)
+        for k in range(scenarios)
+        if rng.random() >= missing
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.25])
+def test_known_components_of_dialogues_are_recovered(missing):
+    rng = np.random.default_rng(11)
+    found = [
+        components_of(dialogues(rng, [f"m{n}" for n in range(10)], 30, [f"s{n}" for n in range(6)], missing=missing))
+        for _ in range(12)
+    ]
+    for facets, true in ((("subject",), 144), (("scenario",), 81), (("subject", "simulator"), 16), ((), 100)):
+        mean = np.mean([each.variance(*facets) for each in found])
+        assert mean == pytest.approx(true, rel=0.35), facets
+    assert np.mean([each.variance("subject", "scenario") for each in found]) < 5, "there is none"
+
+
+def test_one_subject_or_confounded_simulators_have_no_components():
+    rng = np.random.default_rng(1)
+    assert components_of(dialogues(rng, ["a"], 10, ["s", "t"])) is None
+    confounded = dialogues(rng, ["a"], 10, ["s"]) + dialogues(rng, ["b"], 10, ["t"])
+    assert components_of(confounded) is None
+
+
+def test_rank_agreement_needs_three_subjects_and_has_an_interval_over_scenarios():
+    rng = np.random.default_rng(2)
+    [found] = study.rank_agreements(cube(dialogues(rng, ["a", "b", "c", "d"], 40, ["s", "t"])))
+    assert found.subjects == 4 and found.interval.low <= found.rho <= found.interval.high
+    [few] = study.rank_agreements(cube(dialogues(rng, ["a", "b"], 40, ["s", "t"])))
+    assert few.rho is None and few.interval.too_few
+
+
+def test_three_simulators_also_have_a_mean_agreement_over_simulators():
+    rng = np.random.default_rng(3)
+    found = study.rank_agreements(cube(dialogues(rng, ["a", "b", "c", "d", "e"], 40, ["s", "t", "u"])))
+    assert [(each.first, each.second) for each in found] == [("s", "t"), ("s", "u"), ("t", "u"), ("all", "all")]
+    assert found[-1].rho == pytest.approx(np.mean([each.rho for each in found[:-1]]))
+    assert "simulators" in found[-1].interval.method
+
+
+def test_ranks_are_of_subjects_that_every_simulator_met():
+    rows = dialogues(np.random.default_rng(4), ["a", "b", "c"], 30, ["s", "t"])
+    rows = [row for row in rows if (row.subject, row.simulator) != ("c", "t")]
+    found = study.standings(cube(rows))
+    assert {each.subject for each in found} == {"a", "b"}
+    assert [each.rank for each in found] == [1, 2]
+    assert all(each.interval.low <= each.rank <= each.interval.high for each in found)
+
+
+def test_a_preference_for_the_own_family_is_found_with_its_size():
+    rng = np.random.default_rng(5)
+    names = ["gpt-4.1", "o1", "claude3.7", "qwen2.5-72b", "llama3"]
+    rows = dialogues(rng, names, 60, ["gpt-4o", "deepseek-v3"], interaction=0.0)
+    favoured = [
+        Played(row.subject, row.scenario, row.simulator,
+               row.final + 15 * (row.simulator == "gpt-4o" and family_of(row.subject) == "OpenAI"))
+        for row in rows
+    ]  # fmt: skip
+    scenarios, subjects = preferences(cube(favoured))
+    assert (scenarios.over, subjects.over) == ("scenarios", "subjects")
+    assert scenarios.own == ("gpt-4.1", "o1") and scenarios.others == 3
+    assert scenarios.interval.low < 15 < scenarios.interval.high and scenarios.interval.low > 5
+    assert subjects.interval.low < 15 < subjects.interval.high
+    plain, _ = preferences(cube(rows))
+    assert plain.interval.low < 0 < plain.interval.high
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("openai/gpt-4o", "OpenAI"), ("openai-o1", "OpenAI"), ("o4-mini", "OpenAI"), ("claude3.7-think", "Anthropic"),
+        ("deepseek-v3-1227", "DeepSeek"), ("qwen2.5-72b", "Alibaba"), ("gemini-2.5-flash", "Google"), ("tower", ""),
+    ],
+)  # fmt: skip
+def test_families_are_read_from_names(name, family):
+    assert family_of(name) == family
+    assert family_of(name, {name: "mine"}) == "mine"
+
+
+def test_the_released_dialogues_under_two_simulators(official):
+    rows = [
+        Played(subject_of(path), scenario.id, simulator_of(path), float(dialogue.final))
+        for path in sorted(official.glob("transcripts*/*_result.jsonl"))
+        for scenario, dialogue in read_dialogues(path)
+    ]
+    scores: dict = {}
+    for row in rows:
+        scores.setdefault(row.simulator, {}).setdefault(row.subject, {})[row.scenario] = row.final
+    found = leniency("gpt-4o", scores["gpt-4o"], scores["deepseek-v3"])
+    assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
+    assert found.error == pytest.approx(9.5, abs=2), "a new subject's calibrated score may be far off"
+    parts = components_of(rows)
+    assert parts.variance("subject") > parts.variance("simulator") > parts.variance("subject", "simulator")
+    assert parts.variance() / parts.total == pytest.approx(0.48, abs=0.02)
+    [rho] = study.rank_agreements(cube(rows))
+    assert rho.rho == 1 and rho.interval.low < 0.5, "four subjects agree, and could have disagreed"

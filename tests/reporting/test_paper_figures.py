@@ -1,0 +1,50 @@
+"""Figures of a pack carry their caveats and say which values have no interval."""
+
+from xml.etree import ElementTree
+
+from sociometer.analysis.charts.intervals import Dot, interval_chart
+from sociometer.analysis.charts.stacked import Portion, stacked_bars
+from sociometer.core.measure import Figure
+from sociometer.reporting.paper_figures import marked, without_intervals
+from sociometer.reporting.plot import drawn
+
+
+def chart(*dots):
+    return interval_chart(list(dots), title="accuracy")
+
+
+def test_values_without_an_interval_are_named():
+    found = without_intervals(chart(Dot("all", 0.5, 0.4, 0.6, "owl"), Dot("all", 0.2, group="emu")))
+    assert found == "Shown without an interval: emu, all."
+
+
+def test_a_chart_with_all_intervals_says_nothing_and_one_without_any_says_so():
+    assert without_intervals(chart(Dot("all", 0.5, 0.4, 0.6))) == ""
+    assert (
+        without_intervals(stacked_bars([Portion("owl", "friendly", 0.5)], title="share")) == "No intervals are shown."
+    )
+
+
+def test_many_values_without_an_interval_are_counted():
+    dots = [Dot("a", 0.5, 0.4, 0.6), *(Dot(f"b{place}", 0.5) for place in range(9))]
+    assert without_intervals(chart(*dots)).endswith("b0, b1, b2, b3 and 5 more.")
+
+
+def test_the_remarks_are_in_the_svg_and_in_the_pdf():
+    figure = marked(Figure("x", "Accuracy", chart=chart(Dot("all", 0.5, 0.4, 0.6))), ["owl: a stand-in."])
+    assert "owl: a stand-in." in drawn(figure, "svg").decode()
+    assert drawn(figure, "pdf").startswith(b"%PDF-")
+
+
+def test_a_title_of_the_chart_stays_above_the_remarks():
+    spec = {**chart(Dot("all", 0.5, 0.4, 0.6)), "title": {"text": ["Grey curve: estimated."], "fontSize": 12}}
+    svg = drawn(marked(Figure("x", "Accuracy", chart=spec), ["a remark"]), "svg").decode()
+    assert svg.index("Grey curve: estimated.") < svg.index("a remark")
+
+
+def test_a_drawing_grows_by_its_remarks():
+    size = 'viewBox="0 0 100 50" width="100" height="50"'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><rect width="9" height="9"/></svg>'
+    root = ElementTree.fromstring(marked(Figure("x", "Tree", svg=svg), ["<b>stand-in</b>"]).svg)
+    assert float(root.get("viewBox").split()[3]) > 50
+    assert "<b>stand-in</b>" in [element.text for element in root.iter() if element.tag.endswith("text")]
