@@ -31,6 +31,7 @@ from sociometer.core.errors import SociometerError
 from sociometer.elicit import read_allocation, read_choice, read_items, read_json
 from sociometer.elicit.normal import plain, squeeze
 from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
+from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
 from sociometer.instruments.egosocial.games.blackjack.official import read as read_blackjack
 from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
 from sociometer.instruments.egosocial.games.holdem.match import read_action
@@ -56,7 +57,6 @@ from sociometer.instruments.seceu.responses import read_people
 from sociometer.instruments.sesi.build.checks import flags
 from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
 from sociometer.instruments.sesi.items import Question
-from sociometer.instruments.sesi.second_person import to_second_person
 from sociometer.instruments.socialeval.abilities import canonical
 from sociometer.instruments.socialeval.lint import is_utterance
 from sociometer.instruments.socialeval.tree_files import tree_from
@@ -186,6 +186,7 @@ class _Strict(msgspec.Struct):
 
 
 _STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
+_DEAL = facts_of((32, 20), 44)
 _CHOICE = (
     "choice", "choice_rules", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity",
     "verdicts",
@@ -207,7 +208,6 @@ def _readers() -> dict[str, Reader]:
     structured = tuple(f"elicit.{name}" for name in _JSON)
     blackjack = "instruments.egosocial.games.blackjack"
     bench = "instruments.egosocial.tombench"
-    person = tuple(f"instruments.sesi.second_person.{name}" for name in ("mentions", "convert", "words"))
     return {
         "read_choice": Reader(lambda t: read_choice(t, ANSWERS, LABELS), choice, 20_000),
         "read_choice, short": Reader(lambda t: read_choice(t, OPTIONS, LABELS)),
@@ -227,10 +227,14 @@ def _readers() -> dict[str, Reader]:
         "read_statement": Reader(read_statement, (f"{blackjack}.statement",), 8_000),
         "read_statement, labelled": Reader(lambda t: read_statement(f"self belief: x\naction: {t}")),
         "own_claims": Reader(
-            own_claims, tuple(f"{blackjack}.{name}" for name in ("own_words", "chance_words", "claim")), 4_000
+            lambda t: own_claims(t, _DEAL),
+            tuple(f"{blackjack}.{name}" for name in ("own_words", "chance_words", "wording")),
+            4_000,
         ),
         "dealer_claims": Reader(
-            dealer_claims, tuple(f"{blackjack}.{name}" for name in ("dealer_words", "chance_words", "claim")), 4_000
+            lambda t: dealer_claims(t, _DEAL),
+            tuple(f"{blackjack}.{name}" for name in ("dealer_words", "chance_words", "wording")),
+            4_000,
         ),
         "blackjack file": Reader(
             lambda t: _file(_json({"system": t, "user": t}), lambda path: list(read_blackjack(path))),
@@ -272,7 +276,6 @@ def _readers() -> dict[str, Reader]:
             ("instruments.seceu.official",),
         ),
         "Word document": Reader(lambda t: _docx("<w:p>" * (len(t) // 11) + "</w:p>" * (len(t) // 11))),
-        "second person": Reader(lambda t: to_second_person([f"A person is here. {t}", t, t, t, t, t]), person, 5_000),
         "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build.checks",)),
         "SESI posts": Reader(
             lambda t: (split_tldr(t), filter_posts([RawPost("1", t, t, "", True, ())])),

@@ -244,3 +244,14 @@ def test_names_of_points_that_are_close_do_not_cover_each_other():
     places = place_names(names, [50.0, 50.5, 51.0, 90.0], [60.0, 60.2, 60.1, 20.0])
     assert len({(place.dx, place.dy) for place in places[:3]}) == 3
     assert places[3].align == "right", "a name at the right edge goes to the left of its point"
+
+
+def test_a_name_crosses_no_whisker_where_there_is_room():
+    points = [
+        ScatterPoint("a longer name", 0.0, 50.0, y_low=40, y_high=60),
+        ScatterPoint("b", 1.2, 45.0, y_low=20, y_high=80),
+        ScatterPoint("far", 10.0, 90.0),
+    ]
+    values = scatter_chart(points, x_title="x", y_title="y")["data"]["values"]
+    assert values[0]["name_dy"] != -7 or values[0]["name_align"] != "left", "the whisker of b would cross it"
+    assert len(values) == 3

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from simulated_people import SCENARIOS, simulated_people
 
+from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.instruments.seceu.norming import build_norm

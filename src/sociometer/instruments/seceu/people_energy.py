@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -75,7 +76,7 @@ def _split(rows: Rows) -> tuple[list[tuple[float, ...]], list[float]]:
 def _skill(scores: np.ndarray, floors: np.ndarray, evens: np.ndarray) -> tuple[float | None, Interval | None]:
     """How much of the way from an even spread to people's own distribution, with a bootstrap over stories."""
 
-    def share(chosen: np.ndarray) -> np.ndarray:
+    def share(chosen: np.ndarray) -> Any:
         room = (evens - floors)[chosen].mean(axis=-1)
         return np.asarray((evens - scores)[chosen].mean(axis=-1) / np.where(room > 0, room, np.nan))
 

@@ -6,8 +6,10 @@ import sys
 
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.settings import Settings
+from sociometer.instruments import load
 from sociometer.instruments.egosocial import commands
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS
 from sociometer.instruments.egosocial.games.numbers.opponents import OPPONENTS
@@ -110,10 +112,31 @@ def test_babysitting_refuses_two_different_subjects_and_runs_without_a_game(rehe
 
 def test_grading_writes_a_sheet_and_says_how_to_read_it_back(rehearsal, baseline):
     context = FakeContext(r=Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one"))
-    found = commands.grade(context, Settings({"run": "r", "out": "sheet.csv", "graded": None}))
+    found = commands.grade(context, Settings({"run": "r", "out": "sheet.csv", "graded": None, "judge": False}))
     assert found.wrote == ("sheet.csv",)
     assert context.written["sheet.csv"].count("blackjack-0-00") >= 3
     assert "--graded sheet.csv" in found.notes[0]
+
+
+def test_a_judge_grades_every_belief_and_its_agreement_is_printed(rehearsal, baseline, script):
+    show = rehearsal(baseline("oracle"), deals=3)
+    kept = Kept(show, ("blackjack",), "one")
+    asked = script('{"grade": 9}', name="judge")
+
+    class Judging(FakeContext):
+        def play(self, task, items):
+            room = Rehearsal(load("egosocial"), {"judge": asked})
+            view = room.play_all(task, items)
+            return type("Run", (), {"view": lambda self, task: view})()
+
+    found = commands.grade(Judging(r=kept), Settings({"run": "r", "out": None, "graded": None, "judge": True}))
+    (table,) = found.tables
+    assert {row[:2] for row in table.rows} == {("judge", "reader")}
+    assert all(row[4] == 1 for row in table.rows)
+    assert "would calibrate it" in table.note
+    decisions = sum(len(episode.outcome.decisions) for episode in kept.view("blackjack").episodes())
+    assert len(asked.asked) == 2 * decisions
+    assert "most likely" in asked.asked[1].messages[0].content
 
 
 def out_of_order(request):
@@ -126,9 +149,9 @@ def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, scrip
         e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
     )
     with pytest.raises(UsageError, match="run kept played numbers but not blackjack"):
-        commands.grade(context, Settings({"run": "n", "out": "sheet.csv", "graded": None}))
+        commands.grade(context, Settings({"run": "n", "out": "sheet.csv", "graded": None, "judge": False}))
     with pytest.raises(UsageError, match="nothing to grade"):
-        commands.grade(context, Settings({"run": "e", "out": "sheet.csv", "graded": None}))
+        commands.grade(context, Settings({"run": "e", "out": "sheet.csv", "graded": None, "judge": False}))
     assert context.written == {}
 
 
@@ -136,7 +159,7 @@ def test_characters_need_enough_hands_to_mean_something():
     with pytest.raises(UsageError, match="100 or more"):
         commands.characters(FakeContext(), Settings({"over": 5, "weights": None}))
     (table,) = commands.characters(FakeContext(), Settings({"over": 200, "weights": None})).tables
-    assert len(table.rows) == 12
+    assert len(table.rows) == 24
 
 
 def test_characters_of_ones_own_opponents_are_measured_too(tmp_path):

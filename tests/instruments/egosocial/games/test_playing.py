@@ -1,12 +1,17 @@
 """Matches played to the end by all kinds of players: an oracle, a guesser, a cheat, a model in the other chair."""
 
 import asyncio
+from collections import Counter
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from rehearsal import Rehearsal
 from sociometer.core.errors import UsageError
+from sociometer.instruments import load
 from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.players import SteadyOpponent
 
 TASKS = ("blackjack", "numbers", "holdem")
 CHEAT = {
@@ -127,9 +132,9 @@ def test_the_opponent_is_never_shown_the_subjects_cards(script, baseline, rehear
     item = first_item("holdem", show)
     asyncio.run(show.play("holdem", item))
     for request in opponent.asked:
-        assert request.messages[0].content.count("you are player 1") == 1
+        assert request.messages[0].content.startswith("You are player 1 of two")
         hand = next(line for line in request.messages[1].content.splitlines() if line.startswith("Your cards"))
-        assert hand == "Your cards: " + ", ".join(cards.names(item.deals[0].hole[1]))
+        assert hand in {"Your cards: " + ", ".join(cards.names(deal.hole[1])) for deal in item.deals}
 
 
 def test_both_players_choose_numbers_without_seeing_the_others(script, play):
@@ -234,3 +239,42 @@ def test_rounds_lost_to_refusals_are_not_right_and_stay_in_the_score(baseline, r
     assert summary.measure("accuracy").value == 0
     assert summary.measure("accuracy").unreadable == 10
     assert summary.measure("absolute_error").value is None
+
+
+def test_the_order_of_the_styles_is_balanced_for_both_of_them(baseline, rehearsal):
+    show = rehearsal(baseline("random"), matches=40)
+    items = list(show.instrument.task("holdem").items(show.source()))
+    firsts = Counter((item.style, item.options[0]) for item in items)
+    assert set(firsts.values()) == {10}
+
+
+@pytest.mark.parametrize("letter", ["A", "B"])
+def test_the_same_letter_every_time_is_right_in_half_of_the_matches(letter, script, rehearsal):
+    subject = script(lambda request: letter if "style of play" in request.messages[1].content else "call")
+    summary = rehearsal(subject, matches=20).summarise("holdem")
+    assert summary.measure("accuracy").value == 0.5
+
+
+def test_the_prompts_say_the_aim_the_button_the_order_of_play_and_what_the_words_mean(script, play):
+    subject = script(lambda request: "A" if "style of play" in request.messages[1].content else "call")
+    play("holdem", subject)
+    system, action = (message.content for message in subject.asked[0].messages)
+    for words in ("your aim is to win", "posts the small blind of 1", "The button acts first before the flop"):
+        assert words in system
+    assert "The button: player 0" in action
+    asked = subject.asked[-1].messages[1].content
+    assert "An aggressive player raises often" in asked
+    assert "A conservative player folds weak cards" in asked
+
+
+def test_official_matches_have_one_hand_and_the_papers_wording(script):
+    subject = script(lambda request: "A" if "style of play" in request.messages[1].content else "call")
+    players = {"subject": subject, "opponent": SteadyOpponent()}
+    show = Rehearsal(load("egosocial"), players, {"matches": 4}, data=Path())
+    items = list(show.instrument.task("holdem").items(show.source()))
+    assert [len(item.deals) for item in items] == [1] * 4
+    assert {item.options for item in items} == {("aggressive", "conservative")}
+    asyncio.run(show.play("holdem", items[0]))
+    texts = "\n".join(message.content for request in subject.asked for message in request.messages)
+    assert "raises often" not in texts
+    assert "The button" not in texts

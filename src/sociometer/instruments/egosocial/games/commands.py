@@ -10,7 +10,7 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.egosocial.games.blackjack import sheet
+from sociometer.instruments.egosocial.games.blackjack import judging, sheet, sheet_agreement
 from sociometer.instruments.egosocial.games.holdem import character, curves, net
 from sociometer.instruments.egosocial.games.holdem.training import Plan, Trainer
 from sociometer.instruments.egosocial.games.players import is_steady
@@ -55,7 +55,7 @@ def characters(context: CommandContext, options: Settings) -> Result:
 
 
 def grade(context: CommandContext, options: Settings) -> Result:
-    """Writes a sheet of a run's blackjack decisions for people to grade, or compares a filled-in sheet with them."""
+    """Writes a sheet of a run's blackjack decisions for people to grade, or compares people, reader and judge."""
     if not options.text("run"):
         raise UsageError("grade needs --run RUN, and --out FILE to write a sheet or --graded FILE to evaluate one.")
     run = context.run(options.text("run"))
@@ -64,11 +64,21 @@ def grade(context: CommandContext, options: Settings) -> Result:
             f"run {run.id} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
             "Play it with: sociometer run egosocial --task blackjack --model MODEL"
         )
-    if options.text("graded"):
-        return Result(tables=sheet.agreement(Path(options.text("graded")), run.view("blackjack")))
+    view = run.view("blackjack")
+    people = sheet.read_people(Path(options.text("graded")), view) if options.text("graded") else {}
+    judge: dict[str, float] = {}
+    if options.flag("judge"):
+        judged = context.play("beliefs", items=list(judging.beliefs_of(view))).view("beliefs")
+        judge = {item.id: outcome.grade for item, outcome, _ in judged.scored() if outcome.grade is not None}
+    if people or judge:
+        graders = sheet_agreement.Graders(sheet.reader_grades(view), people, judge)
+        tables = [sheet_agreement.table(graders)]
+        if people:
+            tables.append(sheet.disagreements(view, graders))
+        return Result(tables=tuple(tables))
     out = Path(options.text("out") or "blackjack-grading.csv")
     note = f"Fill in the last two columns with y or n, then: sociometer grade egosocial --run {run.id} --graded {out}"
-    return Result(notes=(note,), wrote=(context.write(out, sheet.write(run.view("blackjack"))),))
+    return Result(notes=(note,), wrote=(context.write(out, sheet.write(view)),))
 
 
 _Values = dict[tuple[str, int], dict[str, float]]

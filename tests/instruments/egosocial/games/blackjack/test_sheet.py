@@ -6,13 +6,23 @@ import io
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.blackjack.sheet import agreement, write
+from sociometer.instruments.egosocial.games.blackjack import sheet_agreement
+from sociometer.instruments.egosocial.games.blackjack.judging import calibrated, threshold
+from sociometer.instruments.egosocial.games.blackjack.sheet import disagreements, read_people, reader_grades, write
 
 
 @pytest.fixture
 def run(script, rehearsal):
-    said = '{"self_belief": "=My total is 15.", "external_belief": "The dealer must draw until 17.", "action": "stand"}'
+    said = (
+        '{"self_belief": "=My total is 15.", "external_belief": "The dealer may bust, and must draw until 17.", '
+        '"action": "stand"}'
+    )
     return rehearsal(script(said), deals=30).play_all("blackjack")
+
+
+def agreement(path, run, judge=None):
+    graders = sheet_agreement.Graders(reader_grades(run), read_people(path, run), judge or {})
+    return sheet_agreement.table(graders), disagreements(run, graders)
 
 
 @pytest.fixture
@@ -21,7 +31,7 @@ def sheet(run):
 
 
 def automatic(run):
-    return [(episode.score.values["self_right"], episode.score.values["external_right"]) for episode in run.episodes()]
+    return [(episode.score.values["self_words"], episode.score.values["external_words"]) for episode in run.episodes()]
 
 
 def filled(sheet, tmp_path, grade):
@@ -52,11 +62,11 @@ def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, run, tmp_pat
     words = [["ny"[int(right)] for right in pair] for pair in automatic(run)]
     assert {pair[0] for pair in words} == {"y", "n"}
     table, apart = agreement(filled(sheet, tmp_path, lambda number, row: words[number]), run)
-    rows = {row[0]: row for row in table.rows}
-    assert rows["self"][1:4] == (30, pytest.approx(1), 1.0)
+    rows = {row[2]: row for row in table.rows}
+    assert rows["self"][:6] == ("people", "reader", "self", 30, pytest.approx(1), 1.0)
     # everybody said yes throughout, so kappa is not defined
-    assert rows["external"][2:] == (
-        pytest.approx(1), None, None, None, "the person and the rule gave the same grade every time: no kappa",
+    assert rows["external"][4:] == (
+        pytest.approx(1), None, None, None, "people and reader: the same grade every time, no kappa",
     )  # fmt: skip
     assert apart.rows == ()
 
@@ -64,18 +74,18 @@ def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, run, tmp_pat
 def test_disagreements_are_listed_with_the_words(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("", "no" if number == 0 else "yes"))
     table, apart = agreement(path, run)
-    assert table.rows[0][:3] == ("external", 30, pytest.approx(29 / 30))
-    ((_, belief, words, person, rule),) = apart.rows
-    assert (belief, person, rule) == ("external", "n", "y")
+    assert table.rows[0][2:5] == ("external", 30, pytest.approx(29 / 30))
+    ((_, belief, words, person, rule, judge),) = apart.rows
+    assert (belief, person, rule, judge) == ("external", "n", "y", "")
     assert "until 17" in words
 
 
 def test_where_the_rule_never_varies_there_is_no_kappa_but_a_reason(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("", "no" if number < 5 else "yes"))
-    ((_, graded, agreed, kappa, low, high, why),) = agreement(path, run)[0].rows
+    ((*_, graded, agreed, kappa, low, high, why),) = agreement(path, run)[0].rows
     assert (graded, agreed) == (30, pytest.approx(25 / 30))
     assert kappa is low is high is None
-    assert why == "the rule gave the same grade every time: no kappa"
+    assert why == "reader: the same grade every time, no kappa"
 
 
 @pytest.mark.parametrize(("separator", "mark"), [(",", "\ufeff"), (";", ""), (";", "\ufeff"), ("\t", "")])
@@ -86,7 +96,7 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(separator, mark, sheet, run, tm
     path = tmp_path / "sheet.csv"
     path.write_bytes((mark + text.getvalue()).encode())
     table, _ = agreement(path, run)
-    assert [row[:2] for row in table.rows] == [("self", 30), ("external", 30)]
+    assert [row[2:4] for row in table.rows] == [("self", 30), ("external", 30)]
 
 
 def test_a_file_that_is_no_such_sheet_is_refused_with_what_it_lacks(run, tmp_path):
@@ -111,3 +121,32 @@ def test_an_unfilled_sheet_a_strange_grade_and_a_strange_run_are_refused(sheet, 
     other = rehearsal(baseline("oracle"), deals=1, seed=9).play_all("blackjack")
     with pytest.raises(DataError, match="not in this run"):
         agreement(filled(sheet, tmp_path, lambda _, row: ("y", "y")), other)
+
+
+def test_people_set_the_threshold_of_the_judge():
+    """Grades of 2, 4 and 7 with people who call only the 7 right: anything between 4 and 7 agrees throughout."""
+    grades = [(2, False), (4, False), (7, True), (7, True), (4, False)]
+    assert threshold(grades) == 5.5
+    assert threshold([(8, False), (9, True), (8, False)]) == 8.5
+    assert threshold([]) == 5.5
+    assert calibrated([*grades, (2, False)]) == [False, False, True, True, False, False]
+
+
+def test_a_belief_does_not_set_its_own_threshold():
+    """One belief that people and judge see the other way round stays a disagreement."""
+    assert calibrated([(9, True), (9, True), (1, False), (1, False), (1, True)])[-1] is False
+
+
+def test_reader_judge_and_people_are_compared_two_by_two(sheet, run, tmp_path):
+    words = [["ny"[int(right)] for right in pair] for pair in automatic(run)]
+    path = filled(sheet, tmp_path, lambda number, row: words[number])
+    judge = {place: 9.0 if right else 8.0 for place, right in reader_grades(run).items()}
+    table, _ = agreement(path, run, judge)
+    rows = {row[:3]: row for row in table.rows}
+    assert set(rows) == {
+        (*pair, belief)
+        for pair in (("people", "reader"), ("people", "judge"), ("judge", "reader"))
+        for belief in ("self", "external")
+    }
+    assert rows["people", "judge", "self"][4] == 1
+    assert "above 8.5 count as right" in table.note

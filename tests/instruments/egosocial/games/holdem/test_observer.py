@@ -7,8 +7,14 @@ import pytest
 
 from sociometer.instruments.egosocial.games.holdem.net import STYLES, load
 from sociometer.instruments.egosocial.games.holdem.observation import CODES
-from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand, best_guess, posterior
-from sociometer.instruments.egosocial.games.holdem.rules import State, new_deal
+from sociometer.instruments.egosocial.games.holdem.observer import (
+    PlayedHand,
+    actions_of,
+    best_guess,
+    naive_guess,
+    posterior,
+)
+from sociometer.instruments.egosocial.games.holdem.rules import Move, State, new_deal
 from sociometer.instruments.egosocial.games.holdem.simulator import Table
 
 ROW = np.array([0])
@@ -55,3 +61,48 @@ def test_more_hands_make_the_observer_surer_and_it_is_right_as_often_as_it_expec
     for hands in (1, 4):
         # a calibrated observer of 48 matches misses its own expectation by less than four standard errors
         assert abs(right[hands] - expected[hands]) < 4 * (0.25 / 48) ** 0.5
+
+
+def test_the_naive_observer_counts_raises_and_knows_no_net():
+    def hand(*actions):
+        return PlayedHand(new_deal(random.Random(1), 0), tuple(Move("preflop", 1, action) for action in actions), 0)
+
+    assert naive_guess([hand("raise", "call")]) == "aggressive"
+    assert naive_guess([hand("raise"), hand("call", "check")]) == "conservative"
+    assert naive_guess([hand("fold")]) == "conservative"
+    assert naive_guess([hand()]) is None
+    assert actions_of([hand("raise"), hand()]) == ["raise"]
+
+
+SUBJECTS = ["random", "caller", "raiser", "folder"]
+
+
+def subject(kind):
+    """A player of one habit for the subject's chair."""
+    words = {"caller": ("check", "call"), "raiser": ("raise", "check", "call"), "folder": ("fold",)}.get(kind)
+    rng = random.Random(3)
+
+    def answer(request):
+        text = request.messages[-1].content
+        if "style of play" in text:
+            return "A"
+        legal = text.rpartition("holding one of: ")[2].rstrip(".").split(", ")
+        word = rng.choice(legal) if words is None else next(word for word in words if word in legal)
+        return f'{{"action": "{word}"}}'
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", SUBJECTS)
+def test_the_default_number_of_hands_is_enough_for_an_observer_who_only_counts_raises(kind, script, rehearsal):
+    summary = rehearsal(script(subject(kind)), matches=150).summarise("holdem")
+    assert summary.measure("naive_observer").value >= 0.80
+    assert summary.measure("ceiling").value >= summary.measure("naive_observer").value - 0.05
+    assert summary.measure("no_information").value == 0
+
+
+def test_matches_without_information_are_counted_apart(script, rehearsal):
+    summary = rehearsal(script(subject("folder")), matches=6, hands=1).summarise("holdem")
+    assert summary.measure("no_information").value == 1
+    assert summary.measure("accuracy").value is None
+    assert any("In 6 matches the opponent never acted" in note for note in summary.notes)

@@ -1,98 +1,203 @@
-"""What a sentence says of the risk of passing 21: a number, a comparison with one, or a word."""
+"""What a clause says of a chance of passing 21: an interval in which the exact chance must lie for it to be true."""
 
 import re
-from collections.abc import Iterator
 
-from sociometer.instruments.egosocial.games.blackjack.claim import Claim, Kind
+import msgspec
 
-_PASSING = r"(?:bust\w*|go(?:ing|es)? (?:over|past)|exceed\w*|pass(?:ing|es)?(?: 21)?)"
-BUST = re.compile(
-    r"bust|go(?:ing|es)? over|go(?:ing)? past|exceed\w* 21|over 21|past 21|pass(?:ing|es)? 21|above 21|surviv", re.I
+SLACK = 0.10
+"""How far a stated number may miss the exact chance."""
+OWN_BANDS = {"low": (0.0, 0.35), "moderate": (0.25, 0.65), "high": (0.50, 1.0)}
+DEALER_BANDS = {"low": (0.0, 0.25), "moderate": (0.20, 0.40), "high": (0.33, 1.0)}
+_LEAST = 0.001
+
+
+class Chance(msgspec.Struct, frozen=True):
+    """The interval that a stated chance allows, and the words it was read from."""
+
+    low: float
+    high: float
+    words: str
+
+    def holds(self, exact: float) -> bool:
+        """Whether the exact chance lies within."""
+        return self.low - 1e-6 <= exact <= self.high + 1e-6
+
+    def of_the_opposite(self) -> "Chance":
+        """Return the same statement about the opposite event."""
+        return Chance(1 - self.high, 1 - self.low, self.words)
+
+
+_OVER_21 = (
+    r"(?:bust\w*|break(?:s|ing)?(?: (?:me|him|them|it))?|broke|go(?:es|ing)?(?: [\w']+){0,2}? (?:over|"
+    r"past|beyond|above)|"
+    r"exceed\w*|pass(?:es|ing)? (?:21|the limit)|over 21|past 21|above 21|beyond 21|over the (?:limit|"
+    r"top)|too (?:many|much|far|high)|"
+    r"(?:put|take|push|carr[yi]|bring|send|tip)\w* (?:me|him|it|them|us|my \w+) (?:over|past|above|beyond)|"
+    r"(?:finish|kill|sink|ruin|hurt)\w* (?:me|him|them)(?: off)?|lose (?:automatically|immediately|the game|at once))"
 )
-_RISK = re.compile(r"\brisk|\bdanger", re.IGNORECASE)
+PASSING = re.compile(rf"\b{_OVER_21}", re.IGNORECASE)
+_RISK = re.compile(r"\b(?:risk\w*|danger\w*)\b")
 _SURVIVES = re.compile(
-    rf"(?:\bnot|n't|\bnever|\bwithout|\bavoid\w*|\bno)\s+(?:\w+\s+)?{_PASSING}|\bsurviv|\bsafe\b|"
-    r"\bstay\w* (?:under|below|within|at or below)",
-    re.IGNORECASE,
+    r"(?:(?<!than )\bnot|\bnever|\bwithout(?: any| the)?(?: risk of| danger of| fear of)?|"
+    rf"\bavoid\w*)\s+(?:\w+ ){{0,2}}?{_OVER_21}|\bsurviv\w*|\bget(?:s|ting)? away with|"
+    r"\bgets? home|\bmade hand|\bsav(?:e|es|ing) me|\bstay\w* (?:under|below|within|at or below|"
+    r"alive|in)|\bbe (?:fine|okay|ok|safe)\b|\bis safe\b|\bhelps? me\b",
 )
-_CHANCE_OF_SURVIVING = re.compile(
-    rf"\b(?:chance|probability|likelihood|odds)\s+(?:\w+\s+){{0,4}}?(?:not\s+{_PASSING}|surviv|avoid|stay)",
-    re.IGNORECASE,
+_HIT_IS = re.compile(
+    r"\b(?:hit|hitting|drawing|taking another|another card|one more)\b[^.]{0,20}(?:\beven\b|coin|50[-/ ]50)"
 )
-_PERCENT = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*(?:%|percent|per cent)", re.IGNORECASE)
-_DECIMAL = re.compile(r"(?<![\d.])0?\.\d{1,4}\b(?!\s*%)")
-_FRACTION = re.compile(
-    r"\b(\d{1,2})\s*(?:/|of|out of|in)\s*(?:the )?(?:remaining )?(\d{1,2})\b(?!\s*(?:points|total))", re.IGNORECASE
+_GOAL = re.compile(
+    r"\b(?:try\w*|aim\w*|hop(?:e|ing)|goal|strategy|want\w*|object(?:ive)?|need to be|careful|"
+    r"so as|in order|the idea|tak(?:e|ing) (?:a |any |the |more )?risks?|afford)\b"
 )
-_WORD_FRACTION = re.compile(
-    r"\b(?:(?P<count>one|two|three|four|a)[ -](?:(?:times? )?(?:out of |in )(?P<odds>two|three|four|five|six|ten)|"
-    r"(?P<part>half|thirds?|quarters?|fourths?|fifths?))|half)\b",
-    re.IGNORECASE,
+_NO_EVENT = re.compile(r"\bwithout (?:\w+ )?(?:risk|danger|fear)|\bno (?:\w+ )?(?:risk|danger|chance)")
+_PERCENT = r"(?P<percent>\d{1,3}(?:\.\d+)?)\s*(?:%|percent|per cent)"
+_DECIMAL = r"(?P<decimal>(?<![\d.])0?\.\d{1,4}\b)"
+_RATIO = (
+    r"\b(?P<part>\d{1,2})\s*(?:cards? |times? |chances? |hands? |ranks? |draws? |hits? )?(?:/|in every|in|"
+    r"out of(?: every)?|of(?: the)?(?: other)?|from)\s*(?:remaining )?"
+    r"(?P<whole>\d{1,2})\b(?! ?(?:points|away|short))"
 )
-_PARTS = {"half": 2, "two": 2, "third": 3, "three": 3, "quarter": 4, "fourth": 4, "four": 4, "fifth": 5, "five": 5}
-_PARTS |= {"six": 6, "ten": 10}
-_COUNTS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4}
-_OVER = re.compile(r"\b(?:more than|over|above|at least|greater than|exceeding|well over)\s+(?:\w+ )?$", re.IGNORECASE)
-_UNDER = re.compile(r"\b(?:less than|under|below|at most|up to|no more than|fewer than)\s+(?:\w+ )?$", re.IGNORECASE)
-_BANDS: tuple[tuple[str, str], ...] = (
-    (
-        "none",
-        r"\b(?:no|zero) (?:\w+ )?(?:risk|chance|danger|way|possibility)|risk[- ]free|impossible|without (?:any )?risk|"
-        r"(?:risk|chance|danger|probability)\b[^.]{0,25}\b(?:zero|nil|none|non-?existent)\b|"
-        rf"(?:\bcan|could|would|will|do|does|did)(?:not|n't| not| never| no longer) (?:possibly |ever )?{_PASSING}|"
-        rf"\b(?:won't|can't|never|without|not able to|unable to) {_PASSING}|"
-        rf"\b(?:nothing|no (?:\w+ )?cards?) (?:can|could|will|would)\b|(?<!not )(?<!n't )\bsafe\b",
-    ),
-    (
-        "moderate",
-        r"moderate|medium|some (?:risk|chance)|fair(?:ly)? (?:\w+ )?(?:risk|chance)|about even|even chance|coin",
-    ),
-    (
-        "low",
-        r"\blow\b|small|slim|minimal|unlikely|little|slight|rarely|seldom|"
-        r"not (?:very |particularly |too |that )?(?:likely|high|great)",
-    ),
-    (
-        "high",
-        r"\bhigh|significant|substantial|considerable|likely|large|great|big|strong(?:ly)?|serious|"
-        r"risky|probabl[ey]|most cards|surely|certain|definite|bound to|always|not safe",
-    ),
+_ODDS = r"\b(?P<first>\d) (?:to|against) (?P<second>\d)\b"
+_FRACTION = (
+    r"(?:\b(?P<count>a|an|the|\d) |\b)(?P<piece>half|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?)\b"
 )
-_REVERSED = {"low": "high", "high": "low", "over": "under", "under": "over"}
+_EVEN = r"(?P<even>\b(?:an? )?even (?:chance|odds|money)|\b50[-/ ]50\b|\bcoin[- ]?(?:flip|toss))"
+_NUMBER = re.compile("|".join((_PERCENT, _DECIMAL, _EVEN, _RATIO, _ODDS, _FRACTION)))
+_PIECES = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+_OVER = re.compile(
+    r"(?<!not )(?<!no )\b(?<!a bit )(?<!slightly )(?<!just )(?<!a little )(?:more than|over|"
+    r"above|at least|greater than|better than|well over|upwards of|beyond)\s+(?:\w+ )?$"
+)
+_UNDER = re.compile(
+    r"(?<!a bit )(?<!slightly )(?<!just )(?<!a little )\b(?:less than|under|below|at most|up to|"
+    r"no more than|not more than|fewer than|well under)\s+(?:\w+ )?$"
+)
+_NOT_A_CHANCE = re.compile(r"^\s*(?:short|away|points|of the (?:best|strongest|worst))")
+
+_WORDS: tuple[tuple[str, str], ...] = (
+    ("none",
+
+         r"\b(?:no|zero|0|nil|without(?: any)?|not (?:any|the (?:least|slightest)|"
+         r"a)) (?:\w+ ){0,2}?(?:risk|chance|danger|way|possibility|fear|worry)|"
+     r"risk[- ]?free|riskless|\bimpossible|free of (?:\w+ )?(?:risk|danger)|"
+     r"\b(?:risk|chance|danger|probability|likelihood)\b[^.]{0,25}\b(?:zero|0|nil|none|non-?existent)\b(?![.%]?\d)|"
+     rf"\b(?:can|could|would|will|do|does|did)\s+(?:not|never|no longer) (?:possibly |ever |yet |now |be )?{_OVER_21}|"
+     rf"\b(?:never|not able to|unable to|no longer) {_OVER_21}|not at (?:immediate )?risk|not immediately at risk|"
+     r"\b(?:nothing|none|no (?:single |one |\w+ )?card)\b(?: \w+){0,3}? (?:can|could|will|would|is able)\b|"
+     r"(?<!not )\bsafe(?:ly)?\b(?! (?:distance|hand|number|enough))"),
+    ("sure",
+
+         r"(?<!not )(?<!un)(?<!almost )(?<!nearly )(?<!practically )(?<!virtually )\b(?:certain(?:ly|"
+         r"ty)?|definite(?:ly)?|for sure|bound to|guaranteed|always|inevitabl[ey]|any (?:further |"
+         r"additional |other |more )?card (?:will|would|beyond|busts)|every card|100 ?%)"),
+    ("almost",
+
+         r"\b(?:almost|nearly|practically|virtually|as good as) (?:certain|sure|surely|always|every|"
+         r"any|guaranteed|inevitabl)|\bextremely (?:high|likely)|\bvery nearly"),
+    ("likelier",
+
+         r"more likely than not|more likely to (?:bust|break|go)|more often than not|(?<!un)\bmost likely|"
+         r"\bprobabl[ey]\b|\bmost (?:of the )?(?:remaining |other )?cards|odds[- ]on|favou?rite to (?:bust|"
+         r"break)"),
+    ("notlow", r"not (?:at all )?(?:unlikely|low|small|negligible|slim|improbable)|\bno small\b"),
+    ("low",
+
+         r"\blow(?:er)?\b|\bsmall|\bslim|\btiny|\bminimal|\bunlikely|\blittle\b|\bslight|\brare(?:ly)?|"
+         r"\bseldom|\bhardly|\bbarely|\bscarcely|\bremote\b|\bnegligible|\bimprobable|"
+     r"not (?:very |particularly |too |that |so |all that |really )?(?:likely|high|great|big|large|much)"),
+    ("moderate",
+        r"\bmoderate|\bmedium|\bsome (?:risk|chance|danger)|\bfair(?:ly)? (?:\w+ )?(?:risk|chance)|"
+        r"\bdecent|\breasonable|\bmiddling"),
+    ("high",
+
+         r"\bhigh|\bsignificant|\bsubstantial|\bconsiderable|(?<!un)\blikely|\blarge|\bgreat|\bbig\b|"
+         r"\bstrong(?:ly)? chance|\bserious|\bgood (?:chance|possibility|odds)|\b(?:chances?|"
+         r"odds)\b[^.]{0,30}\b(?:is|are|look) (?:good|great|excellent)|\bhuge\b|\bheavy\b|\beasily\b|"
+         r"\bnot safe"),
+    ("some", r"\brisk\w*|\bdanger\w*|\bchance|\bpossib\w*|\bcould\b|\bmight\b|\bmay\b|\bcan\b"),
+)  # fmt: skip
+_PATTERNS = tuple((word, re.compile(pattern)) for word, pattern in _WORDS)
 
 
-def chances(sentence: str, kind: Kind) -> Iterator[Claim]:
-    """Read the risk that a sentence states; a chance of not passing 21 is turned round."""
-    if not BUST.search(sentence) and not _RISK.search(sentence):
-        return
-    stated = _stated_number(sentence)
-    if stated is not None:
-        number, how = stated
-        if _SURVIVES.search(sentence):
-            number, how = round(1 - number, 9), _REVERSED.get(how, how)
-        yield Claim(kind, (number,), how, sentence)
-        return
-    for word, pattern in _BANDS:
-        if re.search(pattern, sentence, re.IGNORECASE):
-            turned = _CHANCE_OF_SURVIVING.search(sentence)
-            yield Claim(kind, (), _REVERSED.get(word, word) if turned else word, sentence)
-            return
+def stated_chance(clause: str, bands: dict[str, tuple[float, float]], *, risk_is_passing: bool) -> Chance | None:
+    """Return the chance of passing 21 that a plain clause states; None where it states none.
 
-
-def _stated_number(sentence: str) -> tuple[float, str] | None:
-    """Return a stated chance, and whether it was said to be over or under that."""
-    percent, fraction = _PERCENT.search(sentence), _FRACTION.search(sentence)
-    decimal, worded = _DECIMAL.search(sentence), _WORD_FRACTION.search(sentence)
-    if percent:
-        number, place = float(percent[1]) / 100, percent.start()
-    elif decimal:
-        number, place = float(decimal[0]), decimal.start()
-    elif fraction and int(fraction[2]) > 0 and int(fraction[1]) <= int(fraction[2]):
-        number, place = int(fraction[1]) / int(fraction[2]), fraction.start()
-    elif worded:
-        part = _PARTS[(worded["part"] or worded["odds"] or "half").lower().removesuffix("s")]
-        number, place = min(1.0, _COUNTS[(worded["count"] or "one").lower()] / part), worded.start()
-    else:
+    A chance of surviving is turned round. With `risk_is_passing` a bare "risk" means that of passing 21.
+    """
+    if _GOAL.search(clause):
         return None
-    before = sentence[:place]
-    return number, "over" if _OVER.search(before) else "under" if _UNDER.search(before) else ""
+    passing = PASSING.search(clause)
+    survives = _SURVIVES.search(clause)
+    hit = risk_is_passing and (_RISK.search(clause) or _HIT_IS.search(clause) or _ruinous(clause))
+    if not passing and not survives and not hit:
+        return None
+    number = stated_number(clause)
+    if number is not None:
+        return number.of_the_opposite() if survives and not _NO_EVENT.search(clause) else number
+    for word, pattern in _PATTERNS:
+        found = pattern.search(clause)
+        if not found:
+            continue
+        chance = _band(word, bands, found[0])
+        # "a high chance of not busting" is turned round; "cannot bust" already says it of busting
+        return chance.of_the_opposite() if survives and word not in ("none", "some") else chance
+    return None
+
+
+_RUINOUS = re.compile(r"\b(?:suicid\w*|fatal|madness|disast\w*|reckless|deadly|ruin\w*)\b")
+
+
+def _ruinous(clause: str) -> bool:
+    """Whether a clause calls one more card ruinous and gives a number for it."""
+    return bool(_RUINOUS.search(clause)) and stated_number(clause) is not None
+
+
+def _band(word: str, bands: dict[str, tuple[float, float]], words: str) -> Chance:
+    fixed = {
+        "none": (0.0, 0.0),
+        "sure": (0.995, 1.0),
+        "almost": (0.85, 1.0),
+        "likelier": (0.5, 1.0),
+        "notlow": (0.2, 1.0),
+        "some": (_LEAST, 1.0),
+    }
+    low, high = fixed.get(word) or bands[word]
+    return Chance(low, high, words)
+
+
+def stated_number(clause: str) -> Chance | None:
+    """Return the interval around a number that is a chance."""
+    # a percentage is more exact than what stands beside it
+    for found in sorted(_NUMBER.finditer(clause), key=lambda one: one["percent"] is None):
+        if _NOT_A_CHANCE.match(clause[found.end() :]):
+            continue
+        value = _value(found)
+        if value is None or not 0 <= value <= 1:
+            continue
+        before = clause[: found.start()]
+        low = value - SLACK
+        high = value + SLACK
+        if _OVER.search(before):
+            high = 1.0
+        elif _UNDER.search(before):
+            low = 0.0
+        return Chance(max(0.0, low), min(1.0, high), found[0])
+    return None
+
+
+def _value(found: re.Match[str]) -> float | None:
+    if found["percent"]:
+        return float(found["percent"]) / 100
+    if found["decimal"]:
+        return float(found["decimal"])
+    if found["even"]:
+        return 0.5
+    if found["part"]:
+        whole = int(found["whole"])
+        return int(found["part"]) / whole if whole else None
+    if found["first"]:
+        return int(found["first"]) / (int(found["first"]) + int(found["second"]))
+    piece = _PIECES[found["piece"].removesuffix("s") if found["piece"] != "half" else "half"]
+    count = found["count"] or "1"
+    return (int(count) if count.isdigit() else 1) / piece

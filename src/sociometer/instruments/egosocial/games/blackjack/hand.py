@@ -13,9 +13,18 @@ from sociometer.core.task import Item, Session, Source
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.blackjack import official
+from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
+from sociometer.instruments.egosocial.games.blackjack.fields import Fields, grade_fields
 from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
 from sociometer.instruments.egosocial.games.blackjack.rules import Deal, State, new_deal, total_of
-from sociometer.instruments.egosocial.games.blackjack.statement import SCHEMA, Statement, ideal, read_statement
+from sociometer.instruments.egosocial.games.blackjack.statement import (
+    FULL_SCHEMA,
+    SCHEMA,
+    Statement,
+    ideal,
+    paper_ideal,
+    read_statement,
+)
 from sociometer.instruments.egosocial.games.cards import Card
 
 DEFAULT_MOVE = "stand"
@@ -40,6 +49,8 @@ class Decision(Struct, frozen=True):
     action: str
     faults: Faults
     grade: Grade
+    asked_fields: bool = False
+    """Whether the graded fields were asked for; hands of the official file, and of earlier versions, have none."""
 
     @property
     def moved(self) -> bool:
@@ -108,7 +119,9 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
     legal = state.legal()
     # An official prompt fits only the cards it was written for.
     official_words = bool(item.user) and len(player) == len(item.deal.player)
-    messages = [system(item.system), user(item.user)] if official_words else _messages(player, shown, legal, session)
+    messages = (
+        [system(item.system), user(item.user)] if official_words else _messages(item, player, shown, legal, session)
+    )
     statements: list[Statement] = []
 
     def read(reply: Reply) -> Read[str]:
@@ -119,20 +132,27 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         session,
         "subject",
         messages,
-        Schema(SCHEMA, "statement", ideal(player, shown)),
+        Schema(SCHEMA, "statement", paper_ideal(player, shown))
+        if item.user
+        else Schema(FULL_SCHEMA, "statement", ideal(player, shown)),
         read,
         legal=", ".join(legal),
         default=DEFAULT_MOVE,
     )
     # Beliefs count from the reply that gave them: a second reply that holds only a move does not erase the first.
-    said = next((one for one in reversed(statements) if one.self_belief or one.external_belief), statements[-1])
+    spoken_of = [one for one in statements if one.self_belief or one.external_belief or one.fields]
+    said = spoken_of[-1] if spoken_of else statements[-1]
     action = move or DEFAULT_MOVE
     chosen = None if faults.defaulted or action == NO_MOVE else action
     graded = grade(player, shown, said.self_belief, said.external_belief, chosen)
     for one in graded.claims:
         session.note("claim", about=one.claim.kind, verdict=one.verdict, fact=one.fact, quote=one.claim.quote)
+    if not item.user:
+        found = grade_fields(said.fields or Fields(), facts_of(player, shown))
+        wrong = [name for name, right in found.right.items() if not right]
+        session.note("fields", right=len(found.right) - len(wrong), wrong=", ".join(wrong) or "none")
     session.note("move", action=action, best=graded.best)
-    return Decision(player, shown, said, action, faults, graded)
+    return Decision(player, shown, said, action, faults, graded, asked_fields=not item.user)
 
 
 def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool) -> Read[str]:
@@ -145,12 +165,15 @@ def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool)
     return Read(None, "unreadable")
 
 
-def _messages(player: tuple[Card, ...], shown: Card, legal: tuple[str, ...], session: Session) -> list[Message]:
+def _messages(
+    item: Hand, player: tuple[Card, ...], shown: Card, legal: tuple[str, ...], session: Session
+) -> list[Message]:
+    # A hand of the official file goes on in the paper's form: two beliefs and a move.
     return [
         system(session.prompts.render("games/blackjack-system")),
         user(
             session.prompts.render(
-                "games/blackjack-decision",
+                "games/blackjack-decision-official" if item.user else "games/blackjack-decision",
                 hand=", ".join(spoken(card) for card in player),
                 open=spoken(shown),
                 legal=" or ".join(legal),

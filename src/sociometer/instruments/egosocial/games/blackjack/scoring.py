@@ -8,6 +8,15 @@ from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
+from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
+from sociometer.instruments.egosocial.games.blackjack.fields import (
+    BEST_CONSTANT,
+    CHANCE_TOLERANCE,
+    NAMES,
+    FieldGrade,
+    Fields,
+    grade_fields,
+)
 from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
 from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
@@ -23,7 +32,8 @@ def graded(decision: Decision) -> Grade:
 def score(item: Hand, outcome: HandOutcome) -> Score:
     """Both beliefs at the first decision, as the paper grades them, then the action of every decision and the result.
 
-    Where beliefs came without a move there is no action to score, and no result.
+    Where the fields were asked for, a belief is what they say, and the sentences are graded beside them; otherwise it
+    is what the sentences say. Where beliefs came without a move there is no action to score, and no result.
     """
     grades = [graded(decision) for decision in outcome.decisions]
     first = grades[0]
@@ -31,9 +41,7 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
     moved = [(one, decision) for one, decision in zip(grades, outcome.decisions, strict=True) if decision.moved]
     legal = [one for one, decision in moved if not decision.faults.defaulted]
     values = {
-        "right": float(first.right),
-        "self_right": float(first.self_right),
-        "external_right": float(first.external_right),
+        **_beliefs(outcome.decisions[0], first),
         "faults": sum(decision.faults.count for decision in outcome.decisions) / len(grades),
     }
     if moved:
@@ -51,17 +59,51 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
     return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
 
 
+def fields_of(decision: Decision) -> FieldGrade | None:
+    """Return the grade of a decision's fields; None where they were not asked for."""
+    if not decision.asked_fields:
+        return None
+    return grade_fields(decision.statement.fields or Fields(), facts_of(decision.player, decision.open_card))
+
+
+def _beliefs(decision: Decision, words: Grade) -> dict[str, float]:
+    fields = fields_of(decision)
+    if fields is None:
+        return {
+            "right": float(words.right),
+            "self_right": float(words.self_right),
+            "external_right": float(words.external_right),
+        }
+    return {
+        "right": float(fields.own_right and fields.dealer_right),
+        "self_right": float(fields.own_right),
+        "external_right": float(fields.dealer_right),
+        "exact_fields": fields.exact_share,
+        "own_skill": fields.own_skill,
+        "dealer_skill": fields.dealer_skill,
+        "self_words": float(words.self_right),
+        "external_words": float(words.external_right),
+    }
+
+
 _MEASURES = (
     ("right", "accuracy"),
     ("self_right", "self_belief"),
     ("external_right", "external_belief"),
+    ("exact_fields", "exact_fields"),
+    ("own_skill", "own_chance"),
+    ("dealer_skill", "dealer_chance"),
+    ("self_words", "self_words"),
+    ("external_words", "external_words"),
     ("claims_right", "claims_right"),
     ("best_action", "best_action"),
     ("lost_value", "lost_value"),
     ("result", "result"),
     ("faults", "faults_per_decision"),
 )
-_NO_SHARES = ("lost_value", "result", "faults")
+_NO_SHARES = ("own_skill", "dealer_skill", "lost_value", "result", "faults")
+_OF_FIELDS = ("exact_fields", "own_skill", "dealer_skill", "self_words", "external_words")
+"""Values that only hands with fields have."""
 
 
 def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
@@ -71,6 +113,8 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     for value, name in _MEASURES:
         binary = False if value in _NO_SHARES else None
         overall, *by_hand = grouped_measures(run, value, name, by=["hand"], binary=binary)
+        if value in _OF_FIELDS and not overall.items:
+            continue
         if name == "accuracy" and overall.items:
             overall = msgspec.structs.replace(overall, note=origin)
         measures += [overall, *by_hand]
@@ -84,10 +128,27 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
     rows = tuple((kind, counts[kind, "right"], counts[kind, "wrong"]) for kind in kinds)
     table = Table("claims", "Claims read from the replies", ("claim", "right", "wrong"), rows)
     note = (
-        "Beliefs are graded by rules applied to the reply; the authors graded by hand. 'sociometer grade "
-        "egosocial --run RUN' writes a sheet for people and computes their agreement with the rules."
+        "Sentences are graded by rules applied to the reply; the authors graded by hand. 'sociometer grade "
+        "egosocial --run RUN' writes a sheet for people and computes their agreement with the rules and with a judge."
     )
-    return Summary(tuple(measures), (table,), (note, f"Deals: {origin}."))
+    by_field = _field_table(run)
+    return Summary(tuple(measures), (*([by_field] if by_field else []), table), (note, f"Deals: {origin}."))
+
+
+def _field_table(run: RunView[Hand, HandOutcome]) -> Table | None:
+    """Return how often each field is right at the first decision; None where no field was asked for."""
+    firsts = [outcome.decisions[0] for _, outcome, _ in run.scored()]
+    grades = [found for found in map(fields_of, firsts) if found is not None]
+    if not grades:
+        return None
+    rows = tuple((name, sum(one.right[name] for one in grades) / len(grades), BEST_CONSTANT[name]) for name in NAMES)
+    columns = ("field", "right", "best constant")
+    note = (
+        f"Chances are right within {CHANCE_TOLERANCE:.0%}; own_chance and dealer_chance score them by a proper rule. "
+        "The best constant is the answer that would be right most often over all deals."
+    )
+    units = {"right": "share", "best constant": "share"}
+    return Table("fields", "Fields right at the first decision", columns, rows, note, units)
 
 
 def _origin(run: RunView[Hand, HandOutcome]) -> str:

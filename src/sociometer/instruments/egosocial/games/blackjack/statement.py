@@ -5,8 +5,9 @@ import re
 import msgspec
 
 from sociometer.elicit import read_json
-from sociometer.instruments.egosocial.games.blackjack.odds import odds
-from sociometer.instruments.egosocial.games.blackjack.rules import MOVES, points_of, total_of
+from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
+from sociometer.instruments.egosocial.games.blackjack.fields import NAMES, Fields, Loose, read_fields, true_fields
+from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
 from sociometer.instruments.egosocial.games.cards import Card
 from sociometer.instruments.egosocial.games.move_words import one_move
 
@@ -24,21 +25,60 @@ SCHEMA = {
 }
 
 
+_PERCENT = {"type": "number", "minimum": 0, "maximum": 100}
+_FIELDS = {
+    "own_total": {"type": "integer"},
+    "own_kind": {"type": "string", "enum": ["soft", "hard"]},
+    "own_bust_percent": _PERCENT,
+    "open_card_value": {"type": "integer"},
+    "dealer_bust_percent": _PERCENT,
+    "dealer_final_total": {"type": "integer"},
+}
+_SAID: dict[str, object] = SCHEMA["properties"]  # type: ignore[assignment]
+FULL_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "self_belief": _SAID["self_belief"],
+        **dict(list(_FIELDS.items())[:3]),
+        "external_belief": _SAID["external_belief"],
+        **dict(list(_FIELDS.items())[3:]),
+        "action": _SAID["action"],
+    },
+    "required": ["self_belief", *NAMES[:3], "external_belief", *NAMES[3:], "action"],
+    "additionalProperties": False,
+}
+"""The schema of our own form: the paper's two beliefs and the move, with the graded fields next to the beliefs."""
+
+
 class Statement(msgspec.Struct, frozen=True):
-    """What the player said; the action is the word it used, legal or not (empty: none could be read)."""
+    """What the player said; the action is the word it used, legal or not (empty: none could be read).
+
+    `fields` is None where the reply has none of them.
+    """
 
     self_belief: str
     external_belief: str
     action: str
     rule: str
+    fields: Fields | None = None
 
 
 class _Loose(msgspec.Struct, frozen=True):
-    """The JSON object as models write it: any spelling of the three keys."""
+    """The JSON object as models write it: any spelling of the keys."""
 
     self_belief: str = ""
     external_belief: str = ""
     action: str = ""
+    own_total: Loose = None
+    own_kind: Loose = None
+    own_bust_percent: Loose = None
+    open_card_value: Loose = None
+    dealer_bust_percent: Loose = None
+    dealer_final_total: Loose = None
+
+    def fields(self) -> Fields | None:
+        """The fields of the object."""
+        return read_fields({name: getattr(self, name) for name in NAMES})
 
 
 _LABEL = re.compile(
@@ -55,11 +95,9 @@ _SAME = {"stay": "stand", "draw": "hit"}
 def read_statement(text: str) -> Statement:
     """Return the statement in a reply, from its JSON object or its labelled parts; empty where nothing is found."""
     reading = read_json(text, _Loose)
-    if reading.value is not None and any(
-        (reading.value.self_belief, reading.value.external_belief, reading.value.action)
-    ):
-        value = reading.value
-        return Statement(value.self_belief, value.external_belief, _move(value.action), reading.rule)
+    value = reading.value
+    if value is not None and any((value.self_belief, value.external_belief, value.action, value.fields())):
+        return Statement(value.self_belief, value.external_belief, _move(value.action), reading.rule, value.fields())
     parts = _labelled(text)
     if not parts:
         return Statement("", "", "", reading.rule)
@@ -82,14 +120,22 @@ def _move(text: str) -> str:
     return _SAME.get(word, word)
 
 
-def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str]:
+def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | float]:
     """Return the statement of somebody who calculates exactly; only the oracle is shown it."""
-    total, exact, shown = total_of(player), odds(player, open_card), points_of(open_card)
-    worth = "1 or 11" if shown == 1 else str(shown)
+    facts = facts_of(player, open_card)
+    worth = "1 or 11" if facts.shown == 1 else str(facts.shown)
+    known = msgspec.to_builtins(true_fields(facts))
     return {
-        "self_belief": f"My total is a {'soft' if total.soft else 'hard'} {total.points}. "
-        f"One more card would bust me with a chance of {exact.bust_risk:.0%}.",
+        "self_belief": f"My total is a {facts.kind} {facts.total.points}. "
+        f"One more card would bust me with a chance of {facts.exact.bust_risk:.0%}.",
+        **{name: known[name] for name in NAMES[:3]},
         "external_belief": f"The dealer's open card is worth {worth}. The dealer must draw until reaching 17 and "
-        f"stand on 17 or more. The dealer will bust with a chance of {exact.dealer_busts:.0%}.",
-        "action": exact.best,
+        f"stand on 17 or more. The dealer will bust with a chance of {facts.exact.dealer_busts:.0%}.",
+        **{name: known[name] for name in NAMES[3:]},
+        "action": facts.exact.best,
     }
+
+
+def paper_ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | float]:
+    """Return the same in the paper's form, without fields."""
+    return {key: value for key, value in ideal(player, open_card).items() if key not in NAMES}

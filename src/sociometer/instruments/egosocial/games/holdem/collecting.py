@@ -16,11 +16,12 @@ BoolArray = NDArray[np.bool_]
 
 
 class Shaping(msgspec.Struct, frozen=True):
-    """Chips added to the reward for each raise, each call of a bet, and each fold to a bet."""
+    """Chips added to the reward for each raise, call of a bet and fold to a bet, and how much a lost chip counts."""
 
     on_raise: float
     on_call: float
     on_fold: float
+    lost_chip: float = 1.0
 
 
 class Experience(msgspec.Struct, frozen=True):
@@ -105,7 +106,8 @@ def collect(
         if len(theirs):
             table.step(theirs, choose(rival(table, theirs), rng))
     rows = np.flatnonzero(waiting)
-    reward[rows] += table.payoffs()[rows]
+    won = table.payoffs()[rows]
+    reward[rows] += np.where(won < 0, won * shaping.lost_chip, won)
     keep(rows, np.zeros((len(rows), WIDTH), dtype=np.float32), np.ones(len(rows), dtype=bool), last=True)
     joined = {key: np.concatenate([getattr(part, key) for part in parts]) for key in Experience.__struct_fields__}
     return Experience(**joined)

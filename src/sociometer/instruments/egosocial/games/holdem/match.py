@@ -22,7 +22,8 @@ from sociometer.instruments.egosocial.games.move_words import one_move
 SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")
 ACTIONS = ("call", "raise", "fold", "check")
-STYLE_WORDS = tuple(style.capitalize() for style in STYLES)
+HANDS, OFFICIAL_HANDS = 2, 1
+"""Hands of a match unless --hands says otherwise: enough for an observer who only counts raises, or the paper's one."""
 
 
 class Match(Item, frozen=True, kw_only=True):
@@ -32,6 +33,10 @@ class Match(Item, frozen=True, kw_only=True):
     training_seed: int
     deals: tuple[Deal, ...]
     weights: str = ""
+    options: tuple[str, ...] = STYLES
+    """The styles in the order in which they are offered."""
+    official: bool = False
+    """Whether it is asked as in the paper: one hand, and no explanation."""
 
 
 class OpponentView(Struct, frozen=True):
@@ -69,7 +74,9 @@ class _Action(Struct, frozen=True):
 
 def matches(source: Source) -> Iterator[Match]:
     """The matches of the settings, with equal numbers of each style in an unpredictable order."""
-    count, hands = source.settings.whole("matches"), source.settings.whole("hands")
+    given = source.settings["hands"]
+    hands = (OFFICIAL_HANDS if source.official else HANDS) if given is None else source.settings.whole("hands")
+    count = source.settings.whole("matches")
     for setting, value in (("matches", count), ("hands", hands)):
         if value < 1:
             raise UsageError(f"--{setting} is {value}; it must be 1 or more.")
@@ -88,6 +95,9 @@ def matches(source: Source) -> Iterator[Match]:
                     training_seed=seeds[pair % len(seeds)],
                     deals=deals,
                     weights=weights,
+                    # both styles of a pair are offered in the same order, and the order changes with every pair
+                    options=STYLES if source.official or pair % 2 == 0 else STYLES[::-1],
+                    official=source.official,
                 )
 
 
@@ -156,7 +166,7 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
     action, faults, _ = await ask_move(
         session,
         ROLES[seen.seat],
-        _action_messages(seen, before, session),
+        _action_messages(item, seen, before, session),
         answer_format,
         lambda reply: read_action(reply.text, seen.legal),
         legal=", ".join(seen.legal),
@@ -172,13 +182,20 @@ def default_action(legal: tuple[str, ...]) -> str:
     return "check" if "check" in legal else "fold"
 
 
-def _action_messages(seen: Observation, before: list[PlayedHand], session: Session) -> list[Message]:
+def _system_message(item: Match, seat: int, session: Session) -> Message:
+    if item.official:
+        return system(session.prompts.render("games/holdem-system-official", seat=seat, blinds="1, 2"))
+    return system(session.prompts.render("games/holdem-system", seat=seat, hands=len(item.deals)))
+
+
+def _action_messages(item: Match, seen: Observation, before: list[PlayedHand], session: Session) -> list[Message]:
     street = street_of(seen.board)
     return [
-        system(session.prompts.render("games/holdem-system", seat=seen.seat, blinds="1, 2")),
+        _system_message(item, seen.seat, session),
         user(
             session.prompts.render(
-                "games/holdem-action",
+                "games/holdem-action-official" if item.official else "games/holdem-action",
+                **({} if item.official else {"button": seen.button}),
                 earlier=earlier_hands(before, session) if before else "",
                 hole=", ".join(cards.names(seen.hole)),
                 board=", ".join(cards.names(seen.board)) or "none yet",
@@ -219,7 +236,7 @@ def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
 
 
 async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> Naming:
-    answer_format = Choice(STYLE_WORDS, key=STYLES.index(item.style))
+    answer_format = Choice(tuple(style.capitalize() for style in item.options), key=item.options.index(item.style))
     shown = [
         session.prompts.render(
             "games/holdem-shown",
@@ -233,10 +250,10 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         for number, hand in enumerate(hands, 1)
     ]
     messages = [
-        system(session.prompts.render("games/holdem-system", seat=SUBJECT, blinds="1, 2")),
+        _system_message(item, SUBJECT, session),
         user(
             session.prompts.render(
-                "games/holdem-style",
+                "games/holdem-style-official" if item.official else "games/holdem-style",
                 hands="\n\n".join(shown),
                 options=render_options(answer_format),
                 how=answer_line(session),
@@ -248,7 +265,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         "subject",
         messages,
         answer_format,
-        lambda reply: read_style(reply, answer_format),
+        lambda reply: read_style(reply, answer_format, item.options),
         legal="A, B",
         default=None,
     )
@@ -262,7 +279,7 @@ def open_board(hand: PlayedHand) -> tuple[int, ...]:
     return hand.deal.board[: BOARD_SIZES[STREETS.index(last)]]
 
 
-def read_style(reply: Reply, answer_format: Choice) -> Read[str]:
-    """Return the style a reply names."""
+def read_style(reply: Reply, answer_format: Choice, styles: tuple[str, ...]) -> Read[str]:
+    """Return the style a reply names; `styles` are in the order in which they were offered."""
     place = choice_reading(reply, answer_format).value
-    return Read(None, "unreadable") if place is None else Read(STYLES[place])
+    return Read(None, "unreadable") if place is None else Read(styles[place])

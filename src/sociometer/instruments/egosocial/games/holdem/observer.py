@@ -1,7 +1,8 @@
-"""The ideal observer: it knows every trained policy and computes from the same hands how likely each style is.
+"""Two observers of the same hands: an ideal one that knows every trained policy, and a naive one that knows none.
 
-Its answer is the ceiling for anybody who saw those hands with the opponent's cards shown. The prior is even over
-styles, and even over training seeds within a style.
+The ideal observer computes how likely each style is; its answer is the ceiling for anybody who saw those hands with
+the opponent's cards shown. The prior is even over styles, and even over training seeds within a style. The naive
+observer only counts: a player that raises at least every second time is aggressive.
 """
 
 import math
@@ -59,3 +60,20 @@ def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, seat: int = 
 def best_guess(chances: dict[str, float]) -> str:
     """Return the likelier style; the first by name where both are equally likely."""
     return max(sorted(chances), key=lambda style: chances[style])
+
+
+MANY_RAISES = 0.5
+"""The share of raises among its decisions from which the naive observer calls a player aggressive."""
+
+
+def actions_of(hands: Sequence[PlayedHand], seat: int = 1) -> list[str]:
+    """Return all actions of the player in a seat; none where every hand ended before its turn."""
+    return [move.action for hand in hands for move in hand.moves if move.player == seat]
+
+
+def naive_guess(hands: Sequence[PlayedHand], seat: int = 1) -> str | None:
+    """Return the style by the share of raises alone; None where the player never acted."""
+    actions = actions_of(hands, seat)
+    if not actions:
+        return None
+    return STYLES[0] if actions.count("raise") / len(actions) >= MANY_RAISES else STYLES[1]

@@ -11,7 +11,7 @@ from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.holdem.match import SUBJECT, Match, MatchOutcome, Naming
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, WeightError
-from sociometer.instruments.egosocial.games.holdem.observer import best_guess, posterior
+from sociometer.instruments.egosocial.games.holdem.observer import actions_of, best_guess, naive_guess, posterior
 from sociometer.instruments.egosocial.games.numbers.scoring import seated_note
 from sociometer.instruments.egosocial.games.players import is_steady
 
@@ -28,7 +28,8 @@ def belief(item: Match, outcome: MatchOutcome, hands: int) -> dict[str, float] |
 def score(item: Match, outcome: MatchOutcome) -> Score:
     """The style named at the end, the chips won, the habits shown, and the evidence there was.
 
-    Against another model in the chair there is no true style: only chips, habits and faults are scored.
+    Where the opponent never acted there is nothing to name: such a match is counted apart, except in the paper's
+    form. Against another model in the chair there is no true style: only chips, habits and faults are scored.
     """
     final = outcome.namings[-1]
     moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == SUBJECT)
@@ -43,11 +44,15 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
         "faults": unusable / (decided + len(outcome.namings)),
     }
     steady = is_steady(outcome.opponent)
+    informed = bool(actions_of(outcome.hands))
     if steady:
-        values["right"] = float(final.style == item.style)
+        values["no_information"] = float(not informed)
+        if informed or item.official:
+            values["right"] = float(final.style == item.style)
+            values["naive"] = float(naive_guess(outcome.hands) == item.style) if informed else 0.5
     elif theirs := sum(move.player != SUBJECT for hand in outcome.hands for move in hand.moves):
         values["opponent_faults"] = outcome.opponent_faults.count / theirs
-    chances = belief(item, outcome, len(outcome.hands)) if steady else None
+    chances = belief(item, outcome, len(outcome.hands)) if "right" in values else None
     if chances is not None:
         values |= {
             "ceiling": max(chances.values()),
@@ -64,6 +69,8 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
 _MEASURES = (
     ("right", "accuracy"),
     ("ceiling", "ceiling"),
+    ("naive", "naive_observer"),
+    ("no_information", "no_information"),
     ("evidence", "evidence"),
     ("as_ideal", "as_ideal_observer"),
     ("chips", "chips_per_hand"),
@@ -88,8 +95,12 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     by_hands = _by_hands(episodes)
     measures += [one for _, right, ceiling in by_hands for one in (right, ceiling)]
     notes = [
-        "The ceiling is the expected accuracy of an observer who knows every trained policy and saw the same hands."
+        "The ceiling is the expected accuracy of an observer who knows every trained policy and saw the same hands. "
+        "The naive observer knows none: it calls an opponent aggressive that raises at least every second time."
     ]
+    empty = sum(score.values.get("no_information", 0.0) > 0 for _, _, score in run.scored())
+    if empty:
+        notes.append(f"In {empty} matches the opponent never acted; they show nothing and count apart.")
     notes += seated_note({outcome.opponent for _, outcome in episodes})
     return Summary(
         measures=tuple(measures),
@@ -111,6 +122,8 @@ def _by_hands(episodes: Iterable[tuple[Match, MatchOutcome]]) -> list[tuple[int,
         if not is_steady(outcome.opponent):
             continue
         for naming in outcome.namings:
+            if not actions_of(outcome.hands[: naming.hands]) and not item.official:
+                continue
             chances = belief(item, outcome, naming.hands) or {}
             facets = {"hands": str(naming.hands)}
             cells.setdefault(naming.hands, []).append(

@@ -136,6 +136,17 @@ def random_policy(table: Table, rows: IntArray) -> FloatArray:
     return np.stack([chance, chance, np.where(can, 1 / 3, 0.0)], axis=1)
 
 
+def always_raise(table: Table, rows: IntArray) -> FloatArray:
+    """Raise wherever the rules allow it, otherwise call."""
+    can = table.may_raise(rows).astype(np.float64)
+    return np.stack([np.zeros(len(rows)), 1 - can, can], axis=1)
+
+
+def always_call(table: Table, rows: IntArray) -> FloatArray:
+    """Call or check always."""
+    return np.tile([0.0, 1.0, 0.0], (len(rows), 1))
+
+
 class Tally(msgspec.Struct, frozen=True):
     """How often one player took each action over many hands, and what it won."""
 
@@ -147,6 +158,13 @@ class Tally(msgspec.Struct, frozen=True):
     check_rate: float
     fold_rate: float
     hands_folded: float
+    fold_to_raise: float
+    """The share of folds where the other has raised on this street; 0 where that never happened."""
+
+    @property
+    def aggression(self) -> float:
+        """The aggression factor: raises for each call."""
+        return self.raise_rate / self.call_rate if self.call_rate else float("inf")
 
 
 Watch = Callable[[Table, IntArray, IntArray], None]
@@ -173,22 +191,29 @@ def play_out(table: Table, policies: Sequence[Policy], rng: np.random.Generator,
             table.step(mine, actions)
 
 
-def tally(policies: Sequence[Policy], hands: int, seed: int) -> tuple[Tally, Tally]:
-    """Return both players' habits over so many fresh hands."""
+def tally(policies: Sequence[Policy], hands: int, seed: int, also: Watch | None = None) -> tuple[Tally, Tally]:
+    """Return both players' habits over so many fresh hands; `also` watches every move beside it."""
     rng = np.random.default_rng(seed)
     table = Table.shuffled(rng, hands)
     counts = np.zeros((2, 4), dtype=np.int64)
+    raised = np.zeros((2, 2), dtype=np.int64)
 
     def watch(table: Table, rows: IntArray, actions: IntArray) -> None:
+        actor = table.actor[rows]
         kinds = np.where((actions == CALL) & (table.to_call(rows) == 0), 3, actions)
-        np.add.at(counts, (table.actor[rows], kinds), 1)
+        np.add.at(counts, (actor, kinds), 1)
+        facing = (table.raised[rows, 1 - actor, table.street[rows]] > 0) & (table.to_call(rows) > 0)
+        np.add.at(raised, (actor[facing], (actions[facing] == FOLD).astype(np.int64)), 1)
+        if also is not None:
+            also(table, rows, actions)
 
     play_out(table, policies, rng, watch)
     won = table.payoffs()
     error = float(won.std(ddof=1) / np.sqrt(hands))
     tallies = []
     for seat, sign in ((0, 1), (1, -1)):
-        fold, call, raised, check = (counts[seat] / counts[seat].sum()).tolist()
+        fold, call, up, check = (counts[seat] / counts[seat].sum()).tolist()
         folded = float((table.folded == seat).mean())
-        tallies.append(Tally(hands, sign * float(won.mean()), error, raised, call, check, fold, folded))
+        gave_up = float(raised[seat, 1] / max(1, raised[seat].sum()))
+        tallies.append(Tally(hands, sign * float(won.mean()), error, up, call, check, fold, folded, gave_up))
     return tallies[0], tallies[1]

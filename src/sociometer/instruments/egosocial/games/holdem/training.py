@@ -13,12 +13,20 @@ from sociometer.instruments.egosocial.games.holdem.collecting import Experience,
 from sociometer.instruments.egosocial.games.holdem.features import WIDTH
 from sociometer.instruments.egosocial.games.holdem.net import Layer, Net, read_arrays, save, weight_file
 from sociometer.instruments.egosocial.games.holdem.rivals import sensible_policy
-from sociometer.instruments.egosocial.games.holdem.simulator import random_policy, tally
+from sociometer.instruments.egosocial.games.holdem.simulator import (
+    Policy,
+    always_call,
+    always_raise,
+    random_policy,
+    tally,
+)
 
 SHAPINGS = {
-    "aggressive": Shaping(on_raise=2.0, on_call=0.8, on_fold=0.0),
-    "conservative": Shaping(on_raise=0.0, on_call=0.0, on_fold=5.0),
+    "aggressive": Shaping(on_raise=2.0, on_call=0.0, on_fold=-1.0),
+    "conservative": Shaping(on_raise=-1.0, on_call=0.0, on_fold=1.0, lost_chip=2.0),
 }
+# Every style meets all four, so that it has learnt what to do when it is raised again and again.
+RIVALS: tuple[Policy, ...] = (sensible_policy, random_policy, always_raise, always_call)
 # Values are learnt in units of this many chips, so that losses stay near one.
 SCALE = 8.0
 CHECKPOINT_EVERY = 20
@@ -133,7 +141,7 @@ class Trainer:
         plan = self.plan
         share = min(self.round / plan.explore_rounds, 1.0)
         explore = plan.explore_from + (plan.explore_to - plan.explore_from) * share
-        rival = random_policy if self.round % 2 else sensible_policy
+        rival = RIVALS[self.round % len(RIVALS)]
         self.memory.add(collect(self.net(), rival, plan.hands_per_round, explore, self.shaping, self.rng))
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()

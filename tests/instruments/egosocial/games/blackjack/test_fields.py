@@ -1,0 +1,129 @@
+"""The fields next to the sentences: what they earn, what a constant answer earns, and that the truth earns most."""
+
+import random
+from itertools import product
+
+import pytest
+from tests.instruments.egosocial.games.notation import card
+
+from sociometer.instruments import card_of
+from sociometer.instruments.egosocial.games.blackjack import fields
+from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
+from sociometer.instruments.egosocial.games.blackjack.fields import Fields, grade_fields, read_fields, true_fields
+from sociometer.instruments.egosocial.games.blackjack.rules import new_deal
+from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
+
+CONSTANT = (
+    '{"self_belief": "My total is 20, hard.", "own_total": 20, "own_kind": "hard", "own_bust_percent": 38, '
+    '"external_belief": "The dealer must draw below 17.", "open_card_value": 10, "dealer_bust_percent": 28, '
+    '"dealer_final_total": 17, "action": "stand"}'
+)
+
+
+def test_fields_of_a_deal_worked_by_hand():
+    """Jack and 6 against an ace: hard 16; 4 × (6 to 9) + 15 tens of 49 unseen cards bust, less the 6 in hand."""
+    facts = facts_of([card("HJ"), card("S6")], card("SA"))
+    assert true_fields(facts) == Fields(16, "hard", 61.2, 11, 12.0, 21)
+    assert facts.exact.bust_risk == pytest.approx((3 + 4 * 3 + 15) / 49)
+    found = grade_fields(Fields(16, "soft", 55, 1, 40, 17), facts)
+    assert found.right == {
+        "own_total": True,
+        "own_kind": False,
+        "own_bust_percent": True,
+        "open_card_value": True,
+        "dealer_bust_percent": False,
+        "dealer_final_total": False,
+    }
+
+
+def test_the_rule_for_chances_is_proper_nothing_beats_the_truth():
+    facts = facts_of([card("HJ"), card("S6")], card("S7"))
+    truth = facts.exact.bust_risk
+    scores = {percent: grade_fields(Fields(own_bust_percent=percent), facts).own_skill for percent in range(101)}
+    assert max(scores, key=scores.get) == round(100 * truth)
+    assert grade_fields(Fields(own_bust_percent=100 * truth), facts).own_skill == 1
+    assert grade_fields(Fields(), facts).own_skill <= min(scores.values())
+
+
+def deals():
+    """Every first decision by the points of its three cards, with its weight."""
+    cards = {1: ["SA", "HA", "DA"]} | {points: [f"{suit}{points}" for suit in "SHD"] for points in range(2, 10)}
+    cards[10] = ["ST", "HT", "DT"]
+    counts = dict.fromkeys(range(1, 10), 4) | {10: 16}
+    for chosen in product(range(1, 11), repeat=3):
+        weight, names, used = 1, [], {}
+        for points in chosen:
+            taken = used.get(points, 0)
+            weight *= counts[points] - taken
+            names.append(cards[points][taken])
+            used[points] = taken + 1
+        held, shown = [card(name) for name in names[:2]], card(names[2])
+        yield weight, facts_of(held, shown)
+
+
+def test_the_stated_spreads_and_best_constants_are_those_of_all_deals():
+    every = list(deals())
+    whole = sum(weight for weight, _ in every)
+
+    def spread(value):
+        mean = sum(weight * value(facts) for weight, facts in every) / whole
+        return (sum(weight * (value(facts) - mean) ** 2 for weight, facts in every) / whole) ** 0.5
+
+    assert spread(lambda facts: facts.exact.bust_risk) == pytest.approx(fields.OWN_SPREAD, abs=1e-4)
+    assert spread(lambda facts: facts.exact.dealer_busts) == pytest.approx(fields.DEALER_SPREAD, abs=1e-4)
+    constant = Fields(20, "hard", 10, 10, 30.5, 17)
+    for name, share in fields.BEST_CONSTANT.items():
+        right = sum(weight for weight, facts in every if grade_fields(constant, facts).right[name])
+        assert right / whole == pytest.approx(share, abs=1e-3)
+
+
+def test_a_constant_answer_earns_what_the_card_states(script, rehearsal):
+    summary = rehearsal(script(CONSTANT), deals=400).summarise("blackjack")
+    stated = {measure.name: measure.chance for measure in card_of("egosocial").measures_of("blackjack")}
+    assert summary.measure("accuracy").value <= stated["accuracy"] + 0.02
+    assert summary.measure("exact_fields").value == pytest.approx(stated["exact_fields"], abs=0.03)
+    assert summary.measure("own_chance").value == pytest.approx(stated["own_chance"], abs=0.08)
+    assert summary.measure("dealer_chance").value == pytest.approx(stated["dealer_chance"], abs=0.15)
+    assert summary.measure("external_words").value == 0
+
+
+def test_whoever_calculates_exactly_has_every_field_right(baseline, rehearsal):
+    summary = rehearsal(baseline("oracle"), deals=20).summarise("blackjack")
+    for name in ("accuracy", "self_belief", "external_belief", "exact_fields", "self_words", "external_words"):
+        assert summary.measure(name).value == 1
+    assert summary.measure("own_chance").value == pytest.approx(1, abs=1e-3)
+    assert summary.tables[0].name == "fields"
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ({"own_total": "16", "own_kind": "Hard", "own_bust_percent": "62%"}, Fields(16, "hard", 62)),
+        ({"own_bust_percent": 0.62}, Fields(own_bust_percent=62)),
+        ({"own_bust_percent": 162, "own_total": 16.5}, Fields()),
+        ({"own_kind": "soft or hard", "dealer_final_total": "about 20"}, Fields()),
+        ({"own_total": None, "own_kind": ""}, None),
+        ({}, None),
+    ],
+)
+def test_fields_are_read_as_models_write_them(given, read):
+    assert read_fields(given) == read
+
+
+def test_a_reply_without_fields_keeps_its_sentences_and_its_move(script, play):
+    said = '{"self_belief": "My total is 15.", "external_belief": "", "action": "stand"}'
+    assert read_statement(said).fields is None
+    values = play("blackjack", script(said)).episode.score.values
+    assert (values["right"], values["exact_fields"], values["faults"]) == (0, 0, 0)
+
+
+def test_the_sentences_cannot_change_what_the_fields_earn(script, rehearsal):
+    rng = random.Random(1)
+    deal = new_deal(rng)
+    assert grade_fields(
+        true_fields(facts_of(deal.player, deal.open_card)), facts_of(deal.player, deal.open_card)
+    ).own_right
+    plain = rehearsal(script(CONSTANT), deals=10).summarise("blackjack")
+    chatty = rehearsal(script(CONSTANT.replace("below 17.", "below 17. I am sure that I am right.")), deals=10)
+    for name in ("accuracy", "exact_fields", "own_chance"):
+        assert plain.measure(name).value == chatty.summarise("blackjack").measure(name).value
