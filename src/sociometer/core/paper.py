@@ -85,7 +85,8 @@ class PaperRun(Struct, frozen=True):
     """The summary; its subject is a label that tells apart runs of one subject."""
     view: RunView[Any, Any]
     """The items, outcomes and scores; its subject is the name without any label."""
-    official: bool = False
+    official: bool | None = False
+    """Whether the items are the paper's; None for an analysis, whose items are stored runs."""
     finished: bool = True
     baseline: bool = False
     """Whether the subject is a baseline that reads nothing."""
@@ -106,7 +107,9 @@ class PaperRun(Struct, frozen=True):
         said = [f"stand-in for a real model: {name}" for name in self.summarised.stand_ins]
         if self.baseline:
             said.append("a baseline, not a model")
-        if not self.official:
+        if self.official is None:
+            said.append("items from earlier runs")
+        elif not self.official:
             said.append(NOT_THE_PAPERS)
         if not self.finished:
             said.append("the run is not finished")

@@ -178,9 +178,11 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
     for first, second in combinations(range(len(table.simulators)), 2):
         shared = [at for at in range(len(table.subjects)) if met[at, first] and met[at, second]]
         names = table.simulators[first], table.simulators[second]
-        means = np.nanmean(table.cells[:, shared], axis=0) if shared else np.empty((0, len(table.simulators)))
+        # A simulator that none of these subjects met has no mean, and none is needed.
+        pair = table.cells[:, shared][:, :, [first, second]]
+        means = np.nanmean(pair, axis=0) if shared else np.empty((0, 2))
         sample = _sample(table, shared) if len(shared) > 2 else None
-        rho = rank_correlations(means[None, :, first], means[None, :, second])[0] if len(shared) > 2 else np.nan
+        rho = rank_correlations(means[None, :, 0], means[None, :, 1])[0] if len(shared) > 2 else np.nan
         interval = too_few(len(set(table.clusters)))
         if sample is not None and np.isfinite(rho):
             interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), CLUSTER_BOOTSTRAP, table)

@@ -78,7 +78,7 @@ def _skill(scores: np.ndarray, floors: np.ndarray, evens: np.ndarray) -> tuple[f
 
     def share(chosen: np.ndarray) -> Any:
         room = (evens - floors)[chosen].mean(axis=-1)
-        return (evens - scores)[chosen].mean(axis=-1) / np.where(room > 0, room, np.nan)
+        return np.asarray((evens - scores)[chosen].mean(axis=-1) / np.where(room > 0, room, np.nan))
 
     whole = float(share(np.arange(scores.size)))
     if not np.isfinite(whole):
