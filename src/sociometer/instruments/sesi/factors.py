@@ -123,7 +123,7 @@ def _by_level(
     able = [probe for probe in probes if all(level in probe.answers for level in names)]
     if not able:
         return None
-    lines = []
+    lines: list[tuple[Cell, ...]] = []
     for probe in able:
         values = [accuracy(probe, level) for level in (CONTROL, *names)]
         best = max(range(len(values)), key=lambda place: values[place])
