@@ -93,7 +93,8 @@ def _pattern(name: str) -> re.Pattern[str]:
     """A committed word list as one pattern."""
     lines = (_DATA / "words" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
     words = [re.escape(line.strip()) for line in lines if line.strip() and not line.startswith("#")]
-    return re.compile("|".join(rf"\b{word}\b" for word in words).replace(r"\*", r"\w*"), re.IGNORECASE)
+    # one \b before all words: the pattern is tried at the beginnings of words only
+    return re.compile(rf"\b(?:{'|'.join(words)})\b".replace(r"\*", r"\w*"), re.IGNORECASE)
 
 
 @cache
@@ -124,6 +125,10 @@ RULES: dict[str, Rule] = {
     "the politest option": lambda options: [politeness(text) for text in options],
     "the least polite option": lambda options: [-politeness(text) for text in options],
 }
+
+
+BY_LENGTH = ("the longest option", "the shortest option")
+"""The rules that are cheap enough for every summary."""
 
 
 def cross_validated(items: Sequence[Question]) -> list[float]:

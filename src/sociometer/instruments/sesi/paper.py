@@ -1,11 +1,8 @@
 """The paper's tables and figures, filled from runs for `sociometer paper`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
-from sociometer.analysis.charts.changes import ChangeBar, change_bars
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -20,9 +17,10 @@ from sociometer.core.paper import (
     printed,
 )
 from sociometer.instruments.sesi.academic import SOCIAL, PairResult, Scores, correlate, family_from_name, matrix_figure
-from sociometer.instruments.sesi.conditions import CONTROL, PROMPT_TYPES, SECOND_PERSON, conditions, role_class, roles
+from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions, role_class, roles
 from sociometer.instruments.sesi.figures import causes
-from sociometer.instruments.sesi.probing import Probe, compare, probe_of
+from sociometer.instruments.sesi.probe_figures import probe_figures
+from sociometer.instruments.sesi.probing import probe_of
 from sociometer.instruments.sesi.published.reproduce import table as published
 
 _ACADEMIC = (
@@ -30,9 +28,7 @@ _ACADEMIC = (
     ("RACE-h", "Comprehension"), ("DROP", "Comprehension"), ("GSM8K", "Math"), ("MATH", "Math"),
     ("TruthfulQA", "Safety"),
 )  # fmt: skip
-_TRAITS = ("extraversion", "agreeableness", "conscientiousness", "neuroticism", "openness")
-_PERSONALITIES = tuple(f"{trait}-{level}" for trait in _TRAITS for level in ("high", "low"))
-_GUESSING = (ReferenceLine("guessing", 0.25),)
+_PERSONALITIES = tuple(f"{trait}-{level}" for trait in TRAITS for level in ("high", "low"))
 _PROBE = "Run 'sociometer probe sesi --model MODEL --factor {factor}', then this command without RUN."
 _NEEDS_SCORES = "It needs scores on other benchmarks: --models FILE with a column for each ({names})."
 
@@ -44,20 +40,21 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper."""
     probed = _probed(given)
     pairs, names = _correlations(given, probed)
+    drawn = _figures(probed)
     return [
         illustration("Fig. 1", "Overview of the situational evaluation of social intelligence"),
         _table_1(given, probed),
         _matrix(pairs, names),
-        _changes(probed),
-        _levels(probed, "Fig. 4a", "Personality", _PERSONALITIES, "personality"),
-        _levels(probed, "Fig. 4b", "Gender", ["gender-male", "gender-female", "gender-neutral"], "gender"),
-        _roles(probed),
-        _levels(probed, "Fig. 4d", "Person", [CONTROL, SECOND_PERSON], "person"),
+        _drawn(drawn, "Fig. 3", "Change ratio following the manipulation of factors", "factors", "personality"),
+        _drawn(drawn, "Fig. 4a", "Accuracy by personality", "personality", "personality"),
+        _drawn(drawn, "Fig. 4b", "Accuracy by gender", "gender", "gender"),
+        _drawn(drawn, "Fig. 4c", "Change with different roles", "roles", "role"),
+        _drawn(drawn, "Fig. 4d", "Accuracy by person", "person", "person"),
         _statistics(given),
         _causes(given),
-        _levels(probed, "Extended Data Fig. 2", "Stated level of social intelligence",
-                ["intelligence-high", "intelligence-low"], "intelligence"),
-        _prompt_types(probed),
+        _drawn(drawn, "Extended Data Fig. 2", "Accuracy by stated level of social intelligence", "intelligence",
+               "intelligence"),
+        _drawn(drawn, "Extended Data Fig. 3", "Accuracy under different types of prompt", "prompt-types", "role"),
         *(illustration(f"Extended Data Fig. {number}", title) for number, title in (
             (4, "Prompt to generate social contexts and issues"), (5, "Prompt to generate correct answers"),
             (6, "Question-switching answers"))),
@@ -73,9 +70,11 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 
 
 def _probed(given: PaperInput) -> Probed:
-    """The runs by subject and condition; of several, the one with the most items."""
+    """The runs by subject and condition, in the paper's wording; of several, the one with the most items."""
     found: Probed = {}
     for run in given.of_task("questions"):
+        if str(run.summarised.settings.get("wording") or COMMENT) != COMMENT:
+            continue
         mine = found.setdefault(run.view.subject, {})
         condition = str(run.summarised.settings.get("condition") or CONTROL)
         if condition not in mine or _items(run) > _items(mine[condition]):
@@ -178,96 +177,27 @@ def _correlation_table(pairs: Sequence[PairResult], names: Sequence[str]) -> Pap
     )
 
 
-def _probe(subject: str, runs: dict[str, PaperRun]) -> Probe:
-    return probe_of(subject, "", {condition: run.view for condition, run in runs.items()})
+def _figures(probed: Probed) -> dict[str, Figure]:
+    """The figures of the probes by name, from the subjects that have a control."""
+    probes = [
+        probe_of(subject, "", {condition: run.view for condition, run in runs.items()})
+        for subject, runs in probed.items()
+        if CONTROL in runs
+    ]
+    names = [name for name, entry in conditions().items() if entry.factor not in ("", NOISE)]
+    played = [name for name in names if any(name in probe.answers for probe in probes)]
+    return {figure.name: figure for figure in probe_figures(probes, played)} if played else {}
 
 
-def _changes(probed: Probed) -> PaperPart:
-    """Fig. 3: the change ratio of every condition, one panel for each subject."""
-    bars = []
-    for subject, runs in probed.items():
-        names = [name for name in conditions() if name in runs and name != CONTROL]
-        if CONTROL in runs and names:
-            bars += [
-                ChangeBar(change.condition, change.ratio or 0.0, change.stars, group=subject)
-                for change in compare(_probe(subject, runs), names)
-            ]
-    chart = change_bars(bars, title="change ratio")
-    figure = Figure("changes", "Change ratio under each condition", "", chart=chart)
-    return PaperPart(
-        label="Fig. 3",
-        title="Change ratio following the manipulation of factors",
-        how="(condition - control) / control on the same items, with stars of the paired test, uncorrected: ns p > .05,"
-        " * .05, ** .01, *** .001, **** .0001.",
-        missing="" if bars else _PROBE.format(factor="personality"),
-        figures=(figure,) if bars else (),
-    )
-
-
-def _levels(probed: Probed, label: str, title: str, names: Sequence[str], factor: str) -> PaperPart:
-    """Accuracy under the levels of a factor, one row for each level."""
-    dots: list[Dot] = []
-    for name in names:
-        for subject, runs in probed.items():
-            measure = runs[name].measure("accuracy") if name in runs else None
-            dot = dot_of(name, measure, subject) if measure is not None else None
-            dots += [dot] if dot is not None and any(one != CONTROL and one in runs for one in names) else []
-    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=_GUESSING)
+def _drawn(drawn: Mapping[str, Figure], label: str, title: str, name: str, factor: str) -> PaperPart:
+    """One of the figures of a probe."""
+    figure = drawn.get(name)
     return PaperPart(
         label=label,
-        title=f"Accuracy by {title.lower()}",
-        how="Share of right answers under each level, with intervals over items; the paper shows bars without them.",
-        missing="" if dots else _PROBE.format(factor=factor),
-        figures=(Figure(factor, f"Accuracy by {title.lower()}", "", chart=chart),) if dots else (),
-    )
-
-
-def _roles(probed: Probed) -> PaperPart:
-    """Fig. 4c: change with each role."""
-    bars = _role_bars(probed, "role")
-    return PaperPart(
-        label="Fig. 4c",
-        title="Change with different roles",
-        how="Difference to the control on the same items for each role, with paired intervals.",
-        missing="" if bars else _PROBE.format(factor="role"),
-        figures=(Figure("roles", "Change with each role", "", chart=change_bars(bars, title="difference")),)
-        if bars
-        else (),
-    )
-
-
-def _role_bars(probed: Probed, kind: str) -> list[ChangeBar]:
-    bars = []
-    for subject, runs in probed.items():
-        names = [f"{kind}-{role}" for role in roles() if f"{kind}-{role}" in runs]
-        if CONTROL in runs and names:
-            for change in compare(_probe(subject, runs), names):
-                bounds = change.paired.interval
-                bars.append(
-                    ChangeBar(
-                        change.condition, change.paired.difference, change.stars, bounds.low, bounds.high, subject
-                    )
-                )
-    return bars
-
-
-def _prompt_types(probed: Probed) -> PaperPart:
-    """Extended Data Fig. 3: change by type of role prompt."""
-    dots = []
-    for kind in PROMPT_TYPES:
-        by_subject: dict[str, list[float]] = {}
-        for bar in _role_bars(probed, kind):
-            by_subject.setdefault(bar.group, []).append(bar.change)
-        dots += [Dot(kind, fmean(changes), group=subject) for subject, changes in by_subject.items()]
-    enough = len({dot.label for dot in dots}) > 1
-    zero = (ReferenceLine("control", 0.0),)
-    chart = interval_chart(dots, title="mean difference to the control", references=zero)
-    return PaperPart(
-        label="Extended Data Fig. 3",
-        title="Change under different types of prompt",
-        how="Mean over the roles of the difference to the control, by type of prompt.",
-        missing="" if enough else _PROBE.format(factor="role"),
-        figures=(Figure("prompt-types", "Change by type of prompt", "", chart=chart),) if enough else (),
+        title=title,
+        how=figure.caption if figure else "Accuracies and changes on the same items, with intervals over items.",
+        missing="" if figure else _PROBE.format(factor=factor),
+        figures=(figure,) if figure else (),
     )
 
 
@@ -330,7 +260,7 @@ def _personalities(probed: Probed) -> PaperPart:
         for row in published("extended2")
     ]
     columns = [PaperColumn("Model"), PaperColumn("Control", digits=1)]
-    columns += [PaperColumn(level, trait.capitalize(), 1) for trait in _TRAITS for level in ("High", "Low")]
+    columns += [PaperColumn(level, trait.capitalize(), 1) for trait in TRAITS for level in ("High", "Low")]
     return PaperPart(
         label="Extended Data Table 2",
         title="Social intelligence under different personalities",

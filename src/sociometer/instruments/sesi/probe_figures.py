@@ -44,8 +44,9 @@ def probe_figures(probes: Sequence[Probe], names: Sequence[str]) -> tuple[Figure
 def _factors(probes: Sequence[Probe], names: Sequence[str]) -> Figure | None:
     bars = []
     for probe in probes:
-        for factor in factors_in(names):
-            mine = levels(names, factor)
+        played = [name for name in names if name in probe.answers]
+        for factor in factors_in(played):
+            mine = levels(played, factor)
             found = tested([probe], mine)
             control = probe.answers[CONTROL]
             shared = [item for item in control if all(item in probe.answers[name] for name in mine)]
@@ -68,7 +69,7 @@ def _factors(probes: Sequence[Probe], names: Sequence[str]) -> Figure | None:
 def _changes(probes: Sequence[Probe], names: Sequence[str]) -> Figure:
     bars = []
     for probe in probes:
-        for change in compare(probe, names):
+        for change in compare(probe, [name for name in names if name in probe.answers]):
             bounds = ratio_interval(probe, [change.condition])
             note = "" if change.ratio is not None else "the control is 0: no ratio"
             bars.append(

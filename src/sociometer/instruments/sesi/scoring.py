@@ -137,7 +137,7 @@ def _baselines(seen: _Seen, guessed: float | None) -> Table | None:
     if not seen.items:
         return None
     model = (guessing.MODEL, guessed)
-    rules = [(name, guessing.rule_accuracy(name, seen.items)) for name in guessing.RULES]
+    rules = [(name, guessing.rule_accuracy(name, seen.items)) for name in guessing.BY_LENGTH]
     rows = (("any option", guessing.CHANCE), model, *rules)
     title = "Baselines without the situation on these items"
     return Table("baselines", title, ("rule", "accuracy"), rows, units={"accuracy": "share"})
