@@ -221,11 +221,10 @@ def _figure_files(
 
 def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
     """What must be said about the runs in a figure, with the names of those it is true for."""
-    if figure.chart is not None:
-        text = json.dumps(figure.chart, ensure_ascii=False)
-        inside = [run for run in runs if json.dumps(run.label, ensure_ascii=False)[1:-1] in text]
-    else:
-        inside = [run for run in runs if escape(run.label) in figure.svg]
+    text = json.dumps(figure.chart, ensure_ascii=False) if figure.chart is not None else figure.svg
+    inside = [run for run in runs if _quoted(run.label, figure)[1:-1] in text]
+    # A figure over several runs of a subject names the subject alone.
+    inside = inside or [run for run in runs if _quoted(run.view.subject, figure) in text]
     if not inside:
         # A figure about items or people: what is said about subjects does not concern it.
         return [f"{NOT_THE_PAPERS.capitalize()}."] if any(NOT_THE_PAPERS in run.remarks for run in runs) else []
@@ -239,6 +238,11 @@ def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
         all_of_them = len(everyone) > 1 and set(names) == everyone
         lines.append(f"{'All subjects' if all_of_them else ', '.join(dict.fromkeys(names))}: {remark}.")
     return lines
+
+
+def _quoted(name: str, figure: Figure) -> str:
+    """A name as the figure's text has it, with its quotation marks."""
+    return json.dumps(name, ensure_ascii=False) if figure.chart is not None else f">{escape(name)}<"
 
 
 def _earlier_files(folder: Path) -> set[str]:

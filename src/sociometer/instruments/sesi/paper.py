@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from statistics import fmean, stdev
 
-from sociometer.analysis.charts.changes import ChangeBar, change_bars
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -20,9 +17,10 @@ from sociometer.core.paper import (
     printed,
 )
 from sociometer.instruments.sesi.academic import SOCIAL, PairResult, Scores, correlate, family_from_name, matrix_figure
-from sociometer.instruments.sesi.conditions import CONTROL, PROMPT_TYPES, SECOND_PERSON, conditions, role_class, roles
+from sociometer.instruments.sesi.conditions import CONTROL, conditions, role_class, roles
 from sociometer.instruments.sesi.figures import causes
-from sociometer.instruments.sesi.probing import Probe, compare, probe_of
+from sociometer.instruments.sesi.probe_figures import probe_figures
+from sociometer.instruments.sesi.probing import probe_of
 from sociometer.instruments.sesi.published.reproduce import table as published
 
 _ACADEMIC = (
@@ -32,7 +30,6 @@ _ACADEMIC = (
 )  # fmt: skip
 _TRAITS = ("extraversion", "agreeableness", "conscientiousness", "neuroticism", "openness")
 _PERSONALITIES = tuple(f"{trait}-{level}" for trait in _TRAITS for level in ("high", "low"))
-_GUESSING = (ReferenceLine("guessing", 0.25),)
 _PROBE = "Run 'sociometer probe sesi --model MODEL --factor {factor}', then this command without RUN."
 _NEEDS_SCORES = "It needs scores on other benchmarks: --models FILE with a column for each ({names})."
 
@@ -44,20 +41,20 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper."""
     probed = _probed(given)
     pairs, names = _correlations(given, probed)
+    drawn = _probe_figures(probed)
     return [
         illustration("Fig. 1", "Overview of the situational evaluation of social intelligence"),
         _table_1(given, probed),
         _matrix(pairs, names),
-        _changes(probed),
-        _levels(probed, "Fig. 4a", "Personality", _PERSONALITIES, "personality"),
-        _levels(probed, "Fig. 4b", "Gender", ["gender-male", "gender-female", "gender-neutral"], "gender"),
-        _roles(probed),
-        _levels(probed, "Fig. 4d", "Person", [CONTROL, SECOND_PERSON], "person"),
+        _probe_part(drawn, "Fig. 3", "Change ratio following the manipulation of factors", "factors", "personality"),
+        _probe_part(drawn, "Fig. 4a", "Personality", "personality", "personality"),
+        _probe_part(drawn, "Fig. 4b", "Gender", "gender", "gender"),
+        _probe_part(drawn, "Fig. 4c", "Roles", "roles", "role"),
+        _probe_part(drawn, "Fig. 4d", "Person", "person", "person"),
         _statistics(given),
         _causes(given),
-        _levels(probed, "Extended Data Fig. 2", "Stated level of social intelligence",
-                ["intelligence-high", "intelligence-low"], "intelligence"),
-        _prompt_types(probed),
+        _probe_part(drawn, "Extended Data Fig. 2", "Stated social intelligence", "intelligence", "intelligence"),
+        _probe_part(drawn, "Extended Data Fig. 3", "Types of role prompts", "prompt-types", "role"),
         *(illustration(f"Extended Data Fig. {number}", title) for number, title in (
             (4, "Prompt to generate social contexts and issues"), (5, "Prompt to generate correct answers"),
             (6, "Question-switching answers"))),
@@ -178,96 +175,28 @@ def _correlation_table(pairs: Sequence[PairResult], names: Sequence[str]) -> Pap
     )
 
 
-def _probe(subject: str, runs: dict[str, PaperRun]) -> Probe:
-    return probe_of(subject, "", {condition: run.view for condition, run in runs.items()})
+def _probe_figures(probed: Probed) -> dict[str, Figure]:
+    """The figures of the conditions that all probed subjects played."""
+    found = {subject: runs for subject, runs in probed.items() if CONTROL in runs and len(runs) > 1}
+    names = [name for name in conditions() if name != CONTROL and all(name in runs for runs in found.values())]
+    if not found or not names:
+        return {}
+    probes = [
+        probe_of(subject, "", {name: runs[name].view for name in (CONTROL, *names)}) for subject, runs in found.items()
+    ]
+    return {figure.name: figure for figure in probe_figures(probes, names)}
 
 
-def _changes(probed: Probed) -> PaperPart:
-    """Fig. 3: the change ratio of every condition, one panel for each subject."""
-    bars = []
-    for subject, runs in probed.items():
-        names = [name for name in conditions() if name in runs and name != CONTROL]
-        if CONTROL in runs and names:
-            bars += [
-                ChangeBar(change.condition, change.ratio or 0.0, change.stars, group=subject)
-                for change in compare(_probe(subject, runs), names)
-            ]
-    chart = change_bars(bars, title="change ratio")
-    figure = Figure("changes", "Change ratio under each condition", "", chart=chart)
-    return PaperPart(
-        label="Fig. 3",
-        title="Change ratio following the manipulation of factors",
-        how="(condition - control) / control on the same items, with stars of the paired test, uncorrected: ns p > .05,"
-        " * .05, ** .01, *** .001, **** .0001.",
-        missing="" if bars else _PROBE.format(factor="personality"),
-        figures=(figure,) if bars else (),
-    )
-
-
-def _levels(probed: Probed, label: str, title: str, names: Sequence[str], factor: str) -> PaperPart:
-    """Accuracy under the levels of a factor, one row for each level."""
-    dots: list[Dot] = []
-    for name in names:
-        for subject, runs in probed.items():
-            measure = runs[name].measure("accuracy") if name in runs else None
-            dot = dot_of(name, measure, subject) if measure is not None else None
-            dots += [dot] if dot is not None and any(one != CONTROL and one in runs for one in names) else []
-    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=_GUESSING)
+def _probe_part(drawn: dict[str, Figure], label: str, title: str, name: str, factor: str) -> PaperPart:
+    """A figure of the probes."""
+    figure = drawn.get(name)
+    how = "On the items that the compared conditions share."
     return PaperPart(
         label=label,
-        title=f"Accuracy by {title.lower()}",
-        how="Share of right answers under each level, with intervals over items; the paper shows bars without them.",
-        missing="" if dots else _PROBE.format(factor=factor),
-        figures=(Figure(factor, f"Accuracy by {title.lower()}", "", chart=chart),) if dots else (),
-    )
-
-
-def _roles(probed: Probed) -> PaperPart:
-    """Fig. 4c: change with each role."""
-    bars = _role_bars(probed, "role")
-    return PaperPart(
-        label="Fig. 4c",
-        title="Change with different roles",
-        how="Difference to the control on the same items for each role, with paired intervals.",
-        missing="" if bars else _PROBE.format(factor="role"),
-        figures=(Figure("roles", "Change with each role", "", chart=change_bars(bars, title="difference")),)
-        if bars
-        else (),
-    )
-
-
-def _role_bars(probed: Probed, kind: str) -> list[ChangeBar]:
-    bars = []
-    for subject, runs in probed.items():
-        names = [f"{kind}-{role}" for role in roles() if f"{kind}-{role}" in runs]
-        if CONTROL in runs and names:
-            for change in compare(_probe(subject, runs), names):
-                bounds = change.paired.interval
-                bars.append(
-                    ChangeBar(
-                        change.condition, change.paired.difference, change.stars, bounds.low, bounds.high, subject
-                    )
-                )
-    return bars
-
-
-def _prompt_types(probed: Probed) -> PaperPart:
-    """Extended Data Fig. 3: change by type of role prompt."""
-    dots = []
-    for kind in PROMPT_TYPES:
-        by_subject: dict[str, list[float]] = {}
-        for bar in _role_bars(probed, kind):
-            by_subject.setdefault(bar.group, []).append(bar.change)
-        dots += [Dot(kind, fmean(changes), group=subject) for subject, changes in by_subject.items()]
-    enough = len({dot.label for dot in dots}) > 1
-    zero = (ReferenceLine("control", 0.0),)
-    chart = interval_chart(dots, title="mean difference to the control", references=zero)
-    return PaperPart(
-        label="Extended Data Fig. 3",
-        title="Change under different types of prompt",
-        how="Mean over the roles of the difference to the control, by type of prompt.",
-        missing="" if enough else _PROBE.format(factor="role"),
-        figures=(Figure("prompt-types", "Change by type of prompt", "", chart=chart),) if enough else (),
+        title=title,
+        how=how if figure is None else f"{figure.caption.partition(': ')[2] or figure.caption} {how}",
+        missing="" if figure is not None else _PROBE.format(factor=factor),
+        figures=() if figure is None else (figure,),
     )
 
 
