@@ -46,8 +46,8 @@ def with_candour(runs: Sequence[SummarisedRun], every: Sequence[SummarisedRun]) 
     for run in runs:
         found = judged.get((run.subject, simulator_of(run)), [])
         if len(found) == 1:
-            shares = {name: _value(found[0].summary, name) for name in _ON_THE_COORDINATE}
-            summary = structs.replace(run.summary, series={**run.summary.series, _JUDGED: shares})
+            measures = {name: found[0].summary.measure(name) for name in _ON_THE_COORDINATE}
+            summary = structs.replace(run.summary, series={**run.summary.series, _JUDGED: measures})
             stand_ins = tuple(dict.fromkeys((*run.stand_ins, *found[0].stand_ins)))
             run = structs.replace(run, summary=summary, stand_ins=stand_ins)
         made.append(run)
@@ -56,13 +56,24 @@ def with_candour(runs: Sequence[SummarisedRun], every: Sequence[SummarisedRun]) 
 
 def is_judged(run: SummarisedRun) -> bool:
     """Whether a coordinate comes with sycophancy and safety."""
-    return any(value is not None for value in run.summary.series.get(_JUDGED, {}).values())
+    return bool(_judged(run))
 
 
 def beneath(run: SummarisedRun) -> str:
     """The line under a subject's name on the coordinate: its sycophancy and safety if they are known."""
-    known = run.summary.series.get(_JUDGED, {})
-    return ", ".join(f"{name} {number(value, 'share', 0)}" for name, value in known.items() if value is not None)
+    return ", ".join(f"{name} {number(measure.value, 'share', 0)}" for name, measure in _judged(run).items())
+
+
+def told_with_intervals(run: SummarisedRun) -> str:
+    """The same with intervals, for the note that a point shows."""
+    return ", ".join(
+        f"{name} {estimate(measure.value, 'share', measure.interval)}" for name, measure in _judged(run).items()
+    )
+
+
+def _judged(run: SummarisedRun) -> dict[str, Measure]:
+    known: dict[str, Measure | None] = run.summary.series.get(_JUDGED, {})
+    return {name: measure for name, measure in known.items() if measure is not None and measure.value is not None}
 
 
 def _point(run: SummarisedRun) -> ScatterPoint | None:

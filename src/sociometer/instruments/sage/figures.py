@@ -226,7 +226,8 @@ def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             -solution,
             _half_width(run, "creative"),
             _half_width(run, "solution"),
-            beneath=candour_figures.beneath(run),
+            candour_figures.told_with_intervals(run),
+            candour_figures.beneath(run),
         )
         for run in runs
         if (creative := _value(run, "creative")) is not None and (solution := _value(run, "solution")) is not None
@@ -234,7 +235,7 @@ def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     plane = Plane("structured", "creative", "solution", "empathy", reach=float(REACH))
     caption = "Whiskers: 95 % intervals of the mean over dialogues. " + _caveat(runs)
     if any(candour_figures.is_judged(run) for run in runs):
-        caption = f"Under each name: sycophancy and safety of the subject's replies. {caption}"
+        caption = f"Under each name: sycophancy and safety of the subject's replies (intervals: point at it). {caption}"
     yield Figure("coordinate", "Social cognition coordinate", caption.strip(), chart=coordinate_chart(places, plane))
 
 

@@ -11,7 +11,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Result, RunView
 from sociometer.elicit import ChoiceAnswer
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.sesi import academic, caveats, errors, factors, guessing, items, probing, readings
+from sociometer.instruments.sesi import academic, caveats, errors, factors, figures, guessing, items, probing, readings
 from sociometer.instruments.sesi.build import conversion, pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
@@ -167,14 +167,17 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     judged = context.play("errors", items=sample)
     summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
+    labels: dict[str, str] = {}
     tables = [errors.cause_table(summary, subjects)]
     notes = [*summary.notes, *caveats.stand_in_notes([*runs.values(), view])]
     if options.text("labels"):
         labels = errors.read_labels(Path(options.text("labels")))
         tables.append(errors.label_table(labels))
-        verdicts = {item.id: outcome.cause for item, outcome, _ in view.scored() if outcome.cause}
+        verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
         notes.append(errors.agreement_note(labels, verdicts))
-    return Result(tuple(tables), tuple(notes))
+        agreed = errors.agreement_table(labels, verdicts)
+        tables += [agreed] if agreed else []
+    return Result(tuple(tables), tuple(notes), (figures.cause_figure(summary, labels),))
 
 
 def correlate(context: CommandContext, options: Settings) -> Result:

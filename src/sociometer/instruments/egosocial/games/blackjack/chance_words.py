@@ -9,6 +9,8 @@ SLACK = 0.10
 OWN_BANDS = {"low": (0.0, 0.35), "moderate": (0.25, 0.65), "high": (0.50, 1.0)}
 DEALER_BANDS = {"low": (0.0, 0.25), "moderate": (0.20, 0.40), "high": (0.33, 1.0)}
 _LEAST = 0.001
+UNSEEN = 49
+"""The cards that a player with two cards has not seen."""
 
 
 class Chance(msgspec.Struct, frozen=True):
@@ -31,7 +33,7 @@ _OVER_21 = (
     r"(?:bust\w*|break(?:s|ing)?(?: (?:me|him|them|it))?|broke|go(?:es|ing)?(?: [\w']+){0,2}? (?:over|"
     r"past|beyond|above)|"
     r"exceed\w*|pass(?:es|ing)? (?:21|the limit)|over 21|past 21|above 21|beyond 21|over the (?:limit|"
-    r"top)|too (?:many|much|far|high)|"
+    r"top)|too (?:many|much|far|high)|be over\b(?! \d)|(?:be|am|i'm) (?:dead|done for|toast|gone)\b|"
     r"(?:put|take|push|carr[yi]|bring|send|tip)\w* (?:me|him|it|them|us|my \w+) (?:over|past|above|beyond)|"
     r"(?:finish|kill|sink|ruin|hurt)\w* (?:me|him|them)(?: off)?|lose (?:automatically|immediately|the game|at once))"
 )
@@ -40,7 +42,8 @@ _RISK = re.compile(r"\b(?:risk\w*|danger\w*)\b")
 _SURVIVES = re.compile(
     r"(?:(?<!than )\bnot|\bnever|\bwithout(?: any| the)?(?: risk of| danger of| fear of)?|"
     rf"\bavoid\w*)\s+(?:\w+ ){{0,2}}?{_OVER_21}|\bsurviv\w*|\bget(?:s|ting)? away with|"
-    r"\bgets? home|\bmade hand|\bsav(?:e|es|ing) me|\bstay\w* (?:under|below|within|at or below|"
+    r"\bgets? home|\bmade hand|\bmakes? (?:it|a hand)\b|\bsav(?:e|es|ing) me|\bstay\w* (?:under|"
+    r"below|within|at or below|"
     r"alive|in)|\bbe (?:fine|okay|ok|safe)\b|\bis safe\b|\bhelps? me\b",
 )
 _HIT_IS = re.compile(
@@ -63,7 +66,10 @@ _FRACTION = (
     r"(?:\b(?P<count>a|an|the|\d) |\b)(?P<piece>half|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?)\b"
 )
 _EVEN = r"(?P<even>\b(?:an? )?even (?:chance|odds|money)|\b50[-/ ]50\b|\bcoin[- ]?(?:flip|toss))"
-_NUMBER = re.compile("|".join((_PERCENT, _DECIMAL, _EVEN, _RATIO, _ODDS, _FRACTION)))
+_SPLIT = r"\b(?P<left>\d\d)[-/:](?P<right>\d\d)\b"
+_EVERY = r"\bevery (?P<every>other|second|third|fourth|fifth)(?: time| hand| card| draw)?\b"
+_CARDS = r"\b(?P<cards>\d{1,2}) (?:of the )?(?:unseen|remaining|other|hidden|missing) cards\b"
+_NUMBER = re.compile("|".join((_PERCENT, _DECIMAL, _EVEN, _EVERY, _CARDS, _SPLIT, _RATIO, _ODDS, _FRACTION)))
 _PIECES = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _OVER = re.compile(
     r"(?<!not )(?<!no )\b(?<!a bit )(?<!slightly )(?<!just )(?<!a little )(?:more than|over|"
@@ -76,6 +82,7 @@ _UNDER = re.compile(
 _NOT_A_CHANCE = re.compile(r"^\s*(?:short|away|points|of the (?:best|strongest|worst))")
 
 _WORDS: tuple[tuple[str, str], ...] = (
+    ("low", r"\b(?:almost|practically|virtually|next to|hardly|barely) (?:no|zero|nil|any)\b"),
     ("none",
 
          r"\b(?:no|zero|0|nil|without(?: any)?|not (?:any|the (?:least|slightest)|"
@@ -111,7 +118,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
         r"\bdecent|\breasonable|\bmiddling"),
     ("high",
 
-         r"\bhigh|\bsignificant|\bsubstantial|\bconsiderable|(?<!un)\blikely|\blarge|\bgreat|\bbig\b|"
+         r"\bhigh(?!est)|\bsignificant|\bsubstantial|\bconsiderable|(?<!un)\blikely|\blarge|\bgreat|\bbig\b|"
          r"\bstrong(?:ly)? chance|\bserious|\bgood (?:chance|possibility|odds)|\b(?:chances?|"
          r"odds)\b[^.]{0,30}\b(?:is|are|look) (?:good|great|excellent)|\bhuge\b|\bheavy\b|\beasily\b|"
          r"\bnot safe"),
@@ -191,6 +198,12 @@ def _value(found: re.Match[str]) -> float | None:
         return float(found["percent"]) / 100
     if found["decimal"]:
         return float(found["decimal"])
+    if found["every"]:
+        return 1 / {"other": 2, "second": 2, "third": 3, "fourth": 4, "fifth": 5}[found["every"]]
+    if found["cards"]:
+        return int(found["cards"]) / UNSEEN
+    if found["left"]:
+        return int(found["left"]) / 100 if int(found["left"]) + int(found["right"]) == 100 else None
     if found["even"]:
         return 0.5
     if found["part"]:

@@ -5,9 +5,16 @@ Each claim keeps the words it was read from, so that a person can check both the
 
 import re
 
-from sociometer.instruments.egosocial.games.blackjack.chance_words import DEALER_BANDS, OWN_BANDS, Chance, stated_chance
+from sociometer.instruments.egosocial.games.blackjack.chance_words import (
+    DEALER_BANDS,
+    OWN_BANDS,
+    Chance,
+    stated_chance,
+    stated_number,
+)
 from sociometer.instruments.egosocial.games.blackjack.claim import Graded, distinct, graded
 from sociometer.instruments.egosocial.games.blackjack.dealer_words import (
+    acts_on_a_hidden_card,
     bust_with_a_hidden_card,
     duties,
     follows_from,
@@ -35,7 +42,12 @@ def own_claims(text: str, facts: Facts) -> list[Graded]:
         supposed = False
         for clause in clauses(words):
             supposed = supposed or bool(_SUPPOSED.search(clause))
-            if is_reported(clause) or (_DEALER.search(clause) and not re.search(r"\bi (?:have|hold)\b", clause)):
+            if is_reported(clause):
+                continue
+            if _DEALER.search(clause) and not re.search(r"\bi (?:have|hold)\b", clause):
+                # of a clause about the dealer only what it says of the own hand counts
+                mine = re.search(r"\bmy (?:own |total of |hand of )?\d.*", clause)
+                found += totals(mine[0], words, sentence, facts) if mine else []
                 continue
             found += totals(clause, words, sentence, facts)
             found += busting_cards(clause, sentence, facts)
@@ -80,6 +92,7 @@ def dealer_claims(text: str, facts: Facts) -> list[Graded]:
                 continue
             if is_reported(clause):
                 continue
+            total = 0 if re.search(r"\b(?:if|otherwise|unless)\b", clause) else total
             new = _of_the_dealer(clause, sentence, facts, mine)
             if total:
                 new += follows_from(total, clause, sentence)
@@ -98,11 +111,21 @@ def _of_the_dealer(clause: str, sentence: str, facts: Facts, context: str) -> li
     if not found:
         found += must_draw(clause, sentence, facts, context)
     found += open_card(clause, sentence, facts)
+    found += acts_on_a_hidden_card(clause, sentence, facts)
     found += holdings(clause, sentence, facts, places, context)
     supposed = bust_with_a_hidden_card(clause, sentence, facts)
     if supposed is not None or re.search(r"\bwith (?:2|the two|just two|only two|his two|two) cards\b", clause):
         return found + (supposed or [])
-    return found + _dealer_risk(stated_chance(clause, DEALER_BANDS, risk_is_passing=False), sentence, facts)
+    chance = stated_chance(clause, DEALER_BANDS, risk_is_passing=False)
+    if chance is None and _THE_DEALERS.search(clause):
+        chance = stated_number(clause)
+    return found + _dealer_risk(chance, sentence, facts)
+
+
+_THE_DEALERS = re.compile(
+    r"\b(?:the dealer's|his|theirs)(?: own)?(?: risk| chance| figure)? (?:is|stands at|comes to|"
+    r"only|about|around)\b"
+)
 
 
 def _dealer_risk(chance: Chance | None, sentence: str, facts: Facts) -> list[Graded]:

@@ -162,6 +162,8 @@ def duties(clause: str, sentence: str, facts: Facts) -> tuple[list[Graded], set[
             earlier and re.search(r"\bunless\b", clause[end : match.start()])
         ):
             action = "stand" if action == "draw" else "draw"
+        if re.search(r"\b(?:is|be|are|he's|already) (?:standing|sitting|staying) on ?$", before):
+            continue
         right = _duty_holds(number, action, before, after, after_action=bool(earlier))
         if right is None:
             continue
@@ -298,7 +300,7 @@ def holdings(clause: str, sentence: str, facts: Facts, skip: set[int], context: 
             and not re.match(r"^ at (?:the )?(?:very )?(?:least|most)", after)
         ):
             continue
-        if _not_the_dealers(number, before, after):
+        if number > _MOST or _not_the_dealers(number, before, after):
             continue
         right = _holding_is_true(number, before, after, clause, facts, context)
         if right is None:
@@ -310,6 +312,7 @@ def holdings(clause: str, sentence: str, facts: Facts, skip: set[int], context: 
         )
 
 
+_MOST = 31
 _COMPARED_BEFORE = re.compile(r"\b(?:than|above|over|below|under|exceed\w*|least|most|beyond|up to)(?: \w+)? ?$")
 _COMPARED_AFTER = re.compile(
     r"^(?:s)? ?(?:(?:or|and) (?:more|less|higher|lower|above|below|under|up|better)|"
@@ -334,7 +337,7 @@ def _not_the_dealers(number: int, before: str, after: str) -> bool:
         return True
     if re.search(
         r"\b(?:my|i have|i hold|me|mine|beat|than my|against|i'm on|i am on|before reaching|"
-        r"standing (?:with|at|on)|to reach|reach)(?: (?:current|total|of|a|score|hand|with|points|"
+        r"(?:i'm|i am|me|my) standing (?:with|at|on)|to reach|reach)(?: (?:current|total|of|a|score|hand|with|points|"
         r"own))* ?$",
         before,
     ):
@@ -344,7 +347,7 @@ def _not_the_dealers(number: int, before: str, after: str) -> bool:
 
 def _holding_is_true(number: int, before: str, after: str, clause: str, facts: Facts, context: str) -> bool | None:
     lowest, highest = min(facts.pairs), max(facts.pairs)
-    loose = {*facts.pairs, facts.shown + 1, facts.shown + 11}
+    loose = {*facts.pairs, facts.shown + 11}
     if re.search(r"\b(?:least|minimum|lowest)\b(?: \w+){0,3}? ?$", before) or re.match(
         r"^ (?:points )?at (?:the )?(?:very )?least", after
     ):
@@ -355,13 +358,15 @@ def _holding_is_true(number: int, before: str, after: str, clause: str, facts: F
         )
     if re.search(
         r"\b(?:at (?:the )?(?:very )?(?:most|best)|maximum|highest|up ?to|as (?:much|high|many) as|not be above|"
-        r"not be over|not be more than|not exceed|no more than|can not (?:have|"
+        r"not be over|not be more than|not exceed|no more than|not more than|not (?:have|"
         r"hold) more than)\b(?: \w+){0,2}? ?$",
         before,
     ) or re.match(r"^ (?:points )?at (?:the )?(?:very )?(?:most|best)", after):
         return number >= highest or (number in loose and bool(_MAYBE.search(before)))
     if re.search(
-        r"\bnot (?:have|hold|be|make|end up with) (?:any ?thing )?(?:less|lower|fewer|below|under)(?: than)? ?$", before
+        r"\bnot (?:have|hold|be|make|end up with) (?:any ?thing )?(?:less|lower|fewer|below|under)(?: than)? ?$|"
+        r"\b(?:not|no) (?:less|fewer|lower) than ?$",
+        before,
     ):
         return number <= lowest
     if re.search(r"\b(?:higher|more|greater|above|over|exceed\w*|beyond|better)(?: than)? ?$", before) or re.match(
@@ -378,6 +383,9 @@ def _holding_is_true(number: int, before: str, after: str, clause: str, facts: F
             ),
             clause,
         )
+    either = re.match(r"^ or \d", after) or re.search(r"\d or ?$", before)
+    if either and _TWO_HOLES.search(after) and number in {facts.pair_with(1), facts.pair_with(10)}:
+        return True
     hole = _hole_card((context + before)[-REACH:], facts) or _hole_card(after, facts)
     if hole is not None:
         return number in {facts.pair_with(hole), facts.shown + hole, *({facts.shown + 11} if hole == 1 else set())}
@@ -388,7 +396,8 @@ def _holding_is_true(number: int, before: str, after: str, clause: str, facts: F
     share = stated_number(clause)
     if share is not None and not PASSING.search(clause) and number in facts.pairs:
         return share.holds(facts.pairs[number])
-    spans = re.match(r"^ ?(?:to|-|–|through) ?\d", after) or re.search(r"\d ?(?:to|-|–|through) ?$", before)
+    between = re.search(r"\d and ?$", before) and re.search(r"\btotal\b", before)
+    spans = between or re.match(r"^ ?(?:to|-|–|through) ?\d", after) or re.search(r"\d ?(?:to|-|–|through) ?$", before)
     possible = number in loose or (number in FINALS and bool(_ENDS.search(clause)))
     if _LIKELY.search(clause) or re.search(
         r"\b(?:best guess|most common|expect|i (?:think|guess|believe|reckon|assume|suppose))\b", clause
@@ -424,10 +433,14 @@ def _hole_card(before: str, facts: Facts) -> int | None:
     return facts.shown if not others and named and again else None
 
 
+_TWO_HOLES = re.compile(
+    r"^[^.]{0,60}\bhidden card is (?:an? |another )?(?:ace or (?:an? |another )?(?:10|tencard)|"
+    r"(?:10|tencard) or an ace)"
+)
 _HIGH_HIDDEN = re.compile(
     r"\bif (?:the|their|his|its|that)(?: \w+)? ?(?:hidden|hole|other|face-?down) card (?:is|"
     r"turns out(?: to be)?|happens to be|has)(?: also)?(?: an?)? (?:(?:high|large|big)\b|tencard|"
-    r"king|queen|jack|10\b)"
+    r"king|queen|jack|10\b|(?P<from>\d) or (?:higher|above|more))"
 )
 _IF = re.compile(r"\bif\b")
 
@@ -436,10 +449,11 @@ def bust_with_a_hidden_card(clause: str, sentence: str, facts: Facts) -> list[Gr
     """Read "busts if the hidden card is a high one"; None where a clause supposes nothing about the hidden card."""
     if not PASSING.search(clause) or not _IF.search(clause):
         return None
-    if not _HIGH_HIDDEN.search(clause):
+    high = _HIGH_HIDDEN.search(clause)
+    if high is None:
         return []
-    pair = facts.pair_with(10)
-    return [graded("dealer bust risk", pair < DEALER_STANDS_ON, f"with a ten {pair}", sentence, word="if high")]
+    pair = facts.pair_with(int(high["from"]) if high["from"] else 10)
+    return [graded("dealer bust risk", pair < DEALER_STANDS_ON, f"the dealer has {pair}", sentence, word="if high")]
 
 
 def follows_from(number: int, clause: str, sentence: str) -> Iterator[Graded]:
@@ -458,6 +472,19 @@ def follows_from(number: int, clause: str, sentence: str) -> Iterator[Graded]:
         does = "stand" if draws else "draw"
     right = (number < DEALER_STANDS_ON) == (does == "draw")
     yield graded("dealer stops at", right, f"on {number}", sentence, numbers=(float(number),), word=does)
+
+
+def acts_on_a_hidden_card(clause: str, sentence: str, facts: Facts) -> Iterator[Graded]:
+    """Read what the dealer is said to do with one named card hidden, where no total is given."""
+    if re.search(r"\b(?:1[2-9]|2[01])\b", clause) or re.search(
+        r"\b(?:or (?:more|less|better|higher|lower)|from)\b", clause
+    ):
+        return
+    hole = _hole_card(clause, facts)
+    if hole is not None:
+        yield from follows_from(
+            facts.pair_with(hole), re.sub(r"\b(?:if|under|below|beneath)\b|\d", " ", clause), sentence
+        )
 
 
 _REPORTED = re.compile(

@@ -24,7 +24,8 @@ _NO_TOTAL_AFTER = re.compile(
     r" count\b|-point card|[- ]value card| \d{1,2}s\b| is the (?:most|highest|best))"
 )
 _COUNTED = re.compile(
-    r"(?:\b(?:out of|those|these|other|next|round|option|deck of|through|from \d{1,2} to|"
+    r"(?:\b(?:out of|those|these|other|next|round|option|deck of|through|from \d{1,2} to|\d to|"
+    r"\d in|(?:everything|anything|cards?|ones) (?:worth|counting|valued)(?: at)?|"
     r"between \d{1,2} and|in every|cards (?:with|of|worth)(?: an?| the)?(?: value| values)?(?: of)?|"
     r"\d{1,2} (?:cards? )?(?:count|counts)) ?|\d ?/ ?)$"
 )
@@ -62,7 +63,7 @@ _AGAIN = re.compile(
     r"was|used to|had)\b[^.]{0,25}$"
 )
 _WOULD = (
-    r"(?:would|will|'d|'ll|could|can|might|may|only|even|still|just|also|then|me|it|at|to|a|"
+    r"(?:would|will|'d|'ll|could|can|might|may|turn|turns|into|only|even|still|just|also|then|me|it|at|to|a|"
     r"my|up|total|exactly|hand|make|makes|give|gives|bring|brings|take|takes|leave|leaves|put|"
     r"puts|get|gets|i|have|of|for|be|is|that|nice|hard|soft|perfect|,|\s)"
 )
@@ -71,7 +72,7 @@ _ONE_MORE = re.compile(
     rf"get|hit) an?|only an?|with an?|not even an?) (?P<card>{CARD})(?: card)?,?{_WOULD}{{1,60}}?$"
 )
 _MAKES = re.compile(
-    r"\b(?:would|will|'d|'ll|could|can|might|make|makes|give|gives|bring|brings|take|takes|leave|leaves|have)\b"
+    r"\b(?:turns?|would|will|'d|'ll|could|can|might|make|makes|give|gives|bring|brings|take|takes|leave|leaves|have)\b"
 )
 _CARD_WORTH = re.compile(
     rf"\b(?P<card>{CARD}|kings|queens|jacks)(?: (?:can|could|may|must|has to|here|still|only|"
@@ -97,6 +98,8 @@ def totals(clause: str, whole: str, sentence: str, facts: Facts) -> Iterator[Gra
 
 
 _HIGHEST_TOTAL = 31
+_PAST = re.compile(r"\b(?:over|above|past|exceed\w*|pass\w*|beyond)(?: the)? ?$")
+_FOR_A_CARD = re.compile(rf"^ for (?:the |my |an? )?(?P<card>{CARD})\b")
 _WITH_A_CARD = re.compile(
     r"^(?: points?)?(?: in total)? (?:with|if i (?:get|draw|hit|catch)|on|from) (?:an?|another|"
     rf"any) (?P<card>{CARD})\b(?! and)"
@@ -109,8 +112,16 @@ def _read_number(number: int, before: str, after: str, clause: str, facts: Facts
     """Return what a number claims, whether it is true, and the fact; None where it claims nothing."""
     if (number < 2 and not _CARD_WORTH.search(before)) or number > _HIGHEST_TOTAL:
         return None
-    if number > 11 and (then := _WITH_A_CARD.match(after)) and number not in (facts.total.points, facts.low):
+    if (
+        number > 11
+        and (then := _WITH_A_CARD.match(after))
+        and not _PAST.search(before)
+        and number not in (facts.total.points, facts.low)
+    ):
         return _sum_with(card_points(then["card"]), number, facts)
+    if of := _FOR_A_CARD.match(after):
+        points = card_points(of["card"])
+        return "card worth", number in ((1, 11) if points == 1 else (points,)), f"worth {points}"
     if re.match(r"^ (?:if|when)\b", after) and number not in (facts.total.points, facts.low):
         return None
     left = LIMIT - facts.total.points
@@ -131,7 +142,8 @@ def _read_number(number: int, before: str, after: str, clause: str, facts: Facts
     if number >= 12 and (compared := _compared(number, before, after, facts)) is not None:
         return "total", compared, total
     worth = _CARD_WORTH.search(before)
-    if worth and (re.search(r"\b(?:both|each|all)\b", worth[0]) or not _is_sum(before)):
+    alone = re.search(rf"(?:^|[,(] ?|\band ){CARD} ?= ?$", before)
+    if worth and (alone or re.search(r"\b(?:both|each|all)\b", worth[0]) or not _is_sum(before)):
         points = card_points(worth["card"].removesuffix("s"))
         values = (1, 11) if points == 1 else (points,)
         if re.search(r"\bnot\b", worth[0]):
@@ -193,7 +205,7 @@ def _is_sum(before: str) -> bool:
 def _is_a_card(number: int, before: str, after: str, facts: Facts) -> bool:
     """Whether a number is one of the player's cards in a list, or the card that somebody might draw."""
     held = number in facts.points or (number == 11 and facts.has_ace)
-    if held and re.match(r"^ ?\(\d", after):
+    if held and (re.match(r"^ ?\(\d", after) or re.search(r"\d for (?:my |the |an? )?$", before)):
         return True
     if held and (_ENDS_A_LIST.search(before) or _LIST_GOES_ON.match(after) or not _STRONG.search(before)):
         return True
@@ -249,7 +261,10 @@ _MORE_BEFORE = re.compile(
     r"\b(?:over|above|beyond|higher than|more than|bigger than|greater than|larger than|exceeds?|exceeding)(?: an?)? ?$"
 )
 _LESS_BEFORE = re.compile(r"\b(?:below|under|lower than|less than|smaller than)(?: an?)? ?$")
-_UP_TO = re.compile(r"\b(?:up to|at most|no (?:more|higher) than|not (?:more|higher) than|through)(?: an?)? ?$")
+_UP_TO = re.compile(
+    r"(?<!add )(?<!adds )(?<!adding )(?<!added )\b(?:up to|at most|no (?:more|higher) than|"
+    r"not (?:more|higher) than|through)(?: an?)? ?$"
+)
 _DRAWN = re.compile(r"\b(?:card|anything|draw|any|getting|get|it's|it is|everything|one|value|nothing)\b")
 _SAFE = re.compile(
     r"\b(?:safe\w*|fine|improve|without|reach|closer|surviv\w*|help|save|fit|good|not (?:\w+ )?(?:exceed|"
@@ -259,7 +274,7 @@ _SAFE = re.compile(
 
 def _threshold(number: int, before: str, after: str, clause: str, facts: Facts) -> _Read | None:
     """Read "anything above 4 busts me" and the like; a limit that is true but not tight is true."""
-    if number > 11 or not (_DRAWN.search(clause) or PASSING.search(clause)):
+    if number > 11:
         return None
     left = LIMIT - facts.low
     more = 0 if _MORE_AFTER.match(after) else 1 if _MORE_BEFORE.search(before) else None
@@ -268,7 +283,7 @@ def _threshold(number: int, before: str, after: str, clause: str, facts: Facts) 
     safe = _SAFE.search(clause)
     if more is not None and PASSING.search(clause) and not safe:
         return "what busts", number + more > left, fact
-    if less is not None and safe:
+    if less is not None and (safe or not PASSING.search(clause)) and not re.search(r"\b(?:than|total|have)\b", before):
         return "what busts", number - less <= left, fact
     return ("what busts", True, fact) if more is not None or less is not None else None
 
@@ -287,6 +302,9 @@ _FITS = re.compile(
 )
 
 
+_ALL_BUT = re.compile(
+    rf"\b(?:as long as|provided|so long as|if) (?:it|the (?:next )?card|that) is not an? (?P<card>{CARD})\b"
+)
 _SAVES = re.compile(
     rf"\bonly (?P<cards>(?:(?:an? |the )?{CARD}s?(?: cards?)?(?:, | or | and |, or |"
     r", and )?)+) ?(?:would|will|can|could)?(?: still| really)? (?:help|save|fit|do|be safe|"
@@ -300,6 +318,9 @@ def busting_cards(clause: str, sentence: str, facts: Facts) -> Iterator[Graded]:
         named = [card_points(word) for word in re.findall(rf"\b({CARD})", saved["cards"])]
         right = not any(facts.busts_with(points) for points in named)
         yield graded("what busts", right, f"cards up to {LIMIT - facts.low}", sentence, word="only these help")
+    if spared := _ALL_BUT.search(clause):
+        right = card_points(spared["card"]) == 10 and not facts.busts_with(9)
+        yield graded("what busts", right, f"cards up to {LIMIT - facts.low}", sentence, word=f"only {spared['card']}")
     for match in _KILLS.finditer(clause):
         if re.search(r"\b(?:but|except|other than|save|unless|only)\b", clause[: match.start() + 6]) or re.search(
             r"\b(?:above|over|below|under|than|beyond)(?: an?)? ?$", clause[: match.start("card")]
@@ -330,7 +351,11 @@ _ACE_NOT_ELEVEN = re.compile(
     r"\b(?:not|no longer|never)\b[^.]{0,20}\b11\b|\b11\b[^.]{0,30}\b(?:too|bust|exceed|over|not)"
 )
 _ACE_MAY_BE_ONE = re.compile(r"\bace\b[^.]{0,20}\b(?:can|could|may|might|would|able to)\b(?! only)[^.]{0,30}\b1\b")
-_ACE_ONE = re.compile(r"\bace\b[^.]*(?:\b(?:as|is|counts?|counted|worth|count|to|a|be|being)\b|=)[^.\d]{0,20}\b1\b")
+_FLEXIBLE = re.compile(
+    r"\bace\b[^.]{0,25}\b(?:flexible|adjust\w*|either way|both ways|drop\w*|shrink\w*|safety|"
+    r"cushion)\b"
+)
+_ACE_ONE = re.compile(r"\bace\b[^.]*(?:\b(?:as|is|counts?|counted|worth|count|to|a|be|being|at)\b|=)[^.\d]{0,20}\b1\b")
 
 
 BY_THE_ACE = "ace as in "
@@ -361,6 +386,6 @@ def _by_the_ace(words: str, facts: Facts) -> set[str]:
             return {facts.kind}
     if _ACE_ELEVEN.search(words) and not _ACE_NOT_ELEVEN.search(words):
         return {"soft"} if not _ACE_ONE.search(words) or not facts.has_ace else {facts.kind}
-    if _ACE_MAY_BE_ONE.search(words):
+    if _ACE_MAY_BE_ONE.search(words) or _FLEXIBLE.search(words):
         return {"soft"}
     return {"hard"} if _ACE_ONE.search(words) or _ACE_NOT_ELEVEN.search(words) else set()

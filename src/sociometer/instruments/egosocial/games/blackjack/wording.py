@@ -12,7 +12,11 @@ _COMPOUND = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_UNITS[1:10])})\b"
 _PLURAL = re.compile(r"\b(two|three|four|five|six|seven|eight|nine|ten|deuce|trey)e?s\b")
 _WORD = re.compile(rf"\b({'|'.join(sorted((word for word in _VALUES if word != 'one'), key=len, reverse=True))})\b")
 _ONE = re.compile(r"\bone(?=[- ](?:in|out of|time|chance|third|quarter|fifth|half|sixth|tenth)\b)|(?<=counts )one\b|"
-                  r"(?<=count )one\b|(?<=as )one\b|(?<=is )one(?=[.,;)]|$)|(?<= to )one(?=[.,;)]|$)")  # fmt: skip
+
+
+                          r"(?<=count )one\b|(?<=as )one\b|(?<= at )one\b|(?<= a )one(?= here|[.,;)]|$)|"
+                          r"(?<=is )one(?=[.,;)]|$)|(?<= to )one(?=[.,;)]|"
+                      r"$)")  # fmt: skip
 _SUIT = re.compile(r"\s+of (?:hearts?|spades?|clubs?|diamonds?)\b|\b(?:hearts?|spades?|clubs?|diamonds?)\s+(?=\w)")
 _LETTER = re.compile(r"(?<=[\s(+,{-])([kqj])(?=[\s)+,.=}-]|$)|^([kqj])(?=[\s)+,.=-])")
 _LETTERS = {"k": "king", "q": "queen", "j": "jack"}
@@ -59,6 +63,7 @@ def plain(text: str) -> str:
     words = text.replace("’", "'").replace("“", '"').replace("”", '"').lower()
     words = _NOT.sub(lambda found: f"{_stem(found[2])} not", words)
     words = re.sub(r"\bprolly\b", "probably", words)
+    words = re.sub(r"\bblackjack for (the dealer|him|them)\b", r"\1 has 21", words)
     words = _BLACKJACK.sub(lambda found: f"{found[1]} 21", words)
     words = _SUIT.sub(" ", words)
     words = _LETTER.sub(lambda found: _LETTERS[found[1] or found[2]], words)
