@@ -199,3 +199,13 @@ def test_without_runs_the_fullest_of_each_kind_is_used_and_analyses_of_each_run(
     assert "not the paper's items" not in drawn
     case = (tmp_path / "pack" / "fig-12-case-1.svg").read_text(encoding="utf-8")
     assert "the paper's items" not in case.lower()
+
+
+def test_an_eq_under_shuffle_is_marked_in_the_tables(tmp_path, official_data):
+    path, folder = str(tmp_path / "runs.db"), tmp_path / "pack"
+    words = ["run", "seceu", "--data", str(official_data), "--shuffle", "--model", "baseline/even", "--quiet"]
+    assert run_command([*words, "--store", path]) == 0
+    assert run_command(["paper", "seceu", "--to", str(folder), "--store", path]) == 0
+    for name in ("table-1", "table-s1"):
+        assert "comparable only with other runs with --shuffle" in rows(folder / f"{name}.csv")[0]["remarks"]
+        assert "comparable only with other runs with" in (folder / f"{name}.tex").read_text(encoding="utf-8")

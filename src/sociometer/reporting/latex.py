@@ -28,7 +28,7 @@ _SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\char34{}",
     "−": "$-$",
     "×": r"$\times$",
     "≥": r"$\geq$",

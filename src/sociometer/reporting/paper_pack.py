@@ -32,6 +32,8 @@ TEXT = "README.md"
 DOCUMENT = "all.tex"
 WIDTH = 560
 """The width of a figure in points; a page of A4 has about 480 between its margins."""
+MOST_NAMES = 4
+"""The number of subjects that a remark in a figure names."""
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 
 
@@ -102,13 +104,19 @@ def paper_runs(given: Sequence[GivenRun]) -> tuple[PaperRun, ...]:
         PaperRun(
             structs.replace(entry.run.summarised(task), subject=names[entry.run.id]),
             entry.run.view(task),
-            None if entry.run.manifest.given_items else entry.official,
+            None if entry.run.manifest.given_items and not _is_test(entry, task) else entry.official,
             entry.status in ("finished", "imported"),
             _is_baseline(entry),
         )
         for entry in given
         for task in entry.run.tasks
     )
+
+
+def _is_test(entry: GivenRun, task: str) -> bool:
+    """Whether a task is the test itself, and not an analysis of stored runs."""
+    card = entry.run.definition.card
+    return task in {*card.default_tasks(official=False), *card.default_tasks(official=True)}
 
 
 def _is_baseline(entry: GivenRun) -> bool:
@@ -221,24 +229,29 @@ def _figure_files(
 
 def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
     """What must be said about the runs in a figure, with the names of those it is true for."""
-    if figure.chart is not None:
-        text = json.dumps(figure.chart, ensure_ascii=False)
-        inside = [run for run in runs if json.dumps(run.label, ensure_ascii=False)[1:-1] in text]
-    else:
-        inside = [run for run in runs if escape(run.label) in figure.svg]
+    text = json.dumps(figure.chart, ensure_ascii=False) if figure.chart is not None else figure.svg
+    inside = [(run, run.label) for run in runs if _quoted(run.label, figure)[1:-1] in text]
+    # A figure over several runs of a subject names the subject alone.
+    inside = inside or [(run, run.view.subject) for run in runs if _quoted(run.view.subject, figure) in text]
     if not inside:
         # A figure about items or people: what is said about subjects does not concern it.
         return [f"{NOT_THE_PAPERS.capitalize()}."] if any(NOT_THE_PAPERS in run.remarks for run in runs) else []
-    said: dict[str, list[str]] = {}
-    for run in inside:
+    said: dict[str, dict[str, None]] = {}
+    for run, name in inside:
         for remark in run.remarks:
-            said.setdefault(remark, []).append(run.label)
-    everyone = {run.label for run in inside}
+            said.setdefault(remark, {})[name] = None
+    everyone = {name for _, name in inside}
     lines = []
     for remark, names in said.items():
-        all_of_them = len(everyone) > 1 and set(names) == everyone
-        lines.append(f"{'All subjects' if all_of_them else ', '.join(dict.fromkeys(names))}: {remark}.")
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        who = ", ".join(list(names)[:MOST_NAMES]) + more
+        lines.append(f"{'All subjects' if len(everyone) > 1 and set(names) == everyone else who}: {remark}.")
     return lines
+
+
+def _quoted(name: str, figure: Figure) -> str:
+    """A name as the figure's text has it, with its quotation marks."""
+    return json.dumps(name, ensure_ascii=False) if figure.chart is not None else f">{escape(name)}<"
 
 
 def _earlier_files(folder: Path) -> set[str]:

@@ -18,7 +18,7 @@ from sociometer.core.paper import (
 )
 from sociometer.instruments.seceu.contrasts import Subject, launch_figures, properties_of
 from sociometer.instruments.seceu.figures import figures, spread_figure
-from sociometer.instruments.seceu.measures import percent_interval
+from sociometer.instruments.seceu.measures import order_caveat, percent_interval
 from sociometer.instruments.seceu.method_result import MethodResult
 from sociometer.instruments.seceu.norm import Norm, norm_of, published_rows
 from sociometer.instruments.seceu.prompting import DIRECT, compare_methods
@@ -64,6 +64,12 @@ class Way(Struct, frozen=True):
     def method(self) -> str:
         """The prompting method."""
         return self.result.method
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What must be said about the row."""
+        order = order_caveat(self.run.view, self.norm) if self.norm is not None else ""
+        return (*self.run.remarks, *([f"feelings in random order: the EQ is {order}"] if order else []))
 
     def cells(self) -> tuple[PaperCell, ...]:
         """Score, EQ, percentile, similarity and its percentile, as the paper's tables have them."""
@@ -172,7 +178,7 @@ def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
             PaperRow(
                 (f"{subject}{_needs_prompts(mine, best)}", *best.cells(), *_properties(facts)),
                 facts.get("family", ""),
-                (*best.run.remarks, *([f"best of {len(mine)} prompting methods"] if len(mine) > 1 else [])),
+                (*best.remarks, *([f"best of {len(mine)} prompting methods"] if len(mine) > 1 else [])),
             )
         )
     rows.sort(key=lambda row: row.section)
@@ -267,7 +273,7 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
 
 def _table_s1(ways: Sequence[Way]) -> PaperPart:
     """Table S1: every model with the direct prompt."""
-    rows = [PaperRow((way.run.label, *way.cells()), remarks=way.run.remarks) for way in ways if way.method == DIRECT]
+    rows = [PaperRow((way.run.label, *way.cells()), remarks=way.remarks) for way in ways if way.method == DIRECT]
     rows += [printed(row["model"], *_printed_scores(row)) for row in published_rows("table_s1")]
     return PaperPart(
         label="Table S1",
@@ -283,7 +289,7 @@ def _table_s2(ways: Sequence[Way]) -> PaperPart:
     prompted = [way for way in ways if way.method in _PROMPTS]
     order = list(_PROMPTS)
     rows = [
-        PaperRow((_PROMPTS[way.method], *way.cells()), subject, way.run.remarks)
+        PaperRow((_PROMPTS[way.method], *way.cells()), subject, way.remarks)
         for subject, mine in _by_subject(prompted).items()
         for way in sorted(mine, key=lambda way: order.index(way.method))
     ]

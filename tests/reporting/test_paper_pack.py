@@ -1,0 +1,57 @@
+"""Remarks in figures: on the runs that a figure shows, by name where they are few, and once where all share them."""
+
+import pytest
+
+from sociometer.analysis.charts.intervals import Dot, interval_chart
+from sociometer.core.measure import Figure, Summary
+from sociometer.core.paper import PaperRun
+from sociometer.core.settings import Settings
+from sociometer.core.task import RunView, SummarisedRun
+from sociometer.reporting.paper_pack import MOST_NAMES, _figure_remarks
+
+
+def run(subject, label="", *, official=True, stand_ins=()):
+    summarised = SummarisedRun("r1", "questions", label or subject, {}, Summary(()), stand_ins)
+    return PaperRun(summarised, RunView(lambda: iter(()), Settings({}), subject=subject), official)
+
+
+def figure(*names):
+    return Figure("x", "Accuracy", chart=interval_chart([Dot(name, 0.5) for name in names]))
+
+
+def test_a_remark_names_the_runs_that_it_is_true_for():
+    runs = [run("owl"), run("emu", official=False), run("kiwi", official=False)]
+    assert _figure_remarks(figure("owl", "emu"), runs) == ["emu: not the paper's items."]
+    assert _figure_remarks(figure("emu", "kiwi"), runs) == ["All subjects: not the paper's items."]
+    assert _figure_remarks(figure("owl"), runs) == []
+
+
+def test_many_runs_of_one_subject_are_named_once():
+    runs = [run("owl", f"owl (condition {number})", official=False) for number in range(70)]
+    assert _figure_remarks(figure("owl"), runs) == ["owl: not the paper's items."]
+
+
+def test_many_subjects_are_counted():
+    runs = [run("ok"), *(run(f"owl {number}", official=False) for number in range(9))]
+    said = _figure_remarks(figure("ok", *(f"owl {number}" for number in range(9))), runs)
+    assert said == [f"owl 0, owl 1, owl 2, owl 3 and {9 - MOST_NAMES} more: not the paper's items."]
+
+
+@pytest.mark.parametrize("name", ['owl "1"', "owl & emu", "鸮"])
+def test_odd_names_are_found_in_charts_and_drawings(name):
+    from html import escape
+
+    runs = [run(name, stand_ins=("judge: baseline/random",))]
+    said = [f"{name}: stand-in for a real model: judge: baseline/random."]
+    assert _figure_remarks(figure(name), runs) == said
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg"><text>{escape(name)}</text></svg>'
+    assert _figure_remarks(Figure("x", "Tree", svg=drawing), runs) == said
+
+
+def test_a_figure_about_people_says_nothing_about_subjects():
+    runs = [run("owl", official=False, stand_ins=("judge: x",))]
+    assert _figure_remarks(figure("story 1"), runs) == ["Not the paper's items."]
+
+
+def test_an_analysis_of_stored_runs_says_so():
+    assert run("owl", official=None).remarks == ("items from earlier runs",)
