@@ -57,7 +57,6 @@ from sociometer.instruments.seceu.responses import read_people
 from sociometer.instruments.sesi.build.checks import flags
 from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
 from sociometer.instruments.sesi.items import Question
-from sociometer.instruments.sesi.second_person import to_second_person
 from sociometer.instruments.socialeval.abilities import canonical
 from sociometer.instruments.socialeval.lint import is_utterance
 from sociometer.instruments.socialeval.tree_files import tree_from
@@ -209,7 +208,6 @@ def _readers() -> dict[str, Reader]:
     structured = tuple(f"elicit.{name}" for name in _JSON)
     blackjack = "instruments.egosocial.games.blackjack"
     bench = "instruments.egosocial.tombench"
-    person = tuple(f"instruments.sesi.second_person.{name}" for name in ("mentions", "convert", "words"))
     return {
         "read_choice": Reader(lambda t: read_choice(t, ANSWERS, LABELS), choice, 20_000),
         "read_choice, short": Reader(lambda t: read_choice(t, OPTIONS, LABELS)),
@@ -278,7 +276,6 @@ def _readers() -> dict[str, Reader]:
             ("instruments.seceu.official",),
         ),
         "Word document": Reader(lambda t: _docx("<w:p>" * (len(t) // 11) + "</w:p>" * (len(t) // 11))),
-        "second person": Reader(lambda t: to_second_person([f"A person is here. {t}", t, t, t, t, t]), person, 5_000),
         "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build.checks",)),
         "SESI posts": Reader(
             lambda t: (split_tldr(t), filter_posts([RawPost("1", t, t, "", True, ())])),

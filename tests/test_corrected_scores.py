@@ -21,13 +21,18 @@ def harsher(place, score):
     return max(0.0, score - 10 + (place % 5) * 2)
 
 
-def label(run, store, name, sample, person=harsher, options=()):
+def sceptic(place, score):
+    """A made-up person who says yes where the judge's share is high, and now and then where it is low."""
+    return "yes" if score > 0.5 or place % 5 == 0 else "no"
+
+
+def label(run, store, name, sample, person=harsher, options=(), task="dialogue", value="emotion"):
     """Labels a random sample of a run's episodes in a file, as a rater with a spreadsheet would."""
     create = ["annotate", "create", name, "--run", run.id, "--sample", str(sample), "--raters", "1", "--per-item", "1"]
     assert run_command([*create, *options, "--store", str(store)]) == 0
     sheet = store.with_name(f"{name}.csv")
     assert run_command(["annotate", "export", name, "--to", str(sheet), "--store", str(store)]) == 0
-    judge = {f"{one.item.id}#{one.repeat}": one.score.values["emotion"] for one in run.episodes("dialogue")}
+    judge = {f"{one.item.id}#{one.repeat}": one.score.values[value] for one in run.episodes(task)}
     with sheet.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     with sheet.open("w", newline="", encoding="utf-8") as stream:
@@ -119,3 +124,74 @@ def test_strata_are_drawn_from_evenly_and_used(tmp_path):
     middle = judge[9][0]
     assert sum(value <= middle for value in values) >= 6 <= sum(value >= judge[10][0] for value in values)
     assert corrections(run)[0].corrected.labels == 12
+
+
+def two_runs(store, limit=14):
+    return [sm.run("sage", model=f"baseline/{name}", limit=limit, store=store) for name in ("random", "oracle")]
+
+
+def test_answers_to_differently_worded_questions_are_not_compared(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    runs = two_runs(store)
+    plain = sm.compare(*runs).comparisons[0]
+    label(runs[0], store, "one", 12)
+    label(runs[1], store, "two", 12, options=["--question", "How happy is A in the end, from 0 to 100?"])
+    sets = [corrections(run)[0].corrected.label_set for run in runs]
+    assert len(set(sets)) == 2 and all(sets)
+    compared = sm.compare(*runs).comparisons[0]
+    assert [row.paired for row in compared.measures] == [row.paired for row in plain.measures]
+    (note,) = [note for note in compared.notes if "differently worded" in note]
+    assert "“How happy is A in the end, from 0 to 100?”" in note and "At the end of this conversation" in note
+    assert "both are compared as judged" in note
+    page = sm.report(runs, tmp_path / "r.html").read_text("utf-8")
+    assert "How happy is A in the end" in page and "differently worded" in page
+
+
+def test_answers_to_the_same_question_are_compared_whatever_the_queue_is_called(tmp_path):
+    store = tmp_path / "s.db"
+    runs = two_runs(store)
+    for number, run in enumerate(runs):
+        label(run, store, f"queue-{number}", 12, options=["--question", "How is A?", "--seed", str(number)])
+    compared = sm.compare(*runs).comparisons[0]
+    assert any("corrected by people's labels of 12 of 14" in note for note in compared.notes)
+
+
+def test_the_leaderboard_does_not_mix_wordings_and_says_why(labelled, tmp_path, capsys):
+    store = tmp_path / "copy.db"
+    assert run_command(["copy", str(labelled), str(store)]) == 0
+    label(
+        next(run for run in sm.runs(store=store) if run.subject == "gpt-4.1"), store, "another", 60,
+        options=["--question", "How content is A at the end, from 0 to 100?"],
+    )  # fmt: skip
+    capsys.readouterr()
+    assert run_command(["leaderboard", "sage", "--json", "--store", str(store)]) == 0
+    board = next(one for one in json.loads(capsys.readouterr().out) if one["task"] == "dialogue")
+    assert any("labels of people are not used: people answered differently worded" in note for note in board["notes"])
+    first = next(one for one in board["standings"] if one["subject"] == "gpt-4.1")
+    assert first["value"] == pytest.approx(68.2, abs=0.1)
+
+
+def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    for model in ("random", "oracle"):
+        settings = {"turns": 2, "language": "all"}
+        played = sm.run("sage", model=f"baseline/{model}", tasks=["hard-talks"], settings=settings, store=store)
+        command = ["analyse", "sage", played.id, "--what", "candour", "--role", "judge=baseline/random"]
+        assert run_command([*command, "--store", str(store)]) == 0
+    judged = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]
+    for run in judged:
+        label(run, store, f"q-{run.id}", 16, sceptic, task="candour", value="sycophancy")
+    book = LabelBook(book_path(store))
+    queue = book.queue(f"q-{judged[0].id}")
+    unit = next(iter(book.units(queue.name).values()))
+    book.close()
+    assert queue.asked[0].values == ("yes", "no") and queue.asked[0].question.startswith("Does B tell A what A wants")
+    assert set(unit.shown) == {"who and what", "talk"} and "oracle" not in str(unit.shown)
+    (found,) = corrections(judged[0])
+    assert found.measure.name == "sycophancy" and found.corrected.labels == 16 and found.corrected.episodes == 24
+    assert 0 <= found.corrected.interval.low <= found.corrected.value <= found.corrected.interval.high <= 1
+    (compared,) = sm.compare(*judged).comparisons
+    assert any("“Sycophancy” is corrected by people's labels" in note for note in compared.notes)
+    capsys.readouterr()
+    assert run_command(["annotate", "show", queue.name, "--store", str(store)]) == 0
+    assert "Judge and people: Sycophancy" in capsys.readouterr().out

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.formatting import number
 from sociometer.analysis.prediction_powered import (
@@ -95,12 +95,15 @@ def judge_and_people(
     episodes = judged_episodes(run, queue, people)
     apart = [Disagreement(one.id, one.judge, one.label) for one in episodes if one.label is not None]
     apart.sort(key=lambda one: -abs(one.judge - one.people))
+    corrected = corrected_mean(episodes)
+    if corrected is not None:
+        corrected = structs.replace(corrected, label_set=queue.label_set, question=queue.asked[0].question)
     return JudgeAndPeople(
         queue.name,
         measured.task,
         card,
         len(apart),
-        corrected_mean(episodes),
+        corrected,
         tuple(one for one in apart if one.judge != one.people),
     )
 
@@ -172,7 +175,8 @@ def correction_note(found: JudgeAndPeople) -> str:
     said = (
         f"{found.measure.title}, corrected by people's labels of {corrected.labels} of {corrected.episodes} episodes: "
         f"{number(corrected.value, unit)} [{number(corrected.interval.low, unit)}, "
-        f"{number(corrected.interval.high, unit)}]; the judge alone: {number(corrected.judge, unit)}."
+        f"{number(corrected.interval.high, unit)}]; the judge alone: {number(corrected.judge, unit)}. "
+        f"People were asked: “{corrected.question}”"
     )
     half = ((corrected.interval.high or 0.0) - (corrected.interval.low or 0.0)) / 4
     needed = labels_needed(corrected, half)

@@ -51,6 +51,8 @@ class Asked(Struct, frozen=True):
     values: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    names: tuple[str, ...] = ()
+    """How the page names the values, in the same order; empty if it shows the values themselves."""
 
 
 class Measured(Struct, frozen=True):

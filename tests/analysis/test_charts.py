@@ -35,11 +35,21 @@ CHARTS = {
     "scatter": scatter_chart(
         [ScatterPoint("m", 1e8, 90), ScatterPoint("n", 1e9, 95)], x_title="size", y_title="EQ", log_x=True, trend=True
     ),
+    "scatter with intervals": scatter_chart(
+        [ScatterPoint("m", 0.2, 0.9, y_low=0.8, y_high=0.95, x_low=0.1, x_high=0.3), ScatterPoint("n", 0.8, 0.1)],
+        x_title="sycophancy",
+        y_title="safety",
+        x_unit="share",
+        y_unit="share",
+    ),
     "stacked": stacked_bars([Portion("m", "other", 3), Portion("m", "vague", 5)]),
     "changes": change_bars([ChangeBar("high", 0.1, "*", 0.05, 0.15), ChangeBar("low", -0.1, "ns")]),
     "changes by group": change_bars([ChangeBar("high", 0.1, group="a"), ChangeBar("high", -0.1, group="b")]),
     "trajectories": trajectory_chart([Step("d", 0, 40, "m"), Step("d", 1, 50, "m")], zones=[Zone("C", 10, 40)]),
     "coordinate": coordinate_chart([Place("m", 0.2, -0.3, 0.1, 0.1)], Plane("solution", "empathy", "form", "play")),
+    "coordinate with lines": coordinate_chart(
+        [Place("m", 0.2, -0.3, beneath="safety 90 %")], Plane("solution", "empathy", "form", "play")
+    ),
 }
 
 
@@ -244,3 +254,20 @@ def test_names_of_points_that_are_close_do_not_cover_each_other():
     places = place_names(names, [50.0, 50.5, 51.0, 90.0], [60.0, 60.2, 60.1, 20.0])
     assert len({(place.dx, place.dy) for place in places[:3]}) == 3
     assert places[3].align == "right", "a name at the right edge goes to the left of its point"
+
+
+def test_a_name_crosses_no_whisker_where_there_is_room():
+    points = [
+        ScatterPoint("a longer name", 0.0, 50.0, y_low=40, y_high=60),
+        ScatterPoint("b", 1.2, 45.0, y_low=20, y_high=80),
+        ScatterPoint("far", 10.0, 90.0),
+    ]
+    values = scatter_chart(points, x_title="x", y_title="y")["data"]["values"]
+    assert values[0]["name_dy"] != -7 or values[0]["name_align"] != "left", "the whisker of b would cross it"
+    assert len(values) == 3
+
+
+def test_both_whiskers_of_a_point_and_the_line_under_a_name_are_drawn():
+    svg = vl_convert.vegalite_to_svg(themed(CHARTS["scatter with intervals"], "light", 500))
+    assert svg.count("mark-rule") >= 2
+    assert "safety 90 %" in vl_convert.vegalite_to_svg(themed(CHARTS["coordinate with lines"], "light", 500))

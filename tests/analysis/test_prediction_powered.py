@@ -71,6 +71,18 @@ def test_the_interval_covers_the_truth_and_the_mean_has_no_bias(kind, judge, str
     assert abs(float(np.mean(judge_means)) - mean) > 20 * error
 
 
+@pytest.mark.parametrize(("in_each", "least", "most"), [(20, 0.90, 0.9349), (40, 0.935, 0.965)])
+def test_three_strata_of_shares_need_forty_labels_each(monkeypatch, in_each, least, most):
+    # The figures that docs/reference/numbers.md gives: twenty in each stratum are too few for an adversarial judge.
+    monkeypatch.setitem(globals(), "LABELS", 3 * in_each)
+    rng, covered = np.random.default_rng(8), 0
+    for _ in range(TRIALS):
+        truth = people("shares", rng, EPISODES)
+        found = corrected_mean(sampled(truth, judged("adversarial", truth, rng), rng, 3))
+        covered += found.interval.low <= 0.6 <= found.interval.high
+    assert least <= covered / TRIALS <= most
+
+
 def test_clusters_widen_the_interval_and_keep_its_coverage():
     rng, covered, narrow = np.random.default_rng(5), 0, 0
     for _ in range(TRIALS):

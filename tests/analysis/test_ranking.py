@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sociometer.analysis.ranking import rank_intervals, ranks
+from sociometer.analysis.agreement import spearman
+from sociometer.analysis.ranking import rank_correlations, rank_intervals, ranks
 
 
 def test_clear_differences_give_clear_ranks():
@@ -51,3 +52,11 @@ def test_ranks_equal_those_of_scipy(worst, method):
         table[1, 0] = np.nan
         expected = stats.rankdata(table, method=method, axis=1)
         np.testing.assert_array_equal(ranks(table, worst=worst), expected)
+
+
+def test_rank_correlations_of_rows_equal_spearman_and_a_constant_row_has_none():
+    first = np.array([[1.0, 2.0, 3.0, 4.0], [3.0, 1.0, 2.0, 2.0], [5.0, 5.0, 5.0, 5.0], [1.0, np.nan, 2.0, 3.0]])
+    second = np.array([[2.0, 1.0, 4.0, 3.0], [1.0, 4.0, 2.0, 2.0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]])
+    found = rank_correlations(first, second)
+    assert found[:2] == pytest.approx([spearman(*rows)[0] for rows in zip(first[:2], second[:2], strict=True)])
+    assert np.isnan(found[2:]).all()

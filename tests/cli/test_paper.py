@@ -104,7 +104,7 @@ def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_
     assert call("paper", "seceu", "--to", str(folder))[0] == 0
     after = {path.name for path in folder.iterdir()}
     assert "notes.txt" in after
-    assert "fig-4.svg" in before - after
+    assert "table-2.csv" in before - after
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
@@ -178,3 +178,24 @@ def test_released_dialogues_give_the_scores_that_the_paper_prints(official_data,
     for score, model in (("68.2", "gpt-4.1"), ("61.3", "claude3.7-think"), ("19.1", "qwen2.5-72b")):
         assert re.search(rf"^{re.escape(model)}.*\\shortstack{{{score}\\", ours, re.MULTILINE), model
         assert score in papers
+
+
+def test_without_runs_the_fullest_of_each_kind_is_used_and_analyses_of_each_run(tmp_path, capsys, official_data):
+    path = str(tmp_path / "runs.db")
+    for folder in ("transcripts", "transcripts-judge-gpt-4o"):
+        file = next((official_data / "sage" / folder).glob("claude3.7_*.jsonl"))
+        assert run_command(["import", "sage", str(file), "--store", path]) == 0
+    capsys.readouterr()
+    assert run_command(["runs", "--json", "--store", path]) == 0
+    runs = [run["run"] for run in json.loads(capsys.readouterr().out)]
+    words = ["analyse", "sage", *runs, "--what", "coordinate", "--limit", "2", "--role", "judge=baseline/random"]
+    assert run_command([*words, "--quiet", "--store", path]) == 0
+    capsys.readouterr()
+    assert run_command(["paper", "sage", "--to", str(tmp_path / "pack"), "--json", "--store", path]) == 0
+    files = {file.rpartition("/")[2] for file in json.loads(capsys.readouterr().out)["wrote"]}
+    assert {"fig-6-coordinate-deepseek-v3.svg", "fig-6-coordinate-gpt-4o.svg", "fig-12-case-1.pdf"} <= files
+    drawn = (tmp_path / "pack" / "fig-6-coordinate-gpt-4o.svg").read_text(encoding="utf-8")
+    assert "stand-in for a real model: judge: baseline/random" in drawn
+    assert "not the paper's items" not in drawn
+    case = (tmp_path / "pack" / "fig-12-case-1.svg").read_text(encoding="utf-8")
+    assert "the paper's items" not in case.lower()

@@ -219,3 +219,10 @@ def test_an_allocation_needs_two_options_and_points_to_share() -> None:
 )
 def test_commas_that_part_a_list_are_no_decimal_commas(reply: str) -> None:
     assert read_allocation(reply, ["Surprised", "Joyful", "Puzzled", "Proud"]).values == (4.0, 3.0, 1.0, 2.0)
+
+
+def test_points_with_many_decimals_are_read():
+    """A third of ten, as a calculator writes it."""
+    reply = "Sad: 3.3333333333\nGlad: 3.3333333333\nCalm: 3.3333333334\nCross: 0"
+    found = read_allocation(reply, ("Sad", "Glad", "Calm", "Cross"), 10)
+    assert found.values == pytest.approx((10 / 3, 10 / 3, 10 / 3, 0))

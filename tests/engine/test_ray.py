@@ -2,7 +2,13 @@
 
 import contextlib
 import os
+import secrets
+import shutil
 import signal
+import socket
+import subprocess
+import sys
+import tempfile
 import time
 
 import psutil
@@ -72,6 +78,49 @@ def test_all_models_fit_at_once_and_leave_room_for_workers(resources, models):
     asked = {name.removeprefix("num_").removesuffix("s").upper(): share for name, share in each.items()}
     assert all(count * models * share <= resources[name] + 1e-9 for name, share in asked.items())
     assert asked.get("CPU", 0) * count * models <= resources["CPU"] / 2
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """The address of a cluster that was started apart from any command, as `ray start` does it."""
+    pytest.importorskip("grpc", reason="ray:// needs ray[client]")
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+        ports = one.getsockname()[1], two.getsockname()[1]
+    folder = tempfile.mkdtemp(prefix="ray-")
+    # A cluster may ask for a token. Without the last, grpc 1.8x ends the server whenever it starts another process.
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    monkeypatch.setenv("GRPC_ENABLE_FORK_SUPPORT", "0")
+    ray = [sys.executable, "-m", "ray.scripts.scripts"]
+    head = [*ray, "start", "--head", "--port", str(ports[0]), "--ray-client-server-port", str(ports[1])]
+    subprocess.run(
+        [*head, "--num-cpus", "2", "--include-dashboard=false", "--temp-dir", folder],
+        check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+    try:
+        yield f"ray://127.0.0.1:{ports[1]}"
+    finally:
+        subprocess.run([*ray, "stop", "--force"], check=False, capture_output=True, timeout=60)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.scale
+def test_a_command_joins_a_cluster_and_leaves_it_running(server, postgres, undisturbed, cluster):
+    words = command(server, "--workers", 2, "--on", cluster, "--worker-resources", "num_cpus=0.5")
+    finish(start(words, postgres), timeout=240)
+    assert numbers(postgres) == undisturbed
+    assert len(server.received) == 90
+
+
+def test_a_cluster_that_nobody_runs_is_a_clear_error(server, postgres):
+    pytest.importorskip("grpc", reason="ray:// needs ray[client]")
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = f"ray://127.0.0.1:{closed.getsockname()[1]}"
+    process = start(command(server, "--workers", 2, "--on", nobody), postgres)
+    out, err = process.communicate(timeout=240)
+    assert process.returncode == 2
+    assert "cannot reach" in out + err and nobody in out + err
+    assert "Traceback" not in err
 
 
 @pytest.mark.scale

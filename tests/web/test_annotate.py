@@ -55,6 +55,7 @@ def made_sheet(folder, kind, rows=6, filled=None):
 def test_every_sheet_of_an_instrument_is_declared_and_recognised(tmp_path):
     assert set(KINDS) == {
         "sesi/causes", "sesi/review", "egosocial/beliefs", "egosocial/conversions", "sage/feelings", "sage/reasoning",
+        "sage/candour", "sage/strategies", "socialeval/review",
     }  # fmt: skip
     for kind in KINDS:
         assert kind_of(made_sheet(tmp_path, kind), cards())[0] == kind
@@ -84,6 +85,25 @@ def test_two_raters_and_a_third_who_settles(kind, tmp_path, capsys):
         assert sorted(row[keys[0]] for row in rows) == sorted(row[keys[0]] for row in original)
         assert all(row[column] for row in rows for column in labels)
         assert list(rows[0]) == list(original[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_chinese_page_is_chinese_and_its_labels_are_the_same_values(kind, tmp_path, capsys):
+    sheet = KINDS[kind]
+    options = ["--sheet", str(made_sheet(tmp_path, kind, rows=1)), "--language", "zh"]
+    with OpenQueue(tmp_path / "s.db", capsys, *options) as queue:
+        rater = queue.rater("rater-1")
+        page = rater.get("/rate").text
+        body = plain(page)
+        for text in (sheet.title_zh, *sheet.shown_zh, *(label.question_zh for label in sheet.label)):
+            assert text and text in body
+        assert len(sheet.shown_zh) == len(sheet.shown) and sheet.title not in body
+        for label in sheet.label:
+            assert len(label.values_zh) == len(label.values)
+            assert all(name in body for name in label.values_zh)
+        label_all(rater, second)
+        (label,) = queue.book.labels("spring")
+        assert label.answers == {one.column: one.values[1] for one in sheet.label}
 
 
 def test_raters_see_neither_the_model_nor_the_verdict_nor_others(tmp_path, capsys):

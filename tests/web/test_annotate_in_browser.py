@@ -8,6 +8,9 @@ from selenium.webdriver.support.ui import WebDriverWait
 from test_annotate import KINDS, made_sheet
 from test_study_in_browser import check, send
 
+import sociometer as sm
+from sociometer.cli.main import run_command
+
 LOOKS = [(390, "light", "en"), (1300, "dark", "zh")]
 
 
@@ -56,6 +59,29 @@ def test_a_third_rater_settles_what_two_see_differently(place, browser, tmp_path
         check(browser, width, "en")
         assert "rater-3" in browser.page_source
         assert [entry for entry in browser.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+
+
+def test_the_sycophancy_of_dialogues_is_settled_in_the_browser(browser, tmp_path, capsys):
+    store = tmp_path / "s.db"
+    settings = {"turns": 2, "language": "zh"}
+    played = sm.run("sage", model="baseline/oracle", tasks=["hard-talks"], settings=settings, store=store)
+    command = ["analyse", "sage", played.id, "--what", "candour", "--role", "judge=baseline/random"]
+    assert run_command([*command, "--store", str(store)]) == 0
+    judged = next(run for run in sm.runs(store=store) if run.tasks == ("candour",))
+    options = ["--run", judged.id, "--measure", "sycophancy", "--sample", "10", "--raters", "3", "--language", "zh"]
+    with OpenQueue(store, capsys, *options) as queue:
+        look(browser, 390, "dark")
+        for rater, which in (("rater-1", 0), ("rater-2", 1), ("rater-3", 0), ("rater-1", 0), ("rater-2", 1)):
+            sign_in(browser, queue, rater)
+            if which == 0 and rater == "rater-1":
+                assert "人物与经过" in browser.page_source and "baseline" not in browser.page_source
+            label_all(browser, which, 390, "zh")
+        labels = queue.book.labels("spring")
+        assert {answer for label in labels for answer in label.answers.values()} == {"yes", "no"}
+        browser.delete_all_cookies()
+        browser.get(f"{queue.served.url}/enter?token={queue.tokens.make()}")
+        WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.ID, "raters"))
+        assert "bias of the judge" in browser.page_source
 
 
 def test_a_rater_skips_and_comes_back_in_the_browser(browser, tmp_path, capsys):

@@ -10,7 +10,7 @@ from sociometer.analysis.comparison import ComparedMeasure, Comparison, Terms
 from sociometer.analysis.formatting import number
 from sociometer.analysis.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
 from sociometer.analysis.paired import paired_difference
-from sociometer.analysis.prediction_powered import corrected_difference
+from sociometer.analysis.prediction_powered import corrected_difference, differently_asked
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.analysis.verdicts import UncorrectedDifference, decide
 from sociometer.analysis.wording import sentence_of
@@ -143,6 +143,8 @@ def _by_people(
     if first is None or second is None:
         having = two if first is None else one
         return row, [f"“{title}”: only {having.label} has labels of people; both are compared as judged"]
+    if why := differently_asked((first, second)):
+        return row, [f"“{title}”: {why}, so people's labels are not used; both are compared as judged"]
     if any(shared.left_out):
         return row, [f"“{title}”: the runs have different items, so people's labels are not used"]
     found = corrected_difference(first, second, terms.level)

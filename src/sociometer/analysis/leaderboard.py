@@ -9,7 +9,7 @@ from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.formatting import bounds_text, decimals, estimate, in_sentence, interval_text, number
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.item_values import item_values, shared_items
-from sociometer.analysis.prediction_powered import corrected_difference
+from sociometer.analysis.prediction_powered import corrected_difference, differently_asked
 from sociometer.analysis.ranking import rank_intervals
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.card import MeasureCard
@@ -130,6 +130,8 @@ def by_people(
         why = (
             "not all runs have the same items" if len(known) == len(kept) else f"{len(known)} of {len(kept)} have them"
         )
+        return standings, [f"labels of people are not used: {why}"]
+    if why := differently_asked(known.values()):
         return standings, [f"labels of people are not used: {why}"]
     sign = -1.0 if card.better == "lower" else 1.0
     made = []

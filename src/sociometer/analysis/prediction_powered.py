@@ -20,7 +20,7 @@ MacKinnon, J. G., and White, H. (1985). Some heteroskedasticity-consistent covar
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -63,6 +63,19 @@ class Corrected(Struct, frozen=True):
     freedom: float
     extra: float = 0.0
     """Variance beyond that of the labels: a few labels that are all the same do not make a share certain."""
+    label_set: str = ""
+    """The label set of the labels: it follows from the wording of the question, and other wordings are other labels."""
+    question: str = ""
+    """What people were asked."""
+
+
+def differently_asked(found: Iterable[Corrected]) -> str:
+    """Why corrected means cannot be compared: people answered differently worded questions. Empty if they can."""
+    asked = {one.label_set: one.question for one in found}
+    if len(asked) < 2:
+        return ""
+    wordings = " and ".join(f"“{question}”" for question in asked.values())
+    return f"people answered differently worded questions ({wordings})"
 
 
 def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected | None:

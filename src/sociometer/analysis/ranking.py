@@ -84,3 +84,12 @@ def ranks(table: Floats, *, worst: bool = False) -> Floats:
     np.put_along_axis(result, order, shared.astype(np.float64), axis=1)
     result[np.isnan(table).any(axis=1)] = np.nan
     return result
+
+
+def rank_correlations(first: Floats, second: Floats) -> Floats:
+    """Spearman's rho of every row of two tables, with mid-ranks; NaN where a row does not vary or has a gap."""
+    one, two = ((ranks(each) + ranks(each, worst=True)) / 2 for each in (first, second))
+    one, two = one - one.mean(axis=1, keepdims=True), two - two.mean(axis=1, keepdims=True)
+    scale = np.sqrt((one * one).sum(axis=1) * (two * two).sum(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(scale > 0, (one * two).sum(axis=1) / scale, np.nan), dtype=np.float64)

@@ -50,7 +50,15 @@ def _create(
     as_json: bool,
 ) -> None:
     from sociometer.label_book import LabelBook, Queue, book_path
-    from sociometer.web.annotate.making import asked_of, assigned, gold_units, kind_of, numbered, sheet_units
+    from sociometer.web.annotate.making import (
+        asked_of,
+        assigned,
+        gold_units,
+        kind_of,
+        numbered,
+        sheet_units,
+        title_of,
+    )
 
     if (sheet is None) == (not run):
         raise UsageError("annotate create needs either --sheet FILE, or --run RUN and --measure NAME.")
@@ -62,12 +70,13 @@ def _create(
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
         known, card = kind_of(sheet, cards(), kind)
-        columns, units = sheet_units(sheet, card)
-        units += gold_units(gold, card) if gold else []
-        queue = structs.replace(queue, title=card.title, asked=asked_of(card, language), kind=known, columns=columns)
+        columns, units = sheet_units(sheet, card, language)
+        units += gold_units(gold, card, language) if gold else []
+        title, asked = title_of(card, language), asked_of(card, language)
+        queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns)
     else:
-        measured, title, asked, units = _measured(path, run, task, measure, sample, strata, language, seed, question)
-        queue = structs.replace(queue, title=title, asked=(asked,), kind="run", measured=measured)
+        measured, title, of_run, units = _measured(path, run, task, measure, sample, strata, language, seed, question)
+        queue = structs.replace(queue, title=title, asked=(of_run,), kind="run", measured=measured)
     units = numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
     tasks = assigned(units, names, per_item, lots)
@@ -105,7 +114,8 @@ def _measured(
         if not names:
             raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
         asked = measure_asked(known, language, question)
-        return measured, known.title, asked, episode_units(stored, chosen, names)
+        title = "对话评判" if language == "zh" else known.title
+        return measured, title, asked, episode_units(stored, chosen, names, language)
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:
@@ -183,7 +193,8 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
         with open_engine(path) as engine:
             stored = engine.stored(queue.measured.run)
             names = next_episodes(stored, queue, labelled, count)
-            units = numbered(episode_units(stored, queue.measured.task, names), Random(secrets.token_bytes(16)))
+            found = episode_units(stored, queue.measured.task, names, queue.language)
+            units = numbered(found, Random(secrets.token_bytes(16)))
         start = float(len(labelled))
         tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
         book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+import msgspec
 
 from sociometer.api import paper
 from sociometer.cli.chosen import EVERY, chosen_runs, runs_argument
@@ -54,7 +55,16 @@ def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[St
             continue
         config = record.manifest.config
         roles = tuple(sorted((role, who.label) for role, who in record.manifest.roles.items()))
-        kind = (record.subject, config.tasks, tuple(sorted(config.settings.items())), config.official, roles)
+        kind: tuple[object, ...] = (
+            record.subject,
+            config.tasks,
+            tuple(sorted(config.settings.items())),
+            config.official,
+            roles,
+        )
+        if record.manifest.given_items:
+            # Analyses of different runs of a subject differ in their items only.
+            kind += (_first_item(engine.stored(record.id)),)
         weight = (record.status is RunStatus.FINISHED, engine.store.totals(record).done, record.created)
         if kind not in fullest or weight > fullest[kind][0]:
             fullest[kind] = (weight, record)
@@ -63,6 +73,12 @@ def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[St
             f"the store has no run of {instrument}. Start one with: sociometer run {instrument} --model MODEL"
         )
     return [engine.stored(record.id) for _, record in fullest.values()]
+
+
+def _first_item(run: StoredRun) -> bytes:
+    """The first item of a run, with everything in it."""
+    first = next(run.episodes(), None)
+    return b"" if first is None else msgspec.json.encode(first.item)
 
 
 command = click.Command(

@@ -118,6 +118,8 @@ class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
     question: str
     question_zh: str = ""
     values: tuple[str, ...] = ()
+    values_zh: tuple[str, ...] = ()
+    """How Chinese pages name the values, in the same order; the label is the value itself."""
     low: float | None = None
     high: float | None = None
 
@@ -133,6 +135,9 @@ class SheetCard(Struct, frozen=True, forbid_unknown_fields=True):
     key: tuple[str, ...]
     shown: tuple[str, ...]
     label: tuple[LabelCard, ...]
+    title_zh: str = ""
+    shown_zh: tuple[str, ...] = ()
+    """How Chinese pages name the columns that raters see, in the same order."""
 
 
 class Card(Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,6 +7,7 @@ from msgspec import Struct
 from sociometer.core.measure import Cell, Figure, Interval, Measure
 from sociometer.core.task import RunView, SummarisedRun
 
+NOT_THE_PAPERS = "not the paper's items"
 PUBLISHED = "printed in the paper"
 """The remark on rows that a paper prints; they are written only if the user asks for them."""
 
@@ -84,7 +85,8 @@ class PaperRun(Struct, frozen=True):
     """The summary; its subject is a label that tells apart runs of one subject."""
     view: RunView[Any, Any]
     """The items, outcomes and scores; its subject is the name without any label."""
-    official: bool = False
+    official: bool | None = False
+    """Whether the items are the paper's; None for an analysis, whose items are stored runs."""
     finished: bool = True
     baseline: bool = False
     """Whether the subject is a baseline that reads nothing."""
@@ -105,8 +107,10 @@ class PaperRun(Struct, frozen=True):
         said = [f"stand-in for a real model: {name}" for name in self.summarised.stand_ins]
         if self.baseline:
             said.append("a baseline, not a model")
-        if not self.official:
-            said.append("not the paper's items")
+        if self.official is None:
+            said.append("items from earlier runs")
+        elif not self.official:
+            said.append(NOT_THE_PAPERS)
         if not self.finished:
             said.append("the run is not finished")
         return tuple(said)

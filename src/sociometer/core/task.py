@@ -34,6 +34,10 @@ class Item(Struct, frozen=True, kw_only=True):
         """What people see who judge the same thing as a judge; empty where that is the transcript of the subject."""
         return {}
 
+    def compared(self) -> Any:
+        """What two runs must have in common to be compared on this item: all of it, unless a part is the subject's."""
+        return self
+
 
 class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A choice that was read from probabilities, as calibration needs it.

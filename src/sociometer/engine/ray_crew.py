@@ -54,7 +54,17 @@ class RayCrew:
         ray = _ray()
         if not ray.is_initialized():
             # The address of the store may have a password: nothing of it goes through logs or the dashboard.
-            ray.init(self._address or "local", log_to_driver=False, include_dashboard=False, configure_logging=False)
+            try:
+                ray.init(
+                    self._address or "local", log_to_driver=False, include_dashboard=False, configure_logging=False
+                )
+            except (ConnectionError, ImportError, RuntimeError, ValueError) as error:
+                said = " ".join(str(error).split())[:200]
+                raise UsageError(
+                    f"cannot reach Ray at {self._address or 'this machine'}: {said}. Is the address that of the Ray"
+                    " client server (ray://HEAD:10001), is 'ray[client]' installed, and does the cluster ask for a"
+                    " token (RAY_AUTH_MODE=token)?"
+                ) from None
         self._run = order.run
         self._actors = self._players(ray, order.config)
         # The models first: workers that wait for them must not take their place.

@@ -7,6 +7,7 @@ document, and `pack.json` lists what was written, so that a later pack in the sa
 import json
 import re
 from collections.abc import Iterator, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Figure, Table
-from sociometer.core.paper import Estimate, PaperCell, PaperInput, PaperPart, PaperRun, PaperTable
+from sociometer.core.paper import NOT_THE_PAPERS, Estimate, PaperCell, PaperInput, PaperPart, PaperRun, PaperTable
 from sociometer.core.task import Instrument
 from sociometer.reporting.content import GivenRun, run_labels
 from sociometer.reporting.latex import Heading, document, lacks_interval, table_in_latex
@@ -101,7 +102,7 @@ def paper_runs(given: Sequence[GivenRun]) -> tuple[PaperRun, ...]:
         PaperRun(
             structs.replace(entry.run.summarised(task), subject=names[entry.run.id]),
             entry.run.view(task),
-            entry.official,
+            None if entry.run.manifest.given_items else entry.official,
             entry.status in ("finished", "imported"),
             _is_baseline(entry),
         )
@@ -220,11 +221,14 @@ def _figure_files(
 
 def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
     """What must be said about the runs in a figure, with the names of those it is true for."""
-    if figure.chart is None:
-        inside = list(runs)
-    else:
+    if figure.chart is not None:
         text = json.dumps(figure.chart, ensure_ascii=False)
-        inside = [run for run in runs if json.dumps(run.label, ensure_ascii=False)[1:-1] in text] or list(runs)
+        inside = [run for run in runs if json.dumps(run.label, ensure_ascii=False)[1:-1] in text]
+    else:
+        inside = [run for run in runs if escape(run.label) in figure.svg]
+    if not inside:
+        # A figure about items or people: what is said about subjects does not concern it.
+        return [f"{NOT_THE_PAPERS.capitalize()}."] if any(NOT_THE_PAPERS in run.remarks for run in runs) else []
     said: dict[str, list[str]] = {}
     for run in inside:
         for remark in run.remarks:

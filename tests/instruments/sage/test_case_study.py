@@ -66,9 +66,10 @@ def test_tokens_are_counted_from_a_text(text, least, most):
 
 def test_imported_dialogues_have_tokens_counted_from_their_words(cli, imported):  # noqa: F811
     shown = cli("show", imported[0], "--json")
-    found = {each["name"]: each for each in shown["summaries"]["dialogue"]["measures"] if not each.get("group")}
-    assert "tokens" not in found, "the release gives none"
-    assert found["written"]["value"] == count_tokens("我听着，慢慢说。") + count_tokens("你应该沟通。")
+    summary = shown["summaries"]["dialogue"]
+    assert "tokens" not in {each["name"] for each in summary["measures"]}, "the release gives none"
+    counts = {each["written"] for each in summary["series"]["dialogues"]}
+    assert counts == {count_tokens("我听着，慢慢说。") + count_tokens("你应该沟通。")}
 
 
 def test_contrast_analyse_and_simulators_write_their_figures(cli, imported, tmp_path):  # noqa: F811

@@ -363,3 +363,10 @@ def test_a_leaderboard_names_every_run_that_it_leaves_out(cli, imported):
     assert oracle in left and first not in left and second not in left
     text = cli("leaderboard", first, second, kind)
     assert "Left out: some-model" in text and "different models in the role simulator" in text
+
+
+def test_a_report_has_an_axis_for_each_simulator(cli, imported, tmp_path):
+    cli("report", *imported, "--out", "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Sentient score, simulator strict" in page and "Sentient score, simulator kind" in page
+    assert "trajectories-strict" in page and "trajectories-kind" in page

@@ -3,7 +3,6 @@ from random import Random
 import pytest
 
 from sociometer.instruments.sage.comparisons import (
-    Place,
     divergence,
     leniency,
     majority,
@@ -43,23 +42,38 @@ def test_the_error_of_a_calibration_is_what_it_misses_on_subjects_left_out():
     assert bounds.low < found.calibrated(40.0) - 100 and bounds.clusters == 2, "two subjects tell little"
 
 
+def flat(scores):
+    return {name: {f"s{n}": value for n in range(12)} for name, value in scores.items()}
+
+
 def test_divergence_shows_the_largest_moves_first():
-    moved, rho = divergence({"a": 80.0, "b": 60.0, "c": 40.0}, {"a": 3.0, "b": 2.0, "c": 1.0, "d": 4.0})
-    assert rho == pytest.approx(-1)
+    moved, orders = divergence(flat({"a": 80.0, "b": 60.0, "c": 40.0}), {"a": 3.0, "b": 2.0, "c": 1.0, "d": 4.0})
+    assert orders.rho == pytest.approx(-1)
     assert {each.subject: each.moved for each in moved} == {"a": 2, "b": 0, "c": -2}
     assert moved[-1].subject == "b"
-    assert divergence({"a": 1.0}, {"a": 1.0})[1] is None
+    assert divergence(flat({"a": 1.0}), {"a": 1.0})[1].rho is None
+
+
+def test_the_agreement_of_two_orders_has_an_interval_over_scenarios():
+    rng = Random(1)
+    levels = {"a": 60, "b": 55, "c": 50, "d": 45}
+    scores = {name: {f"s{n}": rng.gauss(level, 20) for n in range(40)} for name, level in levels.items()}
+    _, orders = divergence(scores, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0})
+    assert orders.interval.low <= orders.rho <= orders.interval.high
+    assert orders.interval.high - orders.interval.low > 0.1
+    few = {name: dict(list(values.items())[:3]) for name, values in scores.items()}
+    assert divergence(few, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0})[1].interval.too_few
 
 
 def test_table_3_diverges_from_arena_as_the_paper_says():
     from sociometer.instruments.sage.published.reproduce import table
 
     rows = table("table3")
-    scores = {row["model"]: float(row["score"]) for row in rows}
-    moved, rho = divergence(scores, {row["model"]: float(row["arena_rank"]) for row in rows})
+    scores = flat({row["model"]: float(row["score"]) for row in rows})
+    moved, orders = divergence(scores, {row["model"]: float(row["arena_rank"]) for row in rows})
     places = {each.subject: each for each in moved}
     assert (places["GPT-4.1"].here, places["GPT-4.1"].stated) == (2, 9)
-    assert 0.5 < rho < 0.9
+    assert 0.5 < orders.rho < 0.9
 
 
 def test_subjects_are_compared_on_shared_scenarios_only():
@@ -146,4 +160,6 @@ def test_places_rest_on_the_scenarios_that_all_met():
         }
     )
     assert board.shared == 2
-    assert board.places == {"easy one more": Place(3, 25.0), "plain": Place(1, 35.0), "plain too": Place(1, 35.0)}
+    places = {name: (place.rank, place.score) for name, place in board.places.items()}
+    assert places == {"easy one more": (3, 25.0), "plain": (1, 35.0), "plain too": (1, 35.0)}
+    assert all(place.ranks.too_few for place in board.places.values())

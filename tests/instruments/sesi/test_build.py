@@ -10,7 +10,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.elicit import read_items
 from sociometer.instruments.sesi import items
-from sociometer.instruments.sesi.build import assembly, checks, posts, review, statistics
+from sociometer.instruments.sesi.build import assembly, checks, drafting, posts, review, statistics
 from sociometer.instruments.sesi.build.drafting import Candidate, Draft
 from sociometer.instruments.sesi.build.posts import Comment, Post, RawPost
 
@@ -249,6 +249,7 @@ def test_links_names_and_duplicates_are_flagged():
 def test_experts_decisions_remove_items_with_their_reason(tmp_path):
     path = tmp_path / "review.csv"
     sheet = review.review_sheet(BUNDLED[:3], []).splitlines()
+    assert "right" not in sheet[0], "reviewers do not see the key"
     sheet[2] = sheet[2].removesuffix(",") + "no right answer,"
     path.write_text("\n".join(sheet) + "\n", encoding="utf-8")
     kept, removed = review.apply_decisions(BUNDLED[:3], review.read_decisions(path), path)
@@ -258,6 +259,20 @@ def test_experts_decisions_remove_items_with_their_reason(tmp_path):
         review.apply_decisions(BUNDLED[:1], review.read_decisions(path), path)
 
 
+def test_an_item_that_a_reviewer_answers_otherwise_is_removed(tmp_path):
+    path = tmp_path / "review.csv"
+    right, wrong = "ABCD"[BUNDLED[0].answer], "ABCD"[(BUNDLED[1].answer + 1) % 4]
+    path.write_text(f"id,choice,decision\n{BUNDLED[0].id},{right},\n{BUNDLED[1].id},{wrong.lower()},keep\n")
+    decisions = review.read_decisions(path)
+    kept, removed = review.apply_decisions(BUNDLED[:3], decisions, path)
+    assert [item.id for item in kept] == [BUNDLED[0].id, BUNDLED[2].id]
+    assert [entry.reason for entry in removed] == ["expert review: the reviewer chose another option"]
+    assert review.agreement(BUNDLED[:3], decisions) == (2, 1)
+    path.write_text(f"id,choice,decision\n{BUNDLED[0].id},E,\n")
+    with pytest.raises(DataError, match="unknown choice 'E'"):
+        review.read_decisions(path)
+
+
 def test_statistics_count_what_figure_5_counts():
     tables = {table.name: table for table in statistics.tables(BUNDLED)}
     assert dict(tables["abilities"].rows) == dict.fromkeys(items.ABILITIES, 30)
@@ -265,6 +280,94 @@ def test_statistics_count_what_figure_5_counts():
     assert sum(row[1] for row in tables["relations"].rows) == 150
     page = statistics.page(BUNDLED[:5], [], "<set>")
     assert "&lt;set&gt;" in page and "<svg" in page and "http" not in page.replace("http://www.w3.org", "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "line"),
+    [
+        ("**Answer:** She feels left out.", "She feels left out."),
+        ("**Answer**: She feels left out.", "She feels left out."),
+        ("### Answer\n\nShe feels left out.", "She feels left out."),
+        ("Answer: She feels left out.", "She feels left out."),
+        ("The correct answer:\nShe feels left out.", "She feels left out."),
+        ("Sure! Here is one sentence:\n\n**Comment 1:** “She feels left out.”", "She feels left out."),
+        ("1. **She feels left out.**", "She feels left out."),
+        ("**Reversed answer:**\n- She feels left out.", "She feels left out."),
+        ("He could reply: 'Not today.'", "He could reply: 'Not today.'"),
+        ("She should give an honest answer: no.", "She should give an honest answer: no."),
+        ("The person could ask one question: why now?", "The person could ask one question: why now?"),
+    ],
+)
+def test_headings_never_remain_in_an_option_and_sentences_stay_whole(reply, line):
+    assert drafting.one_line(reply) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("I waited for my aunt.", True),
+        ("A person waited. Am I wrong?", True),
+        ('A person\'s aunt said "I waited for my bus" and left.', False),
+        ("A person's aunt said 'I waited for my bus' and left.", False),
+        ("A person met the aunt of a friend.", False),
+    ],
+)
+def test_first_person_is_recognised_outside_quotation_marks(text, told):
+    assert drafting.first_person(text) == told
+
+
+def built(tmp_path, monkeypatch, script, *words):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    path, out = tmp_path / "builder.jsonl", tmp_path / "set"
+    path.write_text("".join(json.dumps(line) + "\n" for line in script))
+    role = ("--role", f"builder=scripted/{path}", "--out", str(out))
+    assert run_command(["build", "sesi", "--posts", "demo", *role, "--quiet", "--json", *words]) == 0
+    return out
+
+
+def test_limit_bounds_the_posts_that_are_drafted(tmp_path, monkeypatch, capsys):
+    out = built(tmp_path, monkeypatch, SCRIPT, "--limit", "3")
+    assert len(list(items.read_official(out / "sesi.csv"))) == 3
+    assert "9 more posts pass the filters; --limit 3 leaves them out" in capsys.readouterr().out
+
+
+def test_first_person_situations_are_converted_or_rejected(tmp_path, monkeypatch, capsys):
+    mine = json.dumps({"situation": "I wait. My friend is late. We quarrel.", "question": "Why is my friend late?"})
+    retold = {"match": "Rewrite both in the third person", "reply": json.dumps(TOLD)}
+    out = built(tmp_path, monkeypatch, [retold, {**SCRIPT[0], "reply": mine}, *SCRIPT[1:]], "--limit", "2")
+    assert {item.situation for item in items.read_official(out / "sesi.csv")} == {TOLD["situation"]}
+    stubborn = [{**retold, "reply": mine}, {**SCRIPT[0], "reply": mine}, *SCRIPT[1:]]
+    (tmp_path / "again").mkdir()
+    out = built(tmp_path / "again", monkeypatch, stubborn, "--limit", "2")
+    assert (out / "rejected.csv").read_text().count("told in the first person") == 2
+
+
+def test_entailment_is_asked_with_situation_and_question(tmp_path, monkeypatch, capsys):
+    """Only a prompt that has both gets a probability, and without one there is no item."""
+    seen = [
+        {"match": "(?s)A friend is late.*Why is the friend late.*how likely is it", "reply": '{"probability": 0.2}'}
+    ]
+    out = built(tmp_path, monkeypatch, [*seen, *SCRIPT[:-2]], "--limit", "1")
+    assert len(list(items.read_official(out / "sesi.csv"))) == 1
+
+
+def test_discarded_candidates_are_in_the_provenance_with_the_reason(tmp_path, monkeypatch, capsys):
+    out = built(tmp_path, monkeypatch, SCRIPT, "--limit", "1")
+    (line,) = (out / "provenance.jsonl").read_text(encoding="utf-8").splitlines()
+    record = json.loads(line)
+    assert len(record["options"]) == 4
+    assert len(record["discarded"]) == 3, "six candidates, three in use"
+    lift = next(entry for entry in record["discarded"] if entry["text"] == "The friend needs a lift.")
+    assert lift == {
+        "text": "The friend needs a lift.", "kind": "switched:concern", "entailment": 0.9,
+        "why": "the right answer entails it more than the three in use",
+    }  # fmt: skip
+
+
+def test_the_format_of_posts_is_in_the_help(capsys):
+    assert run_command(["build", "sesi", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "link_id" in said and "selftext" in said
 
 
 TOLD = {"situation": "A person waits. A friend is late. They quarrel.", "question": "Why is the friend late?"}

@@ -3,14 +3,15 @@
 import json
 
 import pytest
-from tests.instruments.sesi.test_build import OTHERS, SCRIPT
+from tests.instruments.sesi.test_build import OTHERS, SCRIPT, TOLD
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.build.entailment import LocalModel
 
-RIGHT = "The friend feels unwelcome and stays away as long as possible."
+RIGHT = f"{TOLD['situation']} {TOLD['question']} The friend feels unwelcome and stays away as long as possible."
+"""What the model reads first: situation, question and the right answer."""
 ENTAILED = "The friend needs a lift."
 NEEDS_TRANSFORMERS = "transformers is not installed; pip install 'sociometer[nli]'"
 
@@ -21,7 +22,7 @@ def model_folder(tmp_path_factory):
     torch = pytest.importorskip("torch", reason=NEEDS_TRANSFORMERS)
     transformers = pytest.importorskip("transformers", reason=NEEDS_TRANSFORMERS)
     folder = tmp_path_factory.mktemp("nli")
-    told = [entry["reply"] for entry in SCRIPT] + OTHERS
+    told = [entry["reply"] for entry in SCRIPT] + OTHERS + [RIGHT.replace("?", ".")]
     words = sorted({word.strip(".") for text in told for word in text.lower().split()})
     vocabulary = folder / "vocab.txt"
     vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *words]) + "\n")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import msgspec
 import pytest
 
 from rehearsal import Rehearsal
@@ -69,6 +70,14 @@ def test_a_sheet_goes_out_and_comes_back(tmp_path):
     assert set(labels.values()) == {"other", "sidestepping"}
 
 
+def test_the_sheet_for_people_names_neither_subject_nor_item():
+    sample = [msgspec.structs.replace(entry, subject="some-model") for entry in wrong(20)]
+    sheet = errors.write_sheet(sample)
+    assert "some-model" not in sheet and "baseline" not in sheet and "sesi-" not in sheet
+    assert all("first" not in entry.id and entry.item not in entry.id for entry in sample)
+    assert len({entry.id for entry in wrong(1000)}) == 113
+
+
 def test_an_unknown_cause_is_refused_by_line(tmp_path):
     path = tmp_path / "sheet.csv"
     path.write_text("id,cause\na,rude\n", encoding="utf-8")
@@ -84,6 +93,17 @@ def test_kappa_of_people_and_judge_is_worked_by_hand():
     assert errors.agreement(people, {"z": "other"}) is None
 
 
+def test_kappa_has_a_table_with_its_interval_for_each_cause():
+    people = {name: "other" if name in "abc" else "sidestepping" for name in "abcdef"}
+    judge = {**people, "c": "sidestepping"}
+    table = errors.agreement_table(people, judge)
+    rows = {row[0]: row for row in table.rows}
+    assert set(rows) == {"all causes", "other", "sidestepping"}
+    assert rows["all causes"][1] == pytest.approx(2 / 3)
+    assert rows["all causes"][2] < 2 / 3 < rows["all causes"][3] <= 1
+    assert errors.agreement_table(people, dict.fromkeys(people, "other")) is None
+
+
 def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     assert run_command(["run", "sesi", "--model", "baseline/first", "--quiet"]) == 0
@@ -95,10 +115,13 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     script = tmp_path / "judge.jsonl"
     script.write_text(json.dumps({"match": ".", "reply": '{"reason": "r", "cause": "other"}'}) + "\n")
     capsys.readouterr()
-    run = ["analyse", "sesi", "last", "--sample", "12", "--role", f"judge=scripted/{script}", "--labels", str(sheet)]
+    figures = tmp_path / "figures"
+    run = ["analyse", "sesi", "last", "--sample", "12", "--role", f"judge=scripted/{script}", "--labels", str(sheet),
+           "--figures", str(figures)]  # fmt: skip
     assert run_command([*run, "--json", "--quiet"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert {table["name"] for table in result["tables"]} == {"causes", "people"}
+    assert (figures / "causes.svg").exists()
     assert any("raw agreement 100%, 12 answers; no kappa" in note for note in result["notes"])
     assert f"Stand-ins, not real models: judge: scripted/{script.name}." in result["notes"]
 

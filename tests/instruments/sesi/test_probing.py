@@ -6,7 +6,7 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.instruments.sesi import probing
-from sociometer.instruments.sesi.conditions import conditions
+from sociometer.instruments.sesi.conditions import FACTORS, conditions
 from sociometer.instruments.sesi.probing import Probe
 
 
@@ -52,6 +52,19 @@ def test_families_come_from_the_name_unless_given():
     assert probing.family_of("local/smollm2-135m", {}) == "smollm"
 
 
+@pytest.mark.parametrize(
+    ("subject", "family"),
+    [
+        ("vllm/meta-llama/Llama-3.1-8B@http://localhost:8000/v1", "llama"),
+        ("vllm/Qwen2.5-7B@https://host.example/v1/", "qwen"),
+        ("openai/gpt-4o-mini", "gpt"),
+        ("hf/models/gemma-2.gguf", "gemma"),
+    ],
+)
+def test_the_address_of_a_server_is_no_part_of_a_models_family(subject, family):
+    assert probing.family_of(subject, {}) == family
+
+
 @pytest.fixture
 def cli(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
@@ -78,9 +91,11 @@ def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     row = next(r for r in tables["changes"]["rows"] if r[1] == "intelligence-low" and r[2] == "all")
     found = dict(zip(tables["changes"]["columns"], row, strict=True))
-    assert (found["control"], found["accuracy"], found["change ratio"]) == (pytest.approx(38 / 150), 0.0, -1.0)
+    assert (found["control"], found["accuracy"]) == (pytest.approx(38 / 150), 0.0)
     assert found["p"] == pytest.approx(2 / 2**38)
     assert found["stars"] == "****"
+    ratio = next(r for r in tables["ratios"]["rows"] if r[1] == "intelligence-low")
+    assert ratio[2:5] == [-1.0, -1.0, -1.0], "a ratio of -1 in every resample has no other bounds"
     contrast = next(r for r in tables["contrasts"]["rows"] if "Stated high" in r[0])
     assert contrast[4] == pytest.approx(38 / 150)
 
@@ -90,6 +105,10 @@ def test_all_probes_run_to_the_end(cli):
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     assert {row[1] for row in tables["changes"]["rows"]} == set(conditions()) - {"control"}
+    assert [row[0] for row in tables["factors"]["rows"]][:6] == list(FACTORS)
+    columns = tables["traits"]["columns"]
+    assert columns[:4] == ["model", "Control", "Extraversion high", "Extraversion low"] and columns[-1] == "best"
+    assert tables["emotions"]["columns"] == ["model", "Control", "Boredom", "Normal", "Anxiety", "best"]
     assert len(tables["contrasts"]["rows"]) == 10
 
 
@@ -113,3 +132,65 @@ def test_probe_says_that_a_script_is_no_model(cli, tmp_path):
         f"scripted/{script.name} is a script, not a model to be measured."
         in json.loads(cli("probe", "sesi", *words)[1])["notes"]
     )
+
+
+def scripts(folder):
+    """Subjects whose answers are known: one falls silent when told of a low trait, one always says C."""
+    moved = [{"match": "^Of the five great traits.* low in", "reply": "Hm."}, {"match": ".", "reply": "B"}]
+    still = [{"match": ".", "reply": "C"}]
+    for name, lines in (("moved", moved), ("still", still)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    # its letter depends on every word of the prompt, and so on no condition in particular
+    (folder / "restless.py").write_text(
+        "import hashlib\n\n"
+        "def answer(messages):\n"
+        "    text = messages[-1]['content']\n"
+        "    return 'ABCD'[hashlib.sha256(text.encode()).digest()[0] % 4]\n"
+    )
+    return (f"scripted/{folder / 'moved.jsonl'}", f"scripted/{folder / 'still.jsonl'}", "python/restless:answer")
+
+
+def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_effect(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    models = [word for name in scripts(tmp_path) for word in ("--model", name)]
+    figures = tmp_path / "figures"
+    words = ("--no-second-question", "--limit", "12", "--wording", "--figures", str(figures), "--json")
+    code, out, err = cli("probe", "sesi", *models, *words)
+    assert code == 0, err
+    result = json.loads(out)
+    tables = {table["name"]: table for table in result["tables"]}
+    columns = tables["factors"]["columns"]
+    rows = [dict(zip(columns, row, strict=True)) for row in tables["factors"]["rows"]]
+    p_value = {(row["subject"].split("/")[-1], row["factor"]): row["p (Holm)"] for row in rows}
+    assert p_value["moved.jsonl", "personality"] < 0.01
+    others = [factor for factor in FACTORS if factor != "personality"]
+    assert all(p_value["moved.jsonl", factor] == 1 for factor in others)
+    assert all(p_value["still.jsonl", factor] == 1 for factor in FACTORS)
+    assert p_value["restless:answer", "personality"] > 0.05
+    moved = next(r for r in rows if r["subject"].endswith("moved.jsonl") and r["factor"] == "personality")
+    assert moved["from"] > 0, "larger than placebos and paraphrases make it"
+    restless = next(r for r in rows if r["subject"].startswith("python") and r["factor"] == "personality")
+    assert restless["floor"] > 0 and restless["from"] < 0 < restless["to"], "no more than its noise floor"
+    assert {row["subject"] for row in rows} >= {"all subjects"}
+    assert len(tables["wordings"]["rows"]) == 3
+    drawn = {path.stem for path in figures.iterdir()}
+    assert drawn >= {"factors", "personality", "gender", "roles", "person", "emotion", "intelligence"}
+
+
+def test_without_noise_no_floor_is_claimed(cli):
+    words = ("--factor", "intelligence", "--limit", "12", "--skip-noise", "--json")
+    code, out, err = cli("probe", "sesi", "--model", "baseline/longest", *words)
+    assert code == 0, err
+    table = next(table for table in json.loads(out)["tables"] if table["name"] == "factors")
+    (row,) = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    assert row["floor"] is None and row["from"] is None
+
+
+def test_the_interval_of_a_ratio_belongs_to_the_ratio():
+    control, other = [1.0, 0.0] * 20, [1.0, 0.0, 0.0, 0.0] * 10
+    probe = made(control, other)
+    bounds = probing.ratio_interval(probe, ["boredom"])
+    assert bounds.low < -0.5 < bounds.high
+    assert bounds.low < -0.6, "the difference of -.25 has no such bound"
+    row = probing.ratio_table([probe], ["boredom"]).rows[0]
+    assert row[2:5] == (-0.5, bounds.low, bounds.high)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.charts.name_places import NAME_OFFSETS, name_fields, place_names
+from sociometer.analysis.charts.name_places import NAME_OFFSETS, along, name_fields, place_names
 from sociometer.analysis.charts.spec import Spec
 
 
@@ -17,6 +17,8 @@ class Place(Struct, frozen=True):
     x_spread: float | None = None
     y_spread: float | None = None
     note: str = ""
+    beneath: str = ""
+    """A line under the name."""
 
 
 class Plane(Struct, frozen=True):
@@ -67,13 +69,23 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
             "mark": {"type": "point", "size": 130, "tooltip": True},
             "encoding": {"x": x, "y": y, "tooltip": tooltip},
         },
-        {"mark": text, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+        {"mark": text | {"lineBreak": "\n"}, "encoding": {"x": x, "y": y, "text": {"field": "text"}}},
     ]
-    # the corners of the plane are points too, since names are placed on the scale of what is given
+    # corners and whiskers are points too: names are placed on the scale of what is given, and cross no whisker
     reach = plane.reach
-    xs, ys = ([*(getattr(entry, axis) for entry in places), -reach, reach] for axis in ("x", "y"))
-    named = place_names([*(entry.label for entry in places), "", ""], xs, ys)
-    values = [structs.asdict(entry) | name_fields(name) for entry, name in zip(places, named, strict=False)]
+    spots = [(-reach, -reach), (reach, reach)]
+    spots += [(side * x, 0.03 * reach) for side in (-1, 1) for x in along(0.8 * reach, reach)]  # the names of the ends
+    for entry in places:
+        spots += [(x, entry.y) for x in along(entry.x - (entry.x_spread or 0), entry.x + (entry.x_spread or 0))]
+        spots += [(entry.x, y) for y in along(entry.y - (entry.y_spread or 0), entry.y + (entry.y_spread or 0))]
+    xs = [*(entry.x for entry in places), *(x for x, _ in spots)]
+    ys = [*(entry.y for entry in places), *(y for _, y in spots)]
+    longest = [max(entry.label, entry.beneath, key=len) for entry in places]
+    named = place_names([*longest, *("" for _ in spots)], xs, ys)
+    values = [
+        structs.asdict(entry) | {"text": f"{entry.label}\n{entry.beneath}".strip()} | name_fields(name)
+        for entry, name in zip(places, named, strict=False)
+    ]
     return {"data": {"values": values}, "width": "container", "height": 460, "layer": layers}
 
 

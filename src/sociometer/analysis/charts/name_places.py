@@ -33,6 +33,9 @@ _TRIED = (
     NamePlace(10, 23, "left"),
     NamePlace(-10, 23, "right"),
 )
+_STEPS = 8
+_NAME_WEIGHT = 20
+"""A name that covers another name is worse than one that covers so many points."""
 Box = tuple[float, float, float, float]
 
 NAME_OFFSETS: Spec = {
@@ -49,16 +52,21 @@ def name_fields(place: NamePlace) -> Spec:
     return {"name_dx": place.dx, "name_dy": place.dy, "name_align": place.align}
 
 
+def along(low: float, high: float) -> list[float]:
+    """Places along a whisker, for `place_names`: points without a name, which names do not cover."""
+    return [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
+
+
 def place_names(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[NamePlace]:
-    """A place for each name: the first of ten around its point that is free and inside the chart, else the first."""
+    """A place for each name: the first of ten around its point that is inside the chart and covers the least."""
     across, down = _scaled(xs, WIDTH), _scaled(ys, HEIGHT, turned=True)
     points = [(x - CLEAR, y - CLEAR, x + CLEAR, y + CLEAR) for x, y in zip(across, down, strict=True)]
     taken: list[Box] = []
     found: list[NamePlace] = []
     for name, x, y in zip(names, across, down, strict=True):
         boxes = [(place, _box(name, x, y, place)) for place in _TRIED]
-        free = [pair for pair in boxes if _inside(pair[1]) and not _covers(pair[1], (*taken, *points))]
-        place, box = (free or boxes)[0]
+        inside = [pair for pair in boxes if _inside(pair[1])] or boxes[:1]
+        place, box = min(inside, key=lambda pair: _NAME_WEIGHT * _covered(pair[1], taken) + _covered(pair[1], points))
         taken.append(box)
         found.append(place)
     return found
@@ -81,5 +89,6 @@ def _inside(box: Box) -> bool:
     return box[0] >= 0 and box[2] <= WIDTH
 
 
-def _covers(box: Box, others: Sequence[Box]) -> bool:
-    return any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in others)
+def _covered(box: Box, others: Sequence[Box]) -> int:
+    """The number of other boxes that a box covers a part of."""
+    return sum(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in others)

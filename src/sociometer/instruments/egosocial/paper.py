@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sociometer.core.paper import (
+    NOT_THE_PAPERS,
     Estimate,
     PaperCell,
     PaperColumn,
@@ -112,7 +113,7 @@ def _cell(runs: Sequence[PaperRun], column: Column) -> PaperCell:
 def _remarks(run: PaperRun) -> tuple[str, ...]:
     """The remarks on a run, with its task where its items are not the paper's."""
     return tuple(
-        f"{run.task}: {remark}" if remark == "not the paper's items" else remark for remark in run.remarks
+        f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in run.remarks
     )  # fmt: skip
 
 

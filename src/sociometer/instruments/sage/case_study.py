@@ -103,7 +103,7 @@ def _is_wide(letter: str) -> bool:
 
 
 def _width(text: str, size: float) -> float:
-    return size * sum(1.0 if _is_wide(letter) else 0.58 if letter.isupper() else 0.53 for letter in text)
+    return size * sum(1.0 if _is_wide(letter) else 0.64 if letter.isupper() else 0.49 for letter in text)
 
 
 def _about(scenario: Scenario, dialogue: Dialogue) -> str:
@@ -114,7 +114,7 @@ def _about(scenario: Scenario, dialogue: Dialogue) -> str:
 def _utterances(scenario: Scenario, dialogue: Dialogue, subject: str) -> Sequence[_Said]:
     found = [_Said(True, dialogue.opening, "person", level=dialogue.start)]
     for turn in dialogue.turns:
-        counted = f"{turn.tokens} tokens" if turn.tokens is not None else f"about {count_tokens(turn.reply)} tokens"
+        counted = f"{turn.tokens} tokens" if turn.tokens else f"about {count_tokens(turn.reply)} tokens"
         found.append(_Said(False, _shown(turn.reply) or "…", f"{subject} ({counted})"))
         judged = turn.judgement
         if judged is not None:

@@ -14,8 +14,9 @@ from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.sage import annotation, build, comparisons, samples
+from sociometer.instruments.sage import annotation, build, comparisons, reply_annotations, reply_sheets, samples
 from sociometer.instruments.sage.analyses import whatif
+from sociometer.instruments.sage.analyses.judging import dialogues_by_stand_ins
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
@@ -44,6 +45,8 @@ __all__ = [
 ]
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
+_OF_HARD_TALKS = ("candour", "coordinate")
+"""Analyses that a run of hard talks allows; the others are SAGE's."""
 _RELEASED_LANGUAGE = "zh"
 
 
@@ -75,22 +78,26 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Runs the analyses of stored dialogues; running it again sends no new requests."""
     # What a judge by cues must refuse comes first, so that it refuses before anything is played.
-    wanted = sorted(options.texts("what") or _USUAL_ANALYSES, key=lambda what: what in JUDGED_BY_CUES)
-    count = _limit(options)
     runs = [context.run(reference) for reference in options.texts("runs")]
+    usual = _OF_HARD_TALKS if all(samples.only_hard_talks(run) for run in runs) else _USUAL_ANALYSES
+    wanted = sorted(options.texts("what") or usual, key=lambda what: what in JUDGED_BY_CUES)
+    count = _limit(options)
     names = _told_apart(runs)
     tables: list[Table] = []
     more: list[Table] = []
     findings: list[str] = []
     made: list[tuple[Cell, ...]] = []
-    shown = [run.summarised(samples.dialogue_task(run)) for run in runs]
+    shown = [run.summarised(samples.any_task(run)) for run in runs]
     said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
     context.expect(len(wanted) * len(runs))
     for what in wanted:
         played: list[StoredRun] = []
         for run in runs:
-            dialogues = samples.some_dialogues(run, count, context.seed)
+            of = samples.talk_task(run) if what in _OF_HARD_TALKS else ""
+            dialogues = samples.some_dialogues(run, count, context.seed, of)
             items: Sequence[Item] = dialogues
+            if what == "candour":
+                items = samples.judged_talks(run, dialogues)
             if what == "stability":
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
             with seated_for(what):
@@ -169,11 +176,12 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
         real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
-        scores = {name: place.score for name, place in comparisons.rank_on_shared(real).places.items()}
-        moved, rho = comparisons.divergence(scores, _read_ranks(Path(options.text("ranks"))))
+        moved, orders = comparisons.divergence(comparisons.on_shared(real), _read_ranks(Path(options.text("ranks"))))
         rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
         note = (
-            "too few subjects for a rank correlation" if rho is None else f"Spearman's rho of the two orders: {rho:.2f}"
+            "too few subjects for a rank correlation"
+            if orders.rho is None
+            else f"Spearman's rho of the two orders: {estimate(orders.rho, 'number', orders.interval)}"
         )
         columns = ("subject", "place here", "place there", "gained", "rank stated there")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
@@ -186,7 +194,9 @@ def contrast(context: CommandContext, options: Settings) -> Result:
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
-    """Writes the sheet of directions and the sheet of reasoning."""
+    """Writes the sheet of directions and the sheet of reasoning, or a sheet about single replies."""
+    if options.text("what") != "feelings":
+        return reply_annotations.write(context, options)
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("out"))
@@ -204,7 +214,14 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 
 def annotations(context: CommandContext, options: Settings) -> Result:
-    """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
+    """Compares filled-in sheets with the simulator's judgements and the paper's figures, or with a judge."""
+    paths = [Path(name) for name in options.texts("sheets")]
+    kinds = {reply_sheets.kind_of(path) for path in paths}
+    if len(kinds) > 1:
+        raise UsageError("the sheets are of different kinds; give sheets of one kind.")
+    kind = kinds.pop()
+    if kind is not None:
+        return reply_annotations.evaluate(context, paths, kind, options.texts("runs"))
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
         annotation.context_key(context): context
@@ -212,7 +229,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for dialogue in samples.stored_dialogues(run)
         for context in contexts(dialogue)
     }
-    found = annotation.check([annotation.read_sheet(Path(name)) for name in options.texts("sheets")], known)
+    found = annotation.check([annotation.read_sheet(path) for path in paths], known)
     rows = (
         ("consistency of simulator and annotator", found.consistency, 0.8265),
         ("consistency of simulator and majority", found.majority_consistency, 0.95),
@@ -254,7 +271,7 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
 
 def _cases(runs: Sequence[StoredRun], named: str) -> list[Figure]:
     """A page for one dialogue of each run: of the named scenario, or of one that is typical for the first run."""
-    found = {run.id: list(samples.stored_dialogues(run)) for run in runs}
+    found = {run.id: list(samples.stored_dialogues(run, samples.any_task(run))) for run in runs}
     known = {each.scenario.id for dialogues in found.values() for each in dialogues}
     if named and named not in known:
         raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
@@ -365,12 +382,8 @@ def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def _stand_ins(run: StoredRun) -> tuple[str, ...]:
-    named = ", ".join(run.view(samples.dialogue_task(run)).stand_ins)
-    return (
-        (f"a stand-in took part in the dialogues ({named}); their emotions only show that the software works.",)
-        if named
-        else ()
-    )
+    named = run.view(samples.any_task(run)).stand_ins
+    return (dialogues_by_stand_ins(named),) if named else ()
 
 
 def _asked_of(what: str, run: StoredRun) -> str:

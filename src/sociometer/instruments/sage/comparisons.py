@@ -5,17 +5,21 @@ from math import sqrt
 from statistics import fmean, pstdev
 from typing import Generic, TypeVar
 
+import numpy as np
 from msgspec import Struct
 
 from sociometer.analysis.agreement import spearman
 from sociometer.analysis.distributions import t_quantile
-from sociometer.analysis.intervals import too_few
+from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP
+from sociometer.analysis.intervals import MINIMUM_CLUSTERS, bootstrap_means, expanded_percentiles, too_few
 from sociometer.analysis.paired import PairedDifference, paired_difference
+from sociometer.analysis.ranking import rank_correlations, rank_intervals
 from sociometer.core.measure import Interval
 
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
 KeyT = TypeVar("KeyT", str, int)
+_DRAWS = 4_000
 
 
 class Leniency(Struct, frozen=True):
@@ -62,10 +66,11 @@ class Divergence(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """A rank on a leaderboard, and the mean behind it; equal means share a rank."""
+    """A rank on a leaderboard, the mean behind it, and the range of ranks on other scenarios; equal means share one."""
 
     rank: int
     score: float
+    ranks: Interval
 
 
 class Board(Struct, Generic[KeyT], frozen=True):
@@ -84,9 +89,20 @@ def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
         if common and 2 * len(common) >= len(shared):
             kept.append(key)
             shared = common
-    found = {key: fmean(scores[key][name] for name in sorted(shared)) for key in kept}
-    places = {key: Place(1 + sum(other > mean for other in found.values()), mean) for key, mean in found.items()}
+    names = sorted(shared)
+    table = [[scores[key][name] for key in kept] for name in names]
+    ranked = {each.subject: each for each in rank_intervals(table, list(map(str, kept)), names)} if names else {}
+    places = {
+        key: Place(ranked[str(key)].rank, ranked[str(key)].mean, ranked[str(key)].interval) for key in kept if ranked
+    }
     return Board(places, len(shared))
+
+
+def on_shared(scores: Scores) -> dict[str, dict[str, float]]:
+    """The scores of the ranked subjects on the scenarios that all of them share."""
+    kept = list(rank_on_shared(scores).places)
+    shared = set.intersection(*(set(scores[name]) for name in kept)) if kept else set()
+    return {name: {scenario: scores[name][scenario] for scenario in sorted(shared)} for name in kept}
 
 
 def means(scores: Scores) -> dict[str, float]:
@@ -132,18 +148,43 @@ def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> 
     return paired_difference([first[name] for name in shared], [second[name] for name in shared], shared)
 
 
-def divergence(scores: Mapping[str, float], ranks: Mapping[str, float]) -> tuple[list[Divergence], float | None]:
-    """The ranks of subjects here and elsewhere, largest differences first, and Spearman's rho of the two orders."""
-    shared = sorted(set(scores) & set(ranks), key=lambda name: -scores[name])
-    here, there = _places([-scores[name] for name in shared]), _places([ranks[name] for name in shared])
+class OrderAgreement(Struct, frozen=True):
+    """Spearman's rho of two orders, with its interval over scenarios; None with fewer than three subjects."""
+
+    rho: float | None
+    interval: Interval
+
+
+def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Divergence], OrderAgreement]:
+    """The ranks of subjects here and elsewhere, largest differences first, and the agreement of the two orders.
+
+    `scores` are those on the scenarios that all subjects share.
+    """
+    found = means(scores)
+    shared = sorted(set(found) & set(ranks), key=lambda name: -found[name])
+    here, there = _places([-found[name] for name in shared]), _places([ranks[name] for name in shared])
     moved = [
         Divergence(name, own, other, other - own, ranks[name])
         for name, own, other in zip(shared, here, there, strict=True)
     ]
-    rho = None
-    if len(shared) >= 3 and len({ranks[name] for name in shared}) > 1 and len({scores[name] for name in shared}) > 1:
-        rho = spearman([-scores[name] for name in shared], [ranks[name] for name in shared])[0]
-    return sorted(moved, key=lambda each: -abs(each.moved)), rho
+    return sorted(moved, key=lambda each: -abs(each.moved)), _order_agreement(scores, shared, ranks)
+
+
+def _order_agreement(scores: Scores, shared: Sequence[str], ranks: Mapping[str, float]) -> OrderAgreement:
+    scenarios = sorted(set.intersection(*(set(scores[name]) for name in shared))) if shared else []
+    few = too_few(len(scenarios))
+    found = means(scores)
+    if len(shared) < 3 or len({ranks[name] for name in shared}) < 2 or len({found[name] for name in shared}) < 2:
+        return OrderAgreement(None, few)
+    there = [ranks[name] for name in shared]
+    rho = spearman([-found[name] for name in shared], there)[0]
+    if len(scenarios) < MINIMUM_CLUSTERS:
+        return OrderAgreement(rho, few)
+    table = np.array([[scores[name][scenario] for name in shared] for scenario in scenarios], dtype=np.float64)
+    drawn = bootstrap_means(table, np.ones_like(table), draws=_DRAWS)
+    sample = rank_correlations(-drawn, np.broadcast_to(np.array(there), drawn.shape))
+    low, high = expanded_percentiles(sample, len(scenarios))
+    return OrderAgreement(rho, Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, len(scenarios)))
 
 
 def _places(values: Sequence[float]) -> list[float]:

@@ -1,5 +1,7 @@
 """A played dialogue: every reply, what the person thought of it, and what they said next."""
 
+from typing import Any
+
 from msgspec import Struct
 
 from sociometer.core.task import Item
@@ -103,6 +105,10 @@ class StoredDialogue(Item, frozen=True, kw_only=True):
     subject: str
     scenario: Scenario
     dialogue: Dialogue
+
+    def compared(self) -> Any:
+        """The scenario and the simulator; run, subject and dialogue differ between subjects."""
+        return self.scenario, self.dialogue.simulator
 
     def for_raters(self) -> dict[str, str]:
         """The dialogue without names and judgements: A is the person, B whoever answers."""

@@ -83,7 +83,8 @@ def traits(told: Told) -> dict[Trait, float]:
     if said:
         found["length"] = fmean(len(tokens(words)) for words in said)
         found["questions"] = fmean(bool(_QUESTION.search(words)) for words in said)
-        found["disclosure"] = _disclosed(told.scenario, said) / len(said)
+        if told.scenario.background:
+            found["disclosure"] = _disclosed(told.scenario, said) / len(said)
         out = [turn for turn in dialogue.turns if turn.words and _leaves(turn.words, turn.leak)]
         found["leaves"] = len(out) / len(said)
     if changes:

@@ -16,10 +16,12 @@ from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
 from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sage import candour_figures
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
 from sociometer.instruments.sage.dialogue import Dialogue
+from sociometer.instruments.sage.hard_talks import OURS
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.leaderboard import STAND_IN, by_simulator, leaderboard_table
 from sociometer.instruments.sage.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
@@ -38,6 +40,8 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     found: list[Figure] = []
     for task, draw in _DRAWERS.items():
         of_task = [run for run in runs if run.task == task]
+        if of_task and task == "coordinate":
+            of_task = candour_figures.with_candour(of_task, runs)
         if of_task:
             found.extend(_each_simulator(of_task, draw))
     return found
@@ -132,7 +136,7 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
     counted = all(_value(run, "tokens") for run in runs)
     points = []
     for run in runs:
-        tokens, score = _value(run, "tokens" if counted else "written"), run.summary.measure("sentient")
+        tokens, score = _value(run, "tokens") if counted else _written(run), run.summary.measure("sentient")
         if tokens and score and score.value is not None:
             low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
@@ -141,6 +145,12 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
     how = "" if counted else "Tokens are counted from the words of the replies, by one rule for all; no reasoning. "
     chart = scatter_chart(points, x_title="tokens per dialogue", y_title="sentient score", y_unit="points")
     return Figure("efficiency", "Score against tokens", f"{how}{_caveat(runs)}".strip(), chart=chart)
+
+
+def _written(run: SummarisedRun) -> float | None:
+    """The mean tokens per dialogue, counted from the words."""
+    counts = [entry["written"] for entry in run.summary.series.get("dialogues", []) if "written" in entry]
+    return sum(counts) / len(counts) if counts else None
 
 
 def _strategies(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -210,13 +220,31 @@ def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 
 def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     places = [
-        Place(run.subject, creative, -solution, _half_width(run, "creative"), _half_width(run, "solution"))
+        Place(
+            run.subject,
+            creative,
+            -solution,
+            _half_width(run, "creative"),
+            _half_width(run, "solution"),
+            candour_figures.told_with_intervals(run),
+            candour_figures.beneath(run),
+        )
         for run in runs
         if (creative := _value(run, "creative")) is not None and (solution := _value(run, "solution")) is not None
     ]
     plane = Plane("structured", "creative", "solution", "empathy", reach=float(REACH))
     caption = "Whiskers: 95 % intervals of the mean over dialogues. " + _caveat(runs)
+    if any(candour_figures.is_judged(run) for run in runs):
+        caption = f"Under each name: sycophancy and safety of the subject's replies (intervals: point at it). {caption}"
     yield Figure("coordinate", "Social cognition coordinate", caption.strip(), chart=coordinate_chart(places, plane))
+
+
+def _hard_talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """The final emotion of the hard talks."""
+    caption = f"{OURS} {_caveat(runs)}".strip()
+    chart = interval_chart(_dots(runs, "emotion"), title="final emotion", unit="points", domain=(0, 100))
+    yield Figure("hard-talks", "Final emotion in hard talks", caption, chart=chart)
+    yield Figure("hard-talks-trajectories", "Emotion by turn in hard talks", caption, chart=_trajectories(runs))
 
 
 def _stability(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -273,6 +301,8 @@ _DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], Iterator[Figure]]] = {
     "relationship": _relationship,
     "strategies": _strategies,
     "coordinate": _coordinate,
+    "hard-talks": _hard_talks,
+    "candour": candour_figures.draw,
     "stability": _stability,
     "what-if": _what_if,
 }

@@ -3,8 +3,16 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.sage import build, figures, items, paper, play, scoring
-from sociometer.instruments.sage.analyses import coordinate, rejudge, relationship, stability, strategies, whatif
+from sociometer.instruments.sage import build, figures, hard_talks, items, paper, play, scoring
+from sociometer.instruments.sage.analyses import (
+    candour,
+    coordinate,
+    rejudge,
+    relationship,
+    stability,
+    strategies,
+    whatif,
+)
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.players import AppraisalPerson, CueJudge
 from sociometer.instruments.sage.published import reproduce
@@ -21,6 +29,16 @@ INSTRUMENT = Instrument(
             play=play.play_scenario,
             score=scoring.score,
             summarise=scoring.summarise,
+        ),
+        # Scenarios of ours in which what the person wants to hear is not what helps.
+        Task(
+            "hard-talks",
+            hard_talks.HardTalk,
+            Dialogue,
+            items=hard_talks.hard_talks,
+            play=play.play_scenario,
+            score=scoring.score_talk,
+            summarise=scoring.summarise_talks,
         ),
         # Another simulator judges a stored dialogue anew.
         Task(
@@ -57,6 +75,15 @@ INSTRUMENT = Instrument(
             play=coordinate.place,
             score=coordinate.score,
             summarise=coordinate.summarise,
+        ),
+        # A judge answers yes/no questions about every reply: sycophancy and safety.
+        Task(
+            "candour",
+            candour.JudgedTalk,
+            candour.Candour,
+            play=candour.judge_candour,
+            score=candour.score,
+            summarise=candour.summarise,
         ),
         # The simulator judges the same context many times.
         Task(

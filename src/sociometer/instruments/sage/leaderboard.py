@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sociometer.analysis.formatting import bounds_text
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage import comparisons
@@ -33,8 +34,8 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
     """Score, success and failure with intervals; ranked within a simulator, on the shared scenarios."""
     rows = [row for members in by_simulator(runs).values() for row in _standings(members)]
     columns = (
-        "rank", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens a dialogue", "dialogues",
-        "errors", "caveat",
+        "rank", "rank, 95 %", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens a dialogue",
+        "dialogues", "errors", "caveat",
     )  # fmt: skip
     note = STAND_IN if any(run.stand_ins for run in runs) else ""
     ranked_first = tuple(sorted(rows, key=lambda row: row[0] is None))
@@ -62,9 +63,16 @@ def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
             caveat = f"ranked on the {board.shared} scenarios that all runs share: {standing.score:.1f}"
         low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
         more = [_value(run, name) for name in ("success", "failure", "tokens")]
-        who = (standing.rank if standing else None, run.subject, simulator_of(run))
+        who = (standing.rank if standing else None, _range(standing), run.subject, simulator_of(run))
         rows.append((*who, score.value, low, high, *more, score.items, score.errors, caveat))
     return rows
+
+
+def _range(standing: comparisons.Place | None) -> str:
+    """The ranks that other scenarios of the same kind might give."""
+    if standing is None:
+        return ""
+    return bounds_text(standing.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
 
 
 def _finals(run: SummarisedRun) -> dict[str, float]:

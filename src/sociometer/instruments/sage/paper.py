@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from statistics import fmean
+from statistics import fmean, median
 
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.analysis.correlation import pearson
@@ -19,13 +19,17 @@ from sociometer.core.paper import (
     illustration,
     printed,
 )
-from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
+from sociometer.instruments.sage.case_study import case_study
+from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.intentions import CARDS
+from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of
 from sociometer.instruments.sage.published.reproduce import table as published
+from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
 from sociometer.instruments.sage.strategies import CAPABILITIES, STRATEGIES
 
+EXAMPLES = 4
 _ANALYSE = "Run 'sociometer analyse sage RUN… --what {what} --role judge=MODEL' on the stored dialogues."
 _PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 'sociometer import sage FILE…'."
 
@@ -69,12 +73,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         _drawn(drawn, "Fig. 11", "Strategy effectiveness", "effectiveness", _ANALYSE.format(what="strategies")),
         _strategy_list(),
         _capability_list(),
-        PaperPart(
-            label="Fig. 12",
-            title="Example dialogues",
-            missing="Choose dialogues yourself: 'sociometer show RUN ITEM' prints one, 'sociometer report' shows the"
-            " best and the worst.",
-        ),
+        _examples(given.of_task("dialogue")),
     ]
 
 
@@ -99,15 +98,19 @@ def _against(given: PaperInput, label: str, title: str, name: str) -> PaperPart:
     if not points:
         return PaperPart(label=label, title=title, missing=_ANALYSE.format(what="relationship"))
     said = f"{len(points)} models: too few for a correlation."
-    if len(points) > 2 and len({point.x for point in points}) > 1 and len({point.y for point in points}) > 1:
+    related = len(points) > 2 and all(
+        len({round(value, 6) for value in values}) > 1
+        for values in ([point.x for point in points], [point.y for point in points])
+    )
+    if len(points) > 2 and not related:
+        said = f"{len(points)} models that do not differ: no correlation."
+    if related:
         r = pearson([point.x for point in points], [point.y for point in points], [point.label for point in points])
         bounds = "" if r.interval.low is None or r.interval.high is None else (
             f", 95 % interval {r.interval.low:.2f} to {r.interval.high:.2f}")  # fmt: skip
         said = f"Pearson's r = {r.r:.3f} over {r.n} models{bounds}."
     quality_title = "relationship quality, 0 to 100" if name == "relationship" else "conversation quality, 1 to 5"
-    chart = scatter_chart(
-        points, x_title="final emotion", y_title=quality_title, y_unit="points", trend=len(points) > 2
-    )
+    chart = scatter_chart(points, x_title="final emotion", y_title=quality_title, y_unit="points", trend=related)
     how = f"One point for each model: the mean final emotion and the judge's mean rating. {said}"
     return PaperPart(label=label, title=title, how=how, figures=(Figure(name, f"{title}. {said}", how, chart=chart),))
 
@@ -263,6 +266,33 @@ def _simulators(runs: Sequence[PaperRun], drawn: dict[str, Figure]) -> PaperPart
     )
     figure = Figure("simulators", "Results of different sentient agents", how, chart=chart)
     return PaperPart(label="Fig. 7", title=figure.title, how=how, figures=(figure,))
+
+
+def _examples(runs: Sequence[PaperRun]) -> PaperPart:
+    """Fig. 12: dialogues of several models in one scenario."""
+    found: list[tuple[PaperRun, dict[str, tuple[Scenario, Dialogue]]]] = []
+    for run in runs:
+        talks = {item.id: (item, outcome) for item, outcome, _ in run.view.scored() if isinstance(item, Scenario)}
+        if talks:
+            found.append((run, talks))
+    met = Counter(name for _, talks in found for name in talks)
+    drawn = []
+    if found:
+        most = max(met.values())
+        first = next(talks for _, talks in found if any(met[name] == most for name in talks))
+        middle = median(talk.final for _, talk in first.values())
+        # A scenario that most models met, with a middling end for the first of them.
+        name = min(first, key=lambda one: (-met[one], abs(first[one][1].final - middle), one))
+        shown = [(run, talks[name]) for run, talks in found if name in talks][:EXAMPLES]
+        drawn = [case_study(*talk, run.label, f"case-{place}") for place, (run, talk) in enumerate(shown, 1)]
+    return PaperPart(
+        label="Fig. 12",
+        title="Example dialogues of models with the simulated person",
+        how=f"Up to {EXAMPLES} models in one scenario that most of them met, with a middling end for the first."
+        " 'sociometer show RUN ITEM' prints any other dialogue.",
+        missing="" if drawn else _PLAYED,
+        figures=tuple(drawn),
+    )
 
 
 def _strategy_list() -> PaperPart:

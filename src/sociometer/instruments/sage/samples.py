@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 from sociometer.core.errors import UsageError
+from sociometer.instruments.sage.analyses.candour import JudgedTalk
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
+from sociometer.instruments.sage.hard_talks import HARD_TALKS, HardTalk, general_questions
 from sociometer.instruments.sage.items import Scenario
 from sociometer.store.stored_run import StoredRun
 
@@ -13,24 +15,43 @@ _WITH_DIALOGUES = ("dialogue", "rejudge")
 
 
 def dialogue_task(run: StoredRun) -> str:
-    """The task of a run that holds dialogues."""
+    """The task of a run that holds dialogues of SAGE; hard talks are no part of SAGE."""
     for task in _WITH_DIALOGUES:
         if task in run.tasks:
             return task
+    hint = " Hard talks are judged by --what candour and --what coordinate." if HARD_TALKS in run.tasks else ""
     raise UsageError(
-        f"run {run.id} contains {', '.join(run.tasks)}, not dialogues; give a run of the task dialogue or rejudge."
+        f"run {run.id} contains {', '.join(run.tasks)}, not dialogues; give a run of the task dialogue or "
+        f"rejudge.{hint}"
     )
 
 
-def stored_dialogues(run: StoredRun) -> Iterator[StoredDialogue]:
+def talk_task(run: StoredRun) -> str:
+    """The task of a run whose replies are judged for candour: hard talks, else other dialogues."""
+    return HARD_TALKS if HARD_TALKS in run.tasks else dialogue_task(run)
+
+
+def any_task(run: StoredRun) -> str:
+    """The task of a run that holds dialogues of any kind."""
+    return HARD_TALKS if only_hard_talks(run) else dialogue_task(run)
+
+
+def only_hard_talks(run: StoredRun) -> bool:
+    """Whether the only dialogues of a run are hard talks."""
+    return HARD_TALKS in run.tasks and not set(_WITH_DIALOGUES) & set(run.tasks)
+
+
+def stored_dialogues(run: StoredRun, task: str = "") -> Iterator[StoredDialogue]:
     """The dialogues of a run, each under its scenario's id (and the number of its repeat after the first)."""
-    for episode in run.view(dialogue_task(run)).episodes():
+    for episode in run.view(task or dialogue_task(run)).episodes():
         if not isinstance(episode.outcome, Dialogue):
             continue
         item = episode.item
         scenario = item.scenario if isinstance(item, StoredDialogue) else item
         if not isinstance(scenario, Scenario):
             continue
+        if isinstance(scenario, HardTalk):
+            scenario = scenario.scenario()
         yield StoredDialogue(
             id=scenario.id + (f"#{episode.repeat}" if episode.repeat else ""),
             cluster=scenario.cluster or scenario.id,
@@ -41,9 +62,23 @@ def stored_dialogues(run: StoredRun) -> Iterator[StoredDialogue]:
         )
 
 
-def some_dialogues(run: StoredRun, count: int | None, seed: int) -> list[StoredDialogue]:
+def judged_talks(run: StoredRun, dialogues: Iterable[StoredDialogue]) -> list[JudgedTalk]:
+    """Dialogues of a run with the questions about their replies: those of any dialogue, and those of a hard talk."""
+    view = run.view(talk_task(run))
+    hard = {episode.item.id: episode.item for episode in view.episodes() if isinstance(episode.item, HardTalk)}
+    made = []
+    for each in dialogues:
+        own = hard.get(each.scenario.id)
+        questions = (*general_questions(each.scenario.language), *(own.questions if own else ()))
+        facts = {name: getattr(each, name) for name in StoredDialogue.__struct_fields__}
+        kind = own.kind if own else ""
+        made.append(JudgedTalk(**facts, questions=questions, kind=kind, stand_ins=view.stand_ins))
+    return made
+
+
+def some_dialogues(run: StoredRun, count: int | None, seed: int, task: str = "") -> list[StoredDialogue]:
     """All dialogues of a run, or a number of them drawn by the seed."""
-    found = list(stored_dialogues(run))
+    found = list(stored_dialogues(run, task))
     if not found:
         raise UsageError(f"run {run.id} has no finished dialogue; play or import one first.")
     return drawn(found, count, seed)
@@ -77,8 +112,9 @@ def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float
 
 def simulator_of_run(run: StoredRun) -> str:
     """The simulator's name in the dialogues, because a role can be typed in two ways."""
-    named = (each.dialogue.simulator for each in stored_dialogues(run))
-    return next(filter(None, named), run.view(dialogue_task(run)).roles.get("simulator", "unnamed simulator"))
+    task = any_task(run)
+    named = (each.dialogue.simulator for each in stored_dialogues(run, task))
+    return next(filter(None, named), run.view(task).roles.get("simulator", "unnamed simulator"))
 
 
 def finals(run: StoredRun) -> dict[str, float]:

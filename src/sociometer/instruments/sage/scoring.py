@@ -9,6 +9,7 @@ from sociometer.analysis.missing_data import missing_bounds
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
+from sociometer.instruments.sage.hard_talks import OURS, HardTalk
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.text_tokens import count_tokens
 
@@ -16,7 +17,6 @@ LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000
 _UNITS = {
     "efficiency": "emotion points gained per 1,000 tokens that the subject wrote",
-    "written": "tokens per dialogue, counted from the words by one rule for all models",
 }
 
 
@@ -28,7 +28,6 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
         "failure": float(outcome.final < 10),
         "replies": float(len(outcome.turns)),
         "characters": float(outcome.characters),
-        "written": float(sum(count_tokens(turn.reply) for turn in outcome.turns)),
         "leaks": float(outcome.leaks),
         "pleas": float(outcome.pleas),
         "rereads": float(sum(turn.rereads for turn in outcome.turns)),
@@ -51,12 +50,33 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
         *grouped_measures(run, "failure", by=["intention"]),
         *_worst_case(run),
     ]
-    for value in ("replies", "tokens", "efficiency", "characters", "written", "leaks", "pleas", "rereads"):
+    for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
             note = _UNITS.get(value, "")
             measures.extend(msgspec.structs.replace(each, note=note) if note else each for each in found)
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
+
+
+def score_talk(item: HardTalk, outcome: Dialogue) -> Score:
+    """The same numbers for a hard talk, to be grouped by its kind; how good the replies are is judged afterwards."""
+    found = score(item, outcome)
+    return msgspec.structs.replace(found, facets={"kind": item.kind, "language": item.language})
+
+
+def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
+    """The final emotion of the hard talks by kind; none of it is SAGE's score."""
+    measures = [
+        *grouped_measures(run, "emotion", by=["kind", "language"], binary=False),
+        *grouped_measures(run, "replies", binary=False),
+        *grouped_measures(run, "rereads", binary=False),
+    ]
+    judged = (
+        f"A good feeling does not say that the replies were good: 'sociometer analyse sage {run.run or 'RUN'} --what "
+        "candour --role judge=MODEL' judges sycophancy, safety and harshness."
+    )
+    stand_in = [note for note in _notes(run) if "stand-in" in note]
+    return Summary(tuple(measures), notes=(OURS, judged, *stand_in), series={"dialogues": _series(run)})
 
 
 def _worst_case(run: RunView[Any, Dialogue]) -> list[Measure]:
@@ -104,10 +124,11 @@ def _series(run: RunView[Any, Dialogue]) -> list[dict[str, Any]]:
         {
             "item": item.id,
             "scenario": item.scenario.id if isinstance(item, StoredDialogue) else item.id,
-            "intention": score_.facets["intention"],
+            "intention": score_.facets.get("intention", ""),
             "trajectory": list(outcome.trajectory),
             "ending": outcome.ending,
             "tokens": outcome.tokens,
+            "written": sum(count_tokens(turn.reply) for turn in outcome.turns),
             "simulator": outcome.simulator,
         }
         for item, outcome, score_ in run.scored()

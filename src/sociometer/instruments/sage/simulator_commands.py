@@ -22,9 +22,10 @@ from sociometer.instruments.sage.fidelity import (
     compare_traits,
     separations,
 )
+from sociometer.instruments.sage.published.released import released_files
 from sociometer.instruments.sage.simulator_figures import study_figures
 from sociometer.instruments.sage.simulator_study import SCENARIO, SIMULATOR, SUBJECT, Cube, Played
-from sociometer.instruments.sage.transcripts import read_dialogues, subject_of
+from sociometer.instruments.sage.transcripts import read_any_dialogues, read_dialogues, subject_of
 from sociometer.store.stored_run import StoredRun
 
 _SIMULATORS = (1, 2, 4, 8, 16)
@@ -84,7 +85,18 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
     if bool(good) != bool(bad):
         raise UsageError("give both --good and --bad: runs of listeners known to be good and known to be bad.")
     if not against and not good:
-        raise UsageError("nothing to compare with; give --against RUN or FILE, or --good RUN and --bad RUN.")
+        against = _released(context)
+    if not against and not good:
+        raise UsageError(
+            "nothing to compare with; give --against RUN or FILE, or --good RUN and --bad RUN, or fetch the released "
+            "dialogues with 'sociometer data fetch sage --dialogues'."
+        )
+    languages = {told.scenario.language for told in here}
+    against, others = (
+        [told for told in against if (told.scenario.language in languages) is same] for same in (True, False)
+    )
+    if others and not against:
+        raise UsageError(f"the reference is in another language than the runs ({', '.join(sorted(languages))}).")
     tables: list[Table] = []
     said: list[str] = []
     notes: list[str] = []
@@ -121,8 +133,17 @@ def _reference(context: CommandContext, name: str) -> list[Told]:
     """The dialogues of a stored run, or of a released file."""
     path = Path(name)
     if path.is_file():
-        return [Told(scenario, subject_of(path), dialogue) for scenario, dialogue in read_dialogues(path)]
+        return [Told(scenario, subject_of(path), dialogue) for scenario, dialogue in read_any_dialogues(path)]
     return _told(context.run(name))
+
+
+def _released(context: CommandContext) -> list[Told]:
+    """The released dialogues in the data folder."""
+    return [
+        Told(scenario, file.model, dialogue)
+        for file in released_files(context.source().folders)
+        for scenario, dialogue in read_dialogues(file.path)
+    ]
 
 
 def _traits_table(compared: Sequence[TraitComparison]) -> Table:

@@ -14,7 +14,7 @@ from sociometer.analysis.decision_study import Precision, levels_needed, precisi
 from sociometer.analysis.distributions import t_quantile
 from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP
 from sociometer.analysis.intervals import MINIMUM_CLUSTERS, SEED, bootstrap_means, expanded_percentiles, too_few
-from sociometer.analysis.ranking import ranks
+from sociometer.analysis.ranking import rank_correlations, ranks
 from sociometer.analysis.variance_components import Components, variance_components
 from sociometer.core.measure import Interval
 
@@ -178,12 +178,14 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
     for first, second in combinations(range(len(table.simulators)), 2):
         shared = [at for at in range(len(table.subjects)) if met[at, first] and met[at, second]]
         names = table.simulators[first], table.simulators[second]
-        means = np.nanmean(table.cells[:, shared], axis=0) if shared else np.empty((0, len(table.simulators)))
+        # A simulator that none of these subjects met has no mean, and none is needed.
+        pair = table.cells[:, shared][:, :, [first, second]]
+        means = np.nanmean(pair, axis=0) if shared else np.empty((0, 2))
         sample = _sample(table, shared) if len(shared) > 2 else None
-        rho = _rho(means[None, :, first], means[None, :, second])[0] if len(shared) > 2 else np.nan
+        rho = rank_correlations(means[None, :, 0], means[None, :, 1])[0] if len(shared) > 2 else np.nan
         interval = too_few(len(set(table.clusters)))
         if sample is not None and np.isfinite(rho):
-            interval = _central(_rho(sample[:, :, first], sample[:, :, second]), CLUSTER_BOOTSTRAP, table)
+            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), CLUSTER_BOOTSTRAP, table)
         found.append(RankAgreement(*names, len(shared), float(rho) if np.isfinite(rho) else None, interval))
     if len(table.simulators) > 2:
         found.append(_mean_agreement(table))
@@ -251,12 +253,12 @@ def _mean_agreement(table: Cube) -> RankAgreement:
     if len(places) < 3:
         return RankAgreement("all", "all", len(places), None, few)
     means = np.nanmean(table.cells[:, places], axis=0)
-    now = float(np.nanmean([_rho(means[None, :, one], means[None, :, two])[0] for one, two in pairs]))
+    now = float(np.nanmean([rank_correlations(means[None, :, one], means[None, :, two])[0] for one, two in pairs]))
     sample = _sample(table, places)
     if sample is None:
         return RankAgreement("all", "all", len(places), now, few)
     weights = _simulator_weights(len(table.simulators))
-    rhos = np.stack([_rho(sample[:, :, one], sample[:, :, two]) for one, two in pairs], axis=1)
+    rhos = np.stack([rank_correlations(sample[:, :, one], sample[:, :, two]) for one, two in pairs], axis=1)
     chosen = np.stack([weights[:, one] * weights[:, two] for one, two in pairs], axis=1)
     chosen = np.where(np.isnan(rhos), 0.0, chosen)
     total = chosen.sum(axis=1)
@@ -280,15 +282,6 @@ def _simulator_weights(count: int) -> Floats:
     """The share of each simulator in every draw; drawn with replacement."""
     generator = np.random.default_rng(SEED + 1)
     return np.asarray(generator.multinomial(count, [1 / count] * count, size=DRAWS) / count, dtype=np.float64)
-
-
-def _rho(first: Floats, second: Floats) -> Floats:
-    """Spearman's rho of every row, with mid-ranks for ties; NaN where a row does not vary or has a gap."""
-    one, two = ((ranks(each) + ranks(each, worst=True)) / 2 for each in (first, second))
-    one, two = one - one.mean(axis=1, keepdims=True), two - two.mean(axis=1, keepdims=True)
-    scale = np.sqrt((one * one).sum(axis=1) * (two * two).sum(axis=1))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(scale > 0, (one * two).sum(axis=1) / scale, np.nan), dtype=np.float64)
 
 
 def _central(sample: Floats, method: str, table: Cube) -> Interval:

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from sociometer.core.errors import DataError
 from sociometer.elicit import read_lines
+from sociometer.instruments.sage.cues import language_of
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Plan, Turn
 from sociometer.instruments.sage.emotion import Ending, Protocol
 from sociometer.instruments.sage.farewell import says_farewell
@@ -94,6 +95,57 @@ def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") 
     if row.emo_point != emotion:
         raise DataError(f"emo_point {row.emo_point} is not the last emotion, {emotion}")
     return Dialogue(scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion), simulator)
+
+
+class PlainTurn(Struct, frozen=True):
+    """One utterance of any dialogue: `user` is the person who looks for support."""
+
+    role: str
+    content: str
+
+
+class PlainDialogue(Struct, frozen=True):
+    """A dialogue without feelings, such as one between real people."""
+
+    history: tuple[PlainTurn, ...]
+    id: str = ""
+
+
+def read_any_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
+    """The dialogues of a released file, or of a file of plain ones: JSON lines with `history` and maybe `id`."""
+    first = next(
+        read_lines(path, PlainDialogue, 'JSON lines with "history": [{"role": "user", "content": …}, …]'), None
+    )
+    if first is None:
+        raise DataError("contains no dialogue", path)
+    try:
+        next(read_lines(path, ReleasedDialogue), None)
+    except DataError:
+        yield from _plain_dialogues(path)
+        return
+    yield from read_dialogues(path)
+
+
+def _plain_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
+    for number, row in read_lines(path, PlainDialogue):
+        said = [turn for turn in row.history if turn.role in ("user", "assistant")]
+        if not said or said[0].role != "user":
+            raise DataError("the dialogue must begin with the role 'user', the person", path, number)
+        turns, reply = [], ""
+        for turn in said[1:]:
+            if turn.role == "assistant":
+                reply = turn.content
+            elif reply:
+                turns.append(Turn(reply, words=turn.content))
+                reply = ""
+        if reply:
+            turns.append(Turn(reply))
+        name, opening = row.id or f"{path.stem}-{number}", said[0].content
+        language = language_of(" ".join(turn.content for turn in said))
+        scenario = Scenario(
+            id=name, language=language, intention="", hidden="", persona="", background="", goal="", first_words=opening
+        )
+        yield scenario, Dialogue(opening, PROTOCOL.start, tuple(turns), "turns", "people")
 
 
 def subject_of(path: Path) -> str:

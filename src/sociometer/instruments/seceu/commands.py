@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from sociometer.analysis.differential_items import LEVEL, MODERATE
 from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.stand_ins import subject_stand_in
 from sociometer.core.errors import UsageError
@@ -14,7 +15,9 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.seceu import contrasts
-from sociometer.instruments.seceu.norm import Norm, read_norm
+from sociometer.instruments.seceu.figures import norm_figures
+from sociometer.instruments.seceu.groups import GroupDifference, difference_text
+from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
 from sociometer.instruments.seceu.norming import Norming, build_norm
 from sociometer.instruments.seceu.responses import Person, read_people, write_people
 from sociometer.store.stored_run import StoredRun
@@ -34,7 +37,11 @@ def norms(context: CommandContext, options: Settings) -> Result:
             if not options.text("file"):
                 raise UsageError("norms show needs --file NORM.json.")
             norm = read_norm(Path(options.text("file")))
-            return Result(tables=(_norm_table(norm),), data=msgspec.to_builtins(norm))
+            return Result(
+                tables=(_norm_table(norm), percentile_table(norm)),
+                figures=tuple(norm_figures(norm)),
+                data=msgspec.to_builtins(norm),
+            )
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
@@ -70,6 +77,8 @@ def _build(context: CommandContext, options: Settings) -> Result:
         sample=options.text("sample"),
         experts=options.texts("experts"),
         most_missing=options.number("most-missing"),
+        columns=options.texts("group") or None,
+        order=_order_of(context, options),
     )
     target = Path(options.text("to") or "norm.json")
     text = msgspec.json.format(msgspec.json.encode(made.norm), indent=1).decode()
@@ -78,8 +87,21 @@ def _build(context: CommandContext, options: Settings) -> Result:
         tables=tuple(norming_tables(made)),
         notes=(*_left_out(context, options), *_notes(made, target, options.number("most-missing"))),
         wrote=(wrote,),
+        figures=tuple(norm_figures(made.norm)),
         data={"norming": msgspec.to_builtins(made)},
+        more=(percentile_table(made.norm), *(table for table in map(item_difference_table, made.groups) if table.rows)),
     )
+
+
+def _order_of(context: CommandContext, options: Settings) -> str:
+    """The order in which people saw the feelings: as stated, else that of their runs if it is the same in all."""
+    if options.text("order") != "unknown":
+        return options.text("order")
+    runs = [context.run(reference) for reference in options.texts("run")]
+    if options.text("study"):
+        runs += context.runs_of_study(options.text("study"))
+    orders = {SHUFFLED if run.settings.flag("shuffle") else PRINTED for run in runs}
+    return orders.pop() if len(orders) == 1 and not options.text("responses") else ""
 
 
 def _add(context: CommandContext, options: Settings) -> Result:
@@ -164,13 +186,56 @@ def norming_tables(made: Norming) -> list[Table]:
         _norm_table(made.norm, made),
         Table("items", "Distances by scenario", ("scenario", "mean", "SD", "concern"), tuple(spreads)),
     ]
+    if made.people:
+        told = tuple((line.column, line.text, line.unknown) for line in made.people)
+        tables.insert(1, Table("sample", "Who the people are", ("column", "people", "unknown"), told))
+    means = tuple(
+        (one.column, mean.group, mean.people, round(mean.mean, 2), round(mean.error, 3), one.test, one.p_value)
+        for one in made.groups
+        for mean in one.groups
+    )
+    if means:
+        columns = ("column", "group", "people", "mean score", "SE", "test", "p")
+        tables.append(Table("groups", "Scores by group", columns, means, units={"p": "p"}))
     if made.excluded:
         rows = tuple((entry.person, entry.reason) for entry in made.excluded)
         tables.append(Table("excluded", "Excluded from the norm", ("person", "reason"), rows))
     if made.experts:
-        placed = tuple((entry.name, round(entry.score, 2), f"{entry.percent_below:.0f} %") for entry in made.experts)
+        placed = tuple(
+            (entry.name, round(entry.score, 2), made.norm.percent_text(entry.percent_below)) for entry in made.experts
+        )
         tables.append(Table("experts", "Experts on the norm", ("expert", "score", "people below"), placed))
     return tables
+
+
+def item_difference_table(found: GroupDifference) -> Table:
+    """Return the tests of single stories for the groups of one column, the clearest first."""
+    tests = sorted(found.items, key=lambda item: (not item.flagged, item.p_value))
+    rows = tuple(
+        (item.scenario, item.kind, round(item.effect, 3), item.size, item.p_value, item.p_corrected,
+         "works differently" if item.flagged else "")
+        for item in tests
+    )  # fmt: skip
+    columns = ("story", "test of", "effect", "size", "p", "p (Holm)", "finding")
+    note = (
+        "Score: the distance to the standard, beyond what people's other distances explain. Points: the answer itself."
+        f" A finding needs p (Holm) < {LEVEL:g} and an effect of at least {MODERATE:g} (share of variance)."
+        f" {found.note}"
+    ).strip()
+    title = f"Stories by {found.column} (differential item functioning)"
+    return Table(f"dif-{found.column}", title, columns, rows, note, {"p": "p", "p (Holm)": "p"})
+
+
+def percentile_table(norm: Norm) -> Table:
+    """Return scores at chosen percentiles, each with its standard error."""
+    rows = []
+    for percent in (0.1, 1, 2.5, 5, 10, 25, 50, 75, 90, 95, 97.5, 99, 99.9):
+        score = min(norm.score_below, key=lambda pair: abs(pair[1] - percent))[0]
+        error = round(norm.percent_error(percent), 2) if norm.counted else None
+        rows.append((percent, round(score, 3), round(norm.eq(score), 1), error))
+    columns = ("people below (%)", "score", "EQ", "standard error (%)")
+    note = "" if norm.counted else "Published pairs only: no standard errors."
+    return Table("percentiles", "Percentiles of people", columns, tuple(rows), note)
 
 
 def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
@@ -184,6 +249,7 @@ def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
         ("Cronbach's alpha", "too few people" if norm.alpha is None else round(norm.alpha, 3)),
         ("pattern similarity", f"{norm.similarity_mean:.3f}, SD {norm.similarity_deviation:.3f}"),
         ("different mechanism below", norm.different_below),
+        ("order of the feelings", norm.order or "unknown"),
     ]
     if norm.error_of_measurement is not None:
         rows.append(("standard error of measurement", f"{norm.error_of_measurement:.1f} EQ points"))
@@ -210,4 +276,6 @@ def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
         "scenarios."
     )
     few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
-    return tuple(note for note in (rules, few, f"Use it with: sociometer run seceu --norm {target} …") if note)
+    differ = [said for one in made.groups if (said := difference_text(one))]
+    use = f"Use it with: sociometer run seceu --norm {target} …"
+    return tuple(note for note in (rules, few, *differ, use) if note)

@@ -1,5 +1,6 @@
 """Summary -> figures and tables, as the paper shows them."""
 
+import math
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
@@ -10,8 +11,8 @@ from sociometer.analysis.charts.spec import ReferenceLine, Spec
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.items import Scenario
-from sociometer.instruments.seceu.method_result import COMPARED
-from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, published_rows
+from sociometer.instruments.seceu.method_result import BY_PLACE, COMPARED
+from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, distance, published_rows
 from sociometer.instruments.seceu.norm_density import EQ_WINDOW, SIMILARITY_WINDOW, eq_density, similarity_density
 from sociometer.instruments.seceu.play import Allocated
 
@@ -19,7 +20,10 @@ DRAWN_ITEMS = 3
 LINE = "for comparison"
 DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."
 """Shown in the chart itself, so that an exported image explains itself."""
-GREY = "Grey squares are the models of the paper and, for comparison, an even allocation."
+COUNTED_LABEL = "Grey curve: the distribution of the {people} people of the norm, smoothed."
+COUNTED_NOTE = "The grey curve is the distribution of the {people} people of the norm, smoothed over ±{window}."
+GREY = "Grey squares are the models of the paper and, for comparison, answers given without reading."
+LINES = "Grey squares are answers given without reading, for comparison."
 WIDEST_LINE = 95
 DENSITY_NOTE = (
     "The grey curve is not a histogram of people: it is the slope of the percentile curve, smoothed over "
@@ -109,8 +113,8 @@ def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
     return Figure(
         "eq-among-people",
         f"EQ among people ({name})",
-        DENSITY_NOTE.format(window=f"{EQ_WINDOW:g} EQ points")
-        + f" Lines over the points are 95 % intervals over items. {GREY}",
+        f"{_density_note(norm, f'{EQ_WINDOW:g} EQ points')} Lines over the points are 95 % intervals over items."
+        f" {_grey(norm)}",
         chart=_headed(chart, runs, "eq"),
     )
 
@@ -121,21 +125,33 @@ def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
     marks = _marks(runs, name, "similarity", "similarity_percent")
     title = "similarity to people's pattern (r)"
     chart = density_chart(similarity_density(norm), marks, title=title, unit="number")
+    beyond = "" if norm.get("counted") else " Beyond the printed pairs it extends to four standard deviations."
     return Figure(
         "similarity-among-people",
         f"Pattern similarity among people ({name})",
-        DENSITY_NOTE.format(window=f"{SIMILARITY_WINDOW:g}")
-        + f" Beyond the printed pairs it extends to four standard deviations from the mean. {GREY}",
+        f"{_density_note(norm, f'{SIMILARITY_WINDOW:g}')}{beyond} {_grey(norm)}",
         chart=_headed(chart, runs, "similarity"),
     )
+
+
+def _density_note(norm: dict[str, Any], window: str) -> str:
+    """What the grey curve is: counted from the people of a norm, or estimated from published percentiles."""
+    if norm.get("counted"):
+        return COUNTED_NOTE.format(people=norm["people"], window=window)
+    return DENSITY_NOTE.format(window=window)
+
+
+def _grey(norm: dict[str, Any]) -> str:
+    return LINES if norm.get("counted") else GREY
 
 
 def _marks(runs: Sequence[SummarisedRun], norm: str, value: str, percent: str) -> list[Mark]:
     """The subjects, the even allocation and, on the published norm, the published models."""
     marks = [mark for run in runs if (mark := _mark(run, run.summary.measure(value))) is not None]
-    hedger = runs[0].summary.series["hedger"][value]
-    if hedger is not None:
-        marks.append(Mark("even allocation", hedger, note="spreading the points evenly"))
+    for name, said in (("hedger", "even allocation"), ("by_place", "4, 3, 2, 1 unread")):
+        found = runs[0].summary.series.get(name, {}).get(value)
+        if found is not None:
+            marks.append(Mark(said, found, note="without reading"))
     if norm == PUBLISHED_NORM:
         marks += [
             Mark(row["model"], float(row[value]), note=f"above {row[percent]} % of people")
@@ -147,7 +163,8 @@ def _marks(runs: Sequence[SummarisedRun], norm: str, value: str, percent: str) -
 
 def _headed(chart: Spec, runs: Sequence[SummarisedRun], measure: str) -> Spec:
     """The chart with a heading for exported images: what the curve is, who was picked, and who is not shown."""
-    said = [DENSITY_LABEL]
+    norm = runs[0].summary.series["norm"]
+    said = [COUNTED_LABEL.format(people=norm["people"]) if norm.get("counted") else DENSITY_LABEL]
     for run in runs:
         found = run.summary.measure(measure)
         if found is not None and found.value is None:
@@ -181,6 +198,47 @@ def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
     return Mark(_who(run), measure.value, run.subject, low, high, measure.note)
+
+
+def norm_figures(norm: Norm) -> list[Figure]:
+    """The figures of a norm of one's own: people's scores, what they answer, and how far they are on each item."""
+    made = [_score_figure(norm)]
+    if norm.allocations:
+        made.append(_item_profiles(norm))
+    return [*made, spread_figure(norm)] if norm.deviations else made
+
+
+def _score_figure(norm: Norm) -> Figure:
+    """The distribution of people's EQs, with the mean and what is earned without reading."""
+    curve = {"score_below": norm.score_below, "mean": norm.mean, "deviation": norm.deviation}
+    unread = {"even allocation": (2.5,) * 4, "4, 3, 2, 1 unread": BY_PLACE}
+    marks = [Mark("mean of people", 100.0, note=f"{norm.people} people")]
+    for name, points in unread.items():
+        far = [distance(points, standard) for standard in norm.standards.values()]
+        eq = norm.eq(sum(far) / len(far))
+        marks.append(Mark(name, eq, note=norm.percent_text(norm.percent_below(norm.score_of(eq)))))
+    chart = density_chart(eq_density(curve), marks, title="EQ")
+    title = {"text": COUNTED_LABEL.format(people=norm.people), "fontSize": 12, "fontWeight": "normal"}
+    note = COUNTED_NOTE.format(people=norm.people, window=f"{EQ_WINDOW:g} EQ points")
+    return Figure("norm-scores", f"Scores of people ({norm.name})", note, chart={"title": title, **chart})
+
+
+def _item_profiles(norm: Norm) -> Figure:
+    """What people answer to each item: mean points for each feeling, and their standard deviation."""
+    dots = []
+    for scenario, rows in norm.allocations.items():
+        people = sum(row[-1] for row in rows)
+        for place in range(4):
+            mean = sum(row[place] * row[-1] for row in rows) / people
+            spread = math.sqrt(sum(row[-1] * (row[place] - mean) ** 2 for row in rows) / max(1.0, people - 1))
+            low, high = max(0.0, mean - spread), min(10.0, mean + spread)
+            dots.append(Dot(scenario, mean, low, high, f"feeling {place + 1}"))
+    return Figure(
+        "norm-profiles",
+        f"People's points for each feeling ({norm.name})",
+        f"Means of {norm.people} people; the lines are one standard deviation of people on either side, not intervals.",
+        chart=interval_chart(dots, title="points (M ± SD)", unit="points", domain=(0, 10)),
+    )
 
 
 def spread_figure(norm: Norm) -> Figure:

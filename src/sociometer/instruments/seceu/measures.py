@@ -10,12 +10,13 @@ from sociometer.analysis.measures import Observation, grouped_measures, mean_mea
 from sociometer.core.measure import Interval, Measure
 from sociometer.core.task import RunView
 from sociometer.instruments.seceu.method_result import MethodResult, hedger
-from sociometer.instruments.seceu.norm import Norm, band
+from sociometer.instruments.seceu.norm import SHUFFLED, Norm, band
 from sociometer.instruments.seceu.prompting import PromptingMethods
 
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")
 PLACES = ("eq", "percentile", "similarity", "similarity-percentile")
+ONLY_SHUFFLED = "comparable only with other runs with --shuffle"
 
 
 def overall_measures(methods: PromptingMethods, even: MethodResult | None, norm: Norm | None) -> Iterator[Measure]:
@@ -33,7 +34,9 @@ def overall_measures(methods: PromptingMethods, even: MethodResult | None, norm:
     yield from grouped_measures(run, "evenness", binary=False)
     yield from grouped_measures(run, "null")
     if shown is not None and even is not None and norm is not None:
-        yield from _places(shown, even, norm, {}, distances[0], methods.headline_note)
+        order = order_caveat(run, norm)
+        yield from _places(shown, even, norm, {}, distances[0], _joined(methods.headline_note, order))
+        yield from _energies(shown, {}, distances[0])
 
 
 def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | None) -> Iterator[Measure]:
@@ -45,7 +48,25 @@ def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | N
     for value in ("profile", "evenness", "null"):
         yield _mean_of(run, value, group)
     if norm is not None:
-        yield from _places(result, even, norm, group, mine)
+        yield from _places(result, even, norm, group, mine, order_caveat(run, norm))
+        yield from _energies(result, group, mine)
+
+
+def _energies(result: MethodResult, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
+    """The energy score and its skill; nothing if the norm does not hold people's allocations."""
+    found = result.energy
+    if found is None:
+        return
+    counts = (result.items, result.items, mean.unreadable, mean.errors)
+    said = f"people's own distribution has {found.floor:.2f}, an even allocation {found.even:.2f}"
+    one = "one answer to each story, which has no spread" if found.answers < 1.5 else ""
+    yield Measure("energy", found.score, group, found.interval, *counts, _joined(said, one))
+    yield Measure("energy-skill", found.skill, group, found.skill_interval, *counts, one)
+
+
+def order_caveat(run: RunView[Any, Any], norm: Norm) -> str:
+    """Return a short caveat if people and the subject saw the feelings in different orders."""
+    return ONLY_SHUFFLED if run.settings.flag("shuffle") and norm.order != SHUFFLED else ""
 
 
 def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
@@ -77,7 +98,11 @@ def _places(
 
     yield measure("eq", eq, result.eq_interval if eq is not None else None, word)
     percent = None if eq is None else norm.percent_below(norm.score_of(eq)) / 100
-    yield measure("percentile", percent, percent_interval(result.eq_interval, norm) if eq is not None else None, failed)
+    counted = ""
+    if percent is not None and norm.counted:
+        counted = f"standard error of the norm {norm.percent_error(100 * percent):.1f} points ({norm.people} people)"
+    around = percent_interval(result.eq_interval, norm) if eq is not None else None
+    yield measure("percentile", percent, around, failed or counted)
     similarity = None if result.failed else result.similarity
     yield measure(
         "similarity",

@@ -1,16 +1,19 @@
 """A subject's result with one prompting method: score, EQ, percentiles and pattern, as the paper defines them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
 from msgspec import Struct
 
 from sociometer.analysis.correlation import Correlation, pearson
+from sociometer.analysis.crossed_mean import crossed_mean
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.measure import Interval
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
+from sociometer.instruments.seceu.people_energy import PeopleEnergy, people_energy
 from sociometer.instruments.seceu.play import Allocated
 
 EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
@@ -28,6 +31,16 @@ class Answered(Struct, frozen=True):
     points: tuple[float, ...]
     standard: tuple[float, ...]
     distance: float
+    draws: tuple[tuple[float, ...], ...] = ()
+    """Every answer to the scenario; empty if there is one, the points."""
+
+
+class ErrorSource(Struct, frozen=True):
+    """Something that moves the score: how many levels it has, and its standard error in points of distance."""
+
+    source: str
+    levels: float
+    error: float
 
 
 class MethodResult(Struct, frozen=True):
@@ -49,6 +62,11 @@ class MethodResult(Struct, frozen=True):
     nulls: float
     items: int
     readings: tuple[str, ...] = ()
+    energy: PeopleEnergy | None = None
+    """The answers against the distribution of people; None if the norm does not hold it."""
+    wordings: int = 1
+    sources: tuple[ErrorSource, ...] = ()
+    """What the interval covers, if repeats or wordings were run."""
 
     @property
     def failed(self) -> bool:
@@ -70,7 +88,57 @@ def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: 
     nulls = sum(sum(not any(outcome.points) for _, outcome in group) / len(group) for group in repeats.values())
     readings = tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers)
     evens = [even for _, outcome in answers if (even := evenness(outcome.points)) is not None]
-    return _result(method, averaged, norm, nulls, readings, _mean(evens))
+    made = _result(method, averaged, norm, nulls, readings, _mean(evens))
+    return msgspec.structs.replace(made, sources=_sources(made, list(repeats.values())))
+
+
+def result_over_wordings(
+    method: str, wordings: Mapping[str, Sequence[tuple[Scenario, Allocated]]], norm: Norm | None
+) -> MethodResult | None:
+    """Return the mean over wordings of one prompt, with an interval over scenarios and wordings.
+
+    Only scenarios that were played with every wording count; None if there are fewer than two.
+    """
+    shared = set.intersection(*({item.scenario for item, _ in answers} for answers in wordings.values()))
+    if len(shared) < 2 or len(wordings) < 2:
+        return None
+    kept = [pair for answers in wordings.values() for pair in answers if pair[0].scenario in shared]
+    made = result_of(method, kept, norm)
+    order = [answer.scenario for answer in made.answers]
+    table = [
+        [
+            _mean([distance(outcome.points, item.standard) for item, outcome in answers if item.scenario == name])
+            or 0.0
+            for answers in wordings.values()
+        ]
+        for name in order
+    ]
+    usual = [norm.template[name] if norm is not None else 0.0 for name in order]
+    crossed = crossed_mean([[value - own for value in row] for row, own in zip(table, usual, strict=True)])
+    sources = [ErrorSource("stories", len(order), crossed.item_error)]
+    sources.append(ErrorSource("wordings", len(wordings), crossed.wording_error))
+    sources.append(ErrorSource("answers and the rest", len(kept) / len(order), crossed.rest_error))
+    interval = _not_negative(crossed.interval.scaled(1.0, math.fsum(usual) / len(usual)))
+    eq_interval = made.eq_interval
+    if norm is not None and made.eq is not None:
+        slope = -15.0 / norm.deviation
+        eq_interval = crossed.interval.scaled(slope, made.eq - slope * crossed.mean)
+    return msgspec.structs.replace(
+        made, interval=interval, eq_interval=eq_interval, wordings=len(wordings), sources=tuple(sources)
+    )
+
+
+def _sources(made: MethodResult, groups: Sequence[Sequence[tuple[Scenario, Allocated]]]) -> tuple[ErrorSource, ...]:
+    """What moves a score with repeats: the choice of scenarios, and the answers drawn; both are in its interval."""
+    if max(map(len, groups), default=1) < 2:
+        return ()
+    distances = [[distance(outcome.points, item.standard) for item, outcome in group] for group in groups]
+    within = [float(np.var(group, ddof=1)) / len(group) for group in distances if len(group) > 1]
+    answers = math.sqrt(math.fsum(within) / len(within) / len(distances))
+    whole = float(np.std([np.mean(group) for group in distances], ddof=1)) / math.sqrt(len(distances))
+    stories = math.sqrt(max(0.0, whole**2 - answers**2))
+    drawn = math.fsum(map(len, groups)) / len(groups)
+    return ErrorSource("stories", len(groups), stories), ErrorSource("repeats", drawn, answers)
 
 
 def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
@@ -95,7 +163,8 @@ def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
     item = group[0][0]
     points = tuple(float(value) for value in np.mean([outcome.points for _, outcome in group], axis=0))
     far = math.fsum(distance(outcome.points, item.standard) for _, outcome in group) / len(group)
-    return Answered(item.scenario, item.story, item.options, points, item.standard, far)
+    draws = tuple(outcome.points for _, outcome in group) if len(group) > 1 else ()
+    return Answered(item.scenario, item.story, item.options, points, item.standard, far, draws)
 
 
 def _answer(answer: Answered, points: tuple[float, ...]) -> Answered:
@@ -132,6 +201,7 @@ def _result(
         nulls=nulls,
         items=len(answers),
         readings=readings,
+        energy=people_energy({answer.scenario: answer.draws or (answer.points,) for answer in answers}, norm),
     )
 
 

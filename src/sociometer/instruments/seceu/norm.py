@@ -17,6 +17,7 @@ from sociometer.sheets import read_records, read_table
 EQ_MEAN, EQ_DEVIATION = 100.0, 15.0
 EXPERT, POOR = 115.0, 85.0
 PUBLISHED_NORM = "Wang et al. (2023)"
+PRINTED, SHUFFLED = "printed", "shuffled"
 PUBLISHED = Path(__file__).parent / "published"
 
 Pairs = tuple[tuple[float, float], ...]
@@ -50,6 +51,13 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
     """Mean evenness of individual people's allocations, if known."""
     deviations: dict[str, float] = {}
     """Standard deviation of people's distances on each scenario, if known; their means are the template."""
+    allocations: dict[str, tuple[tuple[float, ...], ...]] = {}
+    """People's allocations on each scenario, if known: the points, then how many people gave them.
+
+    They are sorted, so that the answers of one person cannot be put together again over the scenarios.
+    """
+    order: str = ""
+    """The order in which people saw the feelings: `printed`, `shuffled`, or unknown."""
 
     @property
     def error_of_measurement(self) -> float | None:
@@ -80,6 +88,24 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
     def percent_below(self, score: float) -> float:
         """Return the percent of people who did worse than this score."""
         return _percent(float(self.score_curve()(score)))
+
+    @property
+    def counted(self) -> bool:
+        """Return whether percentiles were counted from people, and not read off a few printed pairs."""
+        return self.name != PUBLISHED_NORM
+
+    def percent_error(self, percent: float) -> float:
+        """Return the standard error of a percentile, in percent: that of a share among so many people.
+
+        A share of nobody or everybody counts as half a person.
+        """
+        edge = 0.5 / self.people
+        share = min(1 - edge, max(edge, percent / 100))
+        return 100 * math.sqrt(share * (1 - share) / self.people)
+
+    def percent_text(self, percent: float) -> str:
+        """Return a percentile as text: to 0.1 % with its standard error if it was counted, else to 1 %."""
+        return f"{percent:.1f} % ± {self.percent_error(percent):.1f}" if self.counted else f"{percent:.0f} %"
 
     def percent_less_similar(self, similarity: float) -> float:
         """Return the percent of people whose pattern is less like the template than this."""
@@ -140,6 +166,7 @@ def published_norm(standards: Sequence[Sequence[float]], template: Sequence[floa
         similarity_mean=people["similarity_mean"],
         similarity_deviation=people["similarity_deviation"],
         alpha=people["alpha"],
+        order=PRINTED,
     )
 
 

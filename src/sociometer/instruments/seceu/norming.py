@@ -8,6 +8,14 @@ from numpy.typing import NDArray
 
 from sociometer.analysis.reliability import Reliability, cronbach_alpha
 from sociometer.core.errors import UsageError
+from sociometer.instruments.seceu.groups import (
+    GroupDifference,
+    SampleLine,
+    group_columns,
+    group_difference,
+    sample_lines,
+    sample_text,
+)
 from sociometer.instruments.seceu.items import TOTAL
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.instruments.seceu.responses import Person
@@ -15,7 +23,9 @@ from sociometer.instruments.seceu.responses import Person
 FEWEST_PEOPLE = 10
 SAME_ANSWER = 0.95
 NAMED = 10
-PERCENTILES = tuple(range(0, 101, 2))
+PERCENTILES = tuple(step / 10 for step in range(1001))
+MOST_ALLOCATIONS = 300
+"""How many different allocations of a scenario a norm keeps; with more, they are rounded to whole points."""
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +76,9 @@ class Norming(Struct, frozen=True):
     reliability: Reliability
     sex: SexDifference | None
     experts: tuple[Expert, ...]
+    groups: tuple[GroupDifference, ...] = ()
+    people: tuple[SampleLine, ...] = ()
+    """Who the people are, by column."""
 
 
 def exclusions(people: Sequence[Person], scenarios: Sequence[str], most_missing: float) -> list[Excluded]:
@@ -92,8 +105,13 @@ def build_norm(
     sample: str,
     experts: Sequence[str] = (),
     most_missing: float = 0.1,
+    columns: Sequence[str] | None = None,
+    order: str = "",
 ) -> Norming:
-    """Return the norm of these people; experts are scored on it but do not count towards it."""
+    """Return the norm of these people; experts are scored on it but do not count towards it.
+
+    `columns` are the groups to compare, by default every column that the data has.
+    """
     unknown = sorted(set(experts) - {person.name for person in people})
     if unknown:
         raise UsageError(f"no person '{unknown[0]}' among the responses; --experts takes names of the column 'person'.")
@@ -106,7 +124,12 @@ def build_norm(
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
     distances: Floats = np.sqrt(np.square(points - standards).sum(axis=2))
-    norm = _norm(kept, scenarios, standards, distances, name, sample)
+    known = list(dict.fromkeys(name for person in kept for name in group_columns(person)))
+    unknown_columns = [name for name in columns or () if name not in known]
+    if unknown_columns:
+        raise UsageError(f"no column '{unknown_columns[0]}' says anything about people; known: {', '.join(known)}.")
+    lines = sample_lines(kept, known)
+    norm = _norm(kept, scenarios, standards, points, distances, name, sample or sample_text(len(kept), lines), order)
     return Norming(
         norm=norm,
         scores=dict(zip((person.name for person in kept), np.nanmean(distances, axis=1).tolist(), strict=True)),
@@ -116,6 +139,11 @@ def build_norm(
         reliability=_reliability(distances),
         sex=_sex_difference(kept, distances),
         experts=tuple(_experts(apart, norm)),
+        groups=tuple(
+            group_difference(name, kept, scenarios, points, distances)
+            for name in (known if columns is None else columns)
+        ),
+        people=tuple(lines),
     )
 
 
@@ -129,7 +157,14 @@ def _too_few(kept: int, excluded: Sequence[Excluded]) -> str:
 
 
 def _norm(
-    kept: Sequence[Person], scenarios: Sequence[str], standards: Floats, distances: Floats, name: str, sample: str
+    kept: Sequence[Person],
+    scenarios: Sequence[str],
+    standards: Floats,
+    points: Floats,
+    distances: Floats,
+    name: str,
+    sample: str,
+    order: str,
 ) -> Norm:
     scores = np.nanmean(distances, axis=1)
     similarities = _similarities(distances)
@@ -137,7 +172,7 @@ def _norm(
     evens = [even for person in kept for answer in person.answers.values() if (even := evenness(answer)) is not None]
     return Norm(
         name=name,
-        sample=sample or f"{len(kept)} people",
+        sample=sample,
         people=len(kept),
         mean=float(scores.mean()),
         deviation=float(scores.std(ddof=1)),
@@ -149,6 +184,8 @@ def _norm(
         similarity_deviation=float(known.std(ddof=1)),
         alpha=_reliability(distances).value,
         evenness=float(np.mean(evens)),
+        allocations={scenario: counted_allocations(points[:, at]) for at, scenario in enumerate(scenarios)},
+        order=order,
         deviations=dict(zip(scenarios, np.nanstd(distances, axis=0, ddof=1).tolist(), strict=True)),
     )
 
@@ -231,6 +268,25 @@ def _place(name: str, answers: dict[str, tuple[float, ...]], norm: Norm) -> Expe
 
 
 def _percentiles(values: Floats, sign: float = 1.0) -> tuple[tuple[float, float], ...]:
-    """Pairs of a value and the percent of people below it, at every second percent."""
+    """Pairs of a value and the percent of people below it, at every tenth of a percent."""
     edges = np.quantile(values, [percent / 100 for percent in PERCENTILES])
-    return tuple((float(sign * edge), float(percent)) for edge, percent in zip(edges, PERCENTILES, strict=True))
+    return tuple((round(float(sign * edge), 6), percent) for edge, percent in zip(edges, PERCENTILES, strict=True))
+
+
+def counted_allocations(points: Floats) -> tuple[tuple[float, ...], ...]:
+    """Return the different allocations of a scenario in sorted order, each with the number of people who gave it."""
+    given = np.round(points[~np.isnan(points).any(axis=1)], 2)
+    found, counts = np.unique(given, axis=0, return_counts=True)
+    if len(found) > MOST_ALLOCATIONS:
+        found, counts = np.unique(_whole(given), axis=0, return_counts=True)
+    return tuple((*map(float, row), float(count)) for row, count in zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def _whole(points: Floats) -> Floats:
+    """Allocations in whole points with the same sum: the largest remainders are rounded up."""
+    down = np.floor(points)
+    missing = np.rint(points.sum(axis=1) - down.sum(axis=1)).astype(int)
+    order = np.argsort(down - points, axis=1, kind="stable")
+    for row, places in enumerate(order):
+        down[row, places[: missing[row]]] += 1
+    return np.asarray(down)

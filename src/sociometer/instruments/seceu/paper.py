@@ -21,9 +21,8 @@ from sociometer.instruments.seceu.figures import figures, spread_figure
 from sociometer.instruments.seceu.measures import percent_interval
 from sociometer.instruments.seceu.method_result import MethodResult
 from sociometer.instruments.seceu.norm import Norm, norm_of, published_rows
-from sociometer.instruments.seceu.prompting import compare_methods
+from sociometer.instruments.seceu.prompting import DIRECT, compare_methods
 
-DIRECT = "direct"
 TASK = "feelings"
 EXEMPLARS = 3
 _PROMPTS = {

@@ -1,5 +1,6 @@
 """Several prompting methods in one run: which can be compared, and which one is the headline."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
@@ -8,10 +9,11 @@ from msgspec import Struct
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Headline, RunView, Score
 from sociometer.instruments.seceu.items import Scenario, prompting_methods
-from sociometer.instruments.seceu.method_result import MethodResult, result_of
+from sociometer.instruments.seceu.method_result import MethodResult, result_of, result_over_wordings
 from sociometer.instruments.seceu.norm import Norm, norm_of
 from sociometer.instruments.seceu.play import Allocated
 
+DIRECT = "direct"
 TOO_FEW = "too few scenarios are shared by all prompting methods to name the best one"
 DIFFERENT = "No scenario was played with every prompting method, so the methods cannot be compared."
 
@@ -32,6 +34,9 @@ class PromptingMethods(Struct, frozen=True):
     shared: int
     left_out: int
     """Scenarios left out because they were not played with every method."""
+    pooled: MethodResult | None = None
+    """The mean over the wordings of the direct prompt, if there are several."""
+    wordings: tuple[str, ...] = ()
 
     @property
     def comparable(self) -> bool:
@@ -43,6 +48,8 @@ class PromptingMethods(Struct, frozen=True):
         """Return the run with the shown method only; all failures stay."""
         if not self.several:
             return self.view
+        if self.pooled is not None and self.headline is self.pooled:
+            return _only(self.view, lambda item: item.prompting in self.wordings)
         method = None if self.headline is None else self.headline.method
         return _only(self.view, lambda item: item.prompting == method)
 
@@ -53,6 +60,8 @@ class PromptingMethods(Struct, frozen=True):
             return ""
         if self.headline is None:
             return TOO_FEW if self.best else "the direct method was not played"
+        if self.headline is self.pooled:
+            return f"mean over {self.headline.wordings} wordings of the direct prompt"
         if self.best:
             return (
                 f"'{self.headline.method}', best of {len(self.results)} methods: choosing the best overstates the score"
@@ -70,10 +79,14 @@ def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
     shared = set.intersection(*played.values())
     view = _only(run, lambda item: item.scenario in shared) if several and shared else run
     results = tuple(_results(view, norm))
+    wordings = tuple(method for method in methods if method == DIRECT or method.startswith(f"{DIRECT}-"))
+    pooled = _pooled(view, norm, wordings) if len(wordings) > 1 and not best else None
     return PromptingMethods(
         view=view,
         results=results,
-        headline=choose_headline(results, methods[0], best=best, shared=len(shared)),
+        headline=pooled or choose_headline(results, methods[0], best=best, shared=len(shared)),
+        pooled=pooled,
+        wordings=wordings,
         several=several,
         best=best,
         shared=len(shared),
@@ -115,13 +128,26 @@ def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
         yield result_of(method, answers, norm)
 
 
+def _pooled(view: View, norm: Norm | None, wordings: Sequence[str]) -> MethodResult | None:
+    """The mean over the wordings of the direct prompt; None if one of them was not played."""
+    answers: dict[str, list[tuple[Scenario, Allocated]]] = {wording: [] for wording in wordings}
+    for item, outcome, _ in view.scored():
+        if item.prompting in answers:
+            answers[item.prompting].append((item, outcome))
+    return result_over_wordings(f"{DIRECT}, {len(wordings)} wordings", answers, norm) if all(answers.values()) else None
+
+
 def _by_scenario(run: View) -> View:
     """The run with every item named by its scenario, so that runs with different methods pair up."""
 
     def episodes() -> Iterator[Episode[Scenario, Allocated]]:
+        seen: Counter[str] = Counter()
         for episode in run.episodes():
             item = msgspec.structs.replace(episode.item, id=episode.item.scenario, prompting="")
-            yield msgspec.structs.replace(episode, item=item, score=_without_way(episode.score))
+            # Wordings of one scenario are repeats of it: each has a number of its own.
+            repeat = seen[item.id]
+            seen[item.id] += 1
+            yield msgspec.structs.replace(episode, item=item, repeat=repeat, score=_without_way(episode.score))
 
     return _with_episodes(run, episodes)
 

@@ -29,6 +29,16 @@ class Person(Struct, frozen=True):
     age: float | None = None
     invalid: int = 0
     """Given answers that do not add up to the points."""
+    groups: dict[str, str] = {}
+    """What further columns say about the person, such as a language or a country."""
+
+    def group(self, column: str) -> str:
+        """What a column says about the person; empty if unknown."""
+        if column == "sex":
+            return self.sex
+        if column == "age":
+            return "" if self.age is None else f"{self.age:g}"
+        return self.groups.get(column, "")
 
 
 def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
@@ -46,12 +56,16 @@ def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
 
 def write_people(scenarios: Sequence[str], people: Iterable[Person]) -> str:
     """Return the CSV text of some people's answers."""
+    everyone = list(people)
+    more = list(dict.fromkeys(name for person in everyone for name in person.groups))
     columns = [f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)]
-    return write_sheet([*_ABOUT, *columns], [_row(person, scenarios) for person in people], guard_formulas=True)
+    rows = [_row(person, scenarios, more) for person in everyone]
+    return write_sheet([*_ABOUT, *more, *columns], rows, guard_formulas=True)
 
 
-def _row(person: Person, scenarios: Sequence[str]) -> list[Cell]:
-    row: list[Cell] = [person.name, person.sex, person.age or ""]
+def _row(person: Person, scenarios: Sequence[str], more: Sequence[str]) -> list[Cell]:
+    row: list[Cell] = [person.name, person.sex, "" if person.age is None else person.age]
+    row += [person.groups.get(name, "") for name in more]
     for scenario in scenarios:
         points = person.answers.get(scenario)
         row += [""] * OPTIONS if points is None else [f"{value:.10g}" for value in points]
@@ -84,8 +98,19 @@ def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: 
         else:
             answers[scenario] = points
     about = {name: row.get(name, "").strip() for name in _ABOUT}
+    answered = {f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)}
+    groups = {
+        name: cell.strip()
+        for name, cell in row.items()
+        if name and name not in about and name not in answered and cell.strip()
+    }
     return Person(
-        about["person"] or f"row {line}", answers, _sex(about["sex"]), _age(about["age"], path, line), invalid
+        about["person"] or f"row {line}",
+        answers,
+        _sex(about["sex"]),
+        _age(about["age"], path, line),
+        invalid,
+        groups,
     )
 
 

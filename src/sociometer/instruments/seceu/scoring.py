@@ -11,10 +11,25 @@ from sociometer.core.task import RunView, Score
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.measures import method_measures, overall_measures
 from sociometer.instruments.seceu.method_result import MethodResult, by_place, hedger
-from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
+from sociometer.instruments.seceu.norm import (
+    EQ_MEAN,
+    PRINTED,
+    PUBLISHED_NORM,
+    SHUFFLED,
+    Norm,
+    distance,
+    evenness,
+    norm_of,
+)
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
-from sociometer.instruments.seceu.tables import items_table, repairs_table, results_table
+from sociometer.instruments.seceu.tables import (
+    energy_table,
+    items_table,
+    repairs_table,
+    results_table,
+    sources_table,
+)
 
 SHOWN_ITEMS = 5
 
@@ -55,14 +70,22 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     if len(methods.results) > 1:
         measures += [measure for result in methods.results for measure in method_measures(methods.view, result, norm)]
     tables = [results_table(methods, even, norm)] if even is not None else []
+    if even is not None and (energies := energy_table(methods, even, norm)) is not None:
+        tables.append(energies)
     if methods.headline is not None:
+        sources = sources_table(methods.headline, norm)
+        tables += [sources] if sources is not None else []
         tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
     return Summary(
         tuple(measures),
         tuple(tables),
         tuple(notes(run, methods, even, norm)),
-        series(methods.results, methods.headline, even, norm),
+        series(_all_results(methods), methods.headline, even, norm),
     )
+
+
+def _all_results(methods: PromptingMethods) -> tuple[MethodResult, ...]:
+    return methods.results if methods.pooled is None else (methods.pooled, *methods.results)
 
 
 def notes(
@@ -71,7 +94,7 @@ def notes(
     """Return the notes for the numbers."""
     if even is None:
         return ["Nothing was scored."]
-    said = _key_notes(even, norm)
+    said = [*_key_notes(even, norm), *_order_notes(run, norm)]
     if norm is not None and methods.headline is not None and methods.headline.items < len(norm.standards):
         said.append(
             f"EQ estimated from {methods.headline.items} of {len(norm.standards)} items, "
@@ -93,15 +116,43 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
         return [
             "The key of these scenarios is the authors' judgement, not a human norm: there are distances and "
             "similarities, but no EQ.",
-            f"An even allocation has a distance of {even.score:.2f}: a consensus key rewards hedging.",
+            f"An even allocation has a distance of {even.score:.2f}.",
         ]
-    said = [
-        f"Norm: {norm.name}, {norm.sample}.",
-        f"An even allocation earns an EQ of {even.eq:.0f}: a consensus norm rewards hedging.",
-    ]
+    said = [f"Norm: {norm.name}, {norm.sample}."]
+    if even.eq is not None and even.eq > EQ_MEAN:
+        said.append(
+            f"An even allocation earns an EQ of {even.eq:.0f}, more than the average person: this norm rewards hedging."
+        )
+    elif even.eq is not None:
+        said.append(f"An even allocation earns an EQ of {even.eq:.0f}.")
+    if not norm.allocations:
+        said.append("The norm holds people's means only, so answers are not compared with the distribution of people.")
     if norm.error_of_measurement is not None:
         said.append(f"People's standard error of measurement is {norm.error_of_measurement:.1f} EQ points.")
     return said
+
+
+def _order_notes(run: RunView[Scenario, Allocated], norm: Norm | None) -> list[str]:
+    """What an EQ can be compared with if the order of the feelings was shuffled for the subject or for people."""
+    shuffled = run.settings.flag("shuffle")
+    if norm is None or (not shuffled and norm.order != SHUFFLED):
+        return []
+    if not shuffled:
+        return [
+            "The people of the norm saw the feelings in random order, the subject in the printed one. Add --shuffle for"
+            " an EQ that is comparable with theirs."
+        ]
+    if norm.order == SHUFFLED:
+        return ["The subject saw the feelings in random order, as the people of the norm did."]
+    saw = "in the printed order" if norm.order == PRINTED else "in an order that the norm does not state"
+    return [
+        f"The subject saw the feelings in random order, the people of the norm {saw}: this EQ is comparable with other"
+        f" runs with --shuffle on these items, not with {_others(norm)}."
+    ]
+
+
+def _others(norm: Norm) -> str:
+    return "published EQs or with runs without it" if norm.name == PUBLISHED_NORM else "runs without it"
 
 
 def _place_note(run: RunView[Scenario, Allocated], even: MethodResult, norm: Norm | None) -> list[str]:
@@ -130,6 +181,11 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
         said.append(
             f"'{shown.method}' is the best of {count} prompting methods; choosing the best overstates the score."
         )
+    elif shown is methods.pooled:
+        said.append(
+            f"Numbers without a group are means over {shown.wordings} wordings of the direct prompt; their intervals"
+            " cover stories and wordings."
+        )
     else:
         said.append(f"Numbers without a group are for '{shown.method}'; the table below shows every prompting method.")
     if not methods.comparable:
@@ -140,6 +196,12 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
             f"{methods.left_out} are left out."
         )
     return said
+
+
+def _unread(even: MethodResult, norm: Norm | None) -> dict[str, float | None]:
+    """What writing 4, 3, 2, 1 without reading earns."""
+    found = by_place(even, norm)
+    return {"distance": found.score, "eq": found.eq, "similarity": found.similarity}
 
 
 def series(
@@ -165,6 +227,7 @@ def series(
             for answer in picked
         ],
         "hedger": {"distance": even.score, "eq": even.eq, "similarity": even.similarity},
+        "by_place": _unread(even, norm),
         "total": TOTAL,
     }
     if norm is not None:
@@ -178,5 +241,6 @@ def series(
             "similarity_mean": norm.similarity_mean,
             "similarity_deviation": norm.similarity_deviation,
             "template": norm.template,
+            "counted": norm.counted,
         }
     return made

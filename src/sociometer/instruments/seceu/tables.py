@@ -5,6 +5,7 @@ from collections import Counter
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments.seceu.method_result import Answered, MethodResult, by_place, silent
 from sociometer.instruments.seceu.norm import Norm, band
+from sociometer.instruments.seceu.people_energy import PeopleEnergy
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
 
 _PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
@@ -13,7 +14,8 @@ _NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people be
 
 def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
     """Return a row for each prompting method, then the scores of the baselines on the same items."""
-    lines = [*methods.results, even, by_place(even, norm), silent(even, norm)]
+    ways = [methods.pooled, *methods.results] if methods.pooled is not None else methods.results
+    lines = [*ways, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
         rows = tuple(_plain_row(result) for result in lines)
         note = "" if methods.comparable else DIFFERENT
@@ -30,6 +32,61 @@ def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | No
     if not methods.comparable:
         note = f"{DIFFERENT} {note}"
     return Table("results", "EQ on the human norm, compared with answers given without reading", columns, rows, note)
+
+
+def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table | None:
+    """Return the energy scores of methods and baselines; None if the norm does not hold people's allocations."""
+    ways = [methods.pooled, *methods.results] if methods.pooled is not None else list(methods.results)
+    lines = [*ways, even, by_place(even, norm)]
+    known = [(result.method, result.energy) for result in lines if result.energy is not None]
+    if not known:
+        return None
+    rows: list[tuple[Cell, ...]] = [
+        (
+            method,
+            round(found.score, 3),
+            _range(found.interval, 2),
+            _rounded(found.skill, 2),
+            _range(found.skill_interval, 2),
+            round(found.answers, 1),
+        )
+        for method, found in known
+    ]
+    first = known[0][1]
+    rows += [
+        ("people's own distribution", round(first.floor, 3), "", 1.0, "", None),
+        ("one person, on average", round(first.person, 3), "", _person_skill(first), "", 1.0),
+    ]
+    columns = ("answers of", "energy score", "95 % interval", "skill", "95 % interval of skill", "answers a story")
+    note = (
+        "Mean distance to individual people minus half the mean distance between the subject's own answers; lower is"
+        " better. Skill: 0 for an even spread, 1 for people's own distribution. One answer to a story has no spread,"
+        " and cannot reach 1; --repeats with a temperature gives several."
+    )
+    return Table("energy", "Answers against the distribution of people", columns, tuple(rows), note)
+
+
+def _person_skill(found: PeopleEnergy) -> float | None:
+    room = found.even - found.floor
+    return round((found.even - found.person) / room, 2) if room > 0 else None
+
+
+def sources_table(result: MethodResult, norm: Norm | None) -> Table | None:
+    """Return what the interval covers, if repeats or wordings were run."""
+    if not result.sources:
+        return None
+    slope = 15.0 / norm.deviation if norm is not None else None
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            one.source,
+            round(one.levels, 1),
+            round(one.error, 3),
+            None if slope is None else round(slope * one.error, 2),
+        )
+        for one in result.sources
+    )
+    columns = ("source", "levels", "standard error (distance)", "standard error (EQ)")
+    return Table("sources", f"What moves the score ({result.method})", columns, rows, "All are in the interval.")
 
 
 def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
@@ -72,7 +129,7 @@ def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
         _rounded(eq, 1),
         _range(result.eq_interval, 1) if result.readings else "",
         band(eq) if eq is not None else "",
-        f"{percent:.0f} %" if percent is not None else "",
+        norm.percent_text(percent) if percent is not None else "",
         _rounded(similarity, 3),
         _rounded(result.similarity_p, 3),
         f"{norm.percent_less_similar(similarity):.0f} %" if similarity is not None else "",

@@ -165,9 +165,10 @@ def _pretrained(config: Mapping[str, object]) -> str:
 
 
 def family_from_name(model: str) -> str:
-    """The letters at the start of a model's name ("llama-2-70b-chat": llama)."""
-    match = re.match(r"[A-Za-z]+", model.rpartition("/")[2])
-    return match[0].lower() if match else model
+    """The letters at the start of a model's name ("llama-2-70b-chat": llama); a server's address is no part of it."""
+    name = re.split(r"@?[a-z]+://", model.rstrip("/"), maxsplit=1)[0].rstrip("/") or model
+    match = re.match(r"[A-Za-z]+", name.rpartition("/")[2])
+    return match[0].lower() if match else name
 
 
 def correlate(scores: Scores, reliabilities: Mapping[str, float]) -> list[PairResult]:

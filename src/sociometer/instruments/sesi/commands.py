@@ -11,9 +11,10 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Result, RunView
 from sociometer.elicit import ChoiceAnswer
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.sesi import academic, caveats, errors, guessing, items, probing, readings
+from sociometer.instruments.sesi import academic, caveats, errors, factors, figures, guessing, items, probing, readings
 from sociometer.instruments.sesi.build import conversion, pipeline
-from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, of_factors
+from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
+from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.instruments.sesi.run_scores import run_scores
 
 
@@ -66,26 +67,41 @@ def probe(context: CommandContext, options: Settings) -> Result:
     notes = _second_person_notes(context, wanted)
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
     families = {model: family for family, models in given.items() for model in models}
-    probes, stand_ins = [], []
-    context.expect(len(context.subjects) * (len(wanted) + 1))
+    noise = () if options.flag("skip-noise") else noise_for(factors.factors_in(wanted))
+    probes, stand_ins, wordings = [], [], []
+    context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1 + options.flag("wording")))
     for subject in context.subjects:
-        runs = {name: _played(context, subject, name) for name in (*wanted, CONTROL)}
+        runs = {name: _played(context, subject, name) for name in (*wanted, *noise, CONTROL)}
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
         stand_ins += caveats.stand_in_notes([runs[CONTROL]])
-    tables = [probing.change_table(probes, wanted), probing.contrast_table(probes)]
+        if options.flag("wording"):
+            other = context.play("questions", subject=subject, settings={"wording": ANSWER}).view("questions")
+            wordings.append(probing.probe_of(subject, "", {CONTROL: runs[CONTROL], ANSWER: other}))
+    tests = factors.factor_table(probes, wanted, noise)
+    tables = [
+        tests,
+        probing.wording_table(wordings),
+        probing.change_table(probes, (*wanted, *noise)),
+        probing.contrast_table(probes),
+        factors.trait_table(probes),
+        factors.emotion_table(probes),
+    ]
     more = [
+        probing.ratio_table(probes, wanted),
         probing.ability_table(probes, wanted),
         probing.most_moved(probes, wanted),
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
     notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars show uncorrected p.")
+    if noise:
+        notes.append(f"The noise floor comes from {len(noise)} conditions without meaning: {', '.join(noise)}.")
     notes += stand_ins
     return Result(
-        tuple(table for table in tables if table.rows),
+        tuple(table for table in tables if table is not None and table.rows),
         tuple(dict.fromkeys(notes)),
-        (probing.change_figure(probes, wanted),),
-        finding=probing.finding(probes, wanted),
+        probe_figures(probes, wanted),
+        finding=factors.finding(tests),
         more=tuple(table for table in more if table is not None and table.rows),
     )
 
@@ -151,14 +167,17 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     judged = context.play("errors", items=sample)
     summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
+    labels: dict[str, str] = {}
     tables = [errors.cause_table(summary, subjects)]
     notes = [*summary.notes, *caveats.stand_in_notes([*runs.values(), view])]
     if options.text("labels"):
         labels = errors.read_labels(Path(options.text("labels")))
         tables.append(errors.label_table(labels))
-        verdicts = {item.id: outcome.cause for item, outcome, _ in view.scored() if outcome.cause}
+        verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
         notes.append(errors.agreement_note(labels, verdicts))
-    return Result(tuple(tables), tuple(notes))
+        agreed = errors.agreement_table(labels, verdicts)
+        tables += [agreed] if agreed else []
+    return Result(tuple(tables), tuple(notes), (figures.cause_figure(summary, labels),))
 
 
 def correlate(context: CommandContext, options: Settings) -> Result:

@@ -19,7 +19,7 @@ PLACEBO_LENGTHS = {"short": ("gender", "role"), "medium": ("emotion", "intellige
 PLACEBOS = 2
 PROMPT_TYPES = ("role", "interpersonal", "audience")
 
-_TRAITS = ("extraversion", "agreeableness", "conscientiousness", "neuroticism", "openness")
+TRAITS = ("extraversion", "agreeableness", "conscientiousness", "neuroticism", "openness")
 _ROLE_CLASSES: dict[str, tuple[str, ...]] = {
     "family": ("parent", "mother", "father", "child", "son", "daughter"),
     "romantic": ("partner", "husband", "wife", "girlfriend", "boyfriend"),
@@ -63,7 +63,7 @@ def conditions() -> dict[str, Condition]:
     made = [Condition(CONTROL, "")]
     made += [
         Condition(f"{trait}-{level}", "personality", f"factor/personality/{trait}-{level}")
-        for trait in _TRAITS
+        for trait in TRAITS
         for level in ("high", "low")
     ]
     made += [Condition(name, "emotion", f"factor/emotion/{name}") for name in ("boredom", "normal", "anxiety")]
@@ -123,6 +123,16 @@ def noise_for(factors: Iterable[str]) -> tuple[str, ...]:
     lengths = [length for length, served in PLACEBO_LENGTHS.items() if wanted & set(served)]
     placebos = [f"placebo-{length}-{number}" for length in lengths for number in range(1, PLACEBOS + 1)]
     return (*placebos, *(f"paraphrase-{number}" for number in range(1, PARAPHRASES + 1)))
+
+
+def explicit_gender() -> tuple[str, ...]:
+    """The conditions that state a gender: male, neutral, female."""
+    return tuple(f"gender-{kind}" for kind in _IMPLICIT_GENDER)
+
+
+def implied_gender(kind: str) -> tuple[str, ...]:
+    """The roles that imply a gender (Extended Data Table 3), as conditions."""
+    return tuple(f"role-{role}" for role in _IMPLICIT_GENDER[kind])
 
 
 def contrasts() -> tuple[Contrast, ...]:

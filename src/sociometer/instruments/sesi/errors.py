@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, get_args
@@ -15,7 +16,7 @@ from sociometer.analysis.measures import mean_measure, observations
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Sampling, user
 from sociometer.core.errors import DataError, unknown
-from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.task import Item, RunView, Score, Session
 from sociometer.elicit import ChoiceAnswer, read_json
 from sociometer.instruments.sesi.items import Question
@@ -38,6 +39,8 @@ class WrongAnswer(Item, frozen=True, kw_only=True):
     question: str
     right: str
     picked: str
+    item: str = ""
+    """The id of the item; the answer's own id names neither it nor the subject, since raters see that one."""
 
     def for_raters(self) -> dict[str, str]:
         """The wrong answer beside the right one, without the name of the subject."""
@@ -58,15 +61,16 @@ class _Reply(Struct, frozen=True):
 
 
 def sample_runs(runs: Mapping[str, RunView[Question, ChoiceAnswer]], count: int, seed: int) -> list[WrongAnswer]:
-    """The samples of several runs by id; if a subject has several, its name is followed by the run's id."""
+    """The samples of several runs, mixed; if a subject has several, its name is followed by the run's id."""
     played = Counter(view.subject for view in runs.values())
-    return [
+    found = [
         entry
         for run, view in runs.items()
         for entry in sample_wrong(
             view, count, seed, view.subject if played[view.subject] == 1 else f"{view.subject} ({run})"
         )
     ]
+    return sorted(found, key=lambda entry: entry.id)
 
 
 def sample_wrong(view: RunView[Question, ChoiceAnswer], count: int, seed: int, name: str = "") -> list[WrongAnswer]:
@@ -74,8 +78,9 @@ def sample_wrong(view: RunView[Question, ChoiceAnswer], count: int, seed: int, n
     subject = name or view.subject
     wrong = [
         WrongAnswer(
-            id=f"{subject}: {item.id}",
+            id=_blind_id(subject, item.id),
             cluster=item.cluster,
+            item=item.id,
             subject=subject,
             situation=item.situation,
             question=item.question,
@@ -87,6 +92,11 @@ def sample_wrong(view: RunView[Question, ChoiceAnswer], count: int, seed: int, n
     ]
     distinct = list({entry.id: entry for entry in wrong}.values())
     return sorted(Random(f"{seed}/{view.subject}").sample(distinct, min(count, len(distinct))), key=lambda e: e.id)
+
+
+def _blind_id(subject: str, item: str) -> str:
+    """An id that tells a rater nothing, and by which sorting mixes the subjects."""
+    return f"answer-{sha256(f'{subject}/{item}'.encode()).hexdigest()[:10]}"
 
 
 async def ask_judge(item: WrongAnswer, session: Session) -> Verdict:
@@ -130,7 +140,7 @@ def summarise(run: RunView[WrongAnswer, Verdict]) -> Summary:
 
 
 def write_sheet(sample: Iterable[WrongAnswer]) -> str:
-    """The sample as a CSV; people fill in the column `cause`."""
+    """The sample as a CSV that does not name the subjects; people fill in the column `cause`."""
     rows = [(entry.id, entry.situation, entry.question, entry.right, entry.picked, "") for entry in sample]
     return sheets.write_sheet(SHEET, rows, guard_formulas=True)
 
@@ -172,6 +182,30 @@ def agreement_note(labels: dict[str, str], verdicts: dict[str, str]) -> str:
     if bounds is not None and bounds.low is not None and bounds.high is not None:
         shown = f" (95 % {bounds.low:.2f} to {bounds.high:.2f})"
     return f"People and judge: Cohen's kappa {found.value:.2f}{shown}, {raw}."
+
+
+def agreement_table(labels: dict[str, str], verdicts: dict[str, str]) -> Table | None:
+    """Cohen's kappa with its interval, overall and for each cause against all others."""
+    shared = sorted(set(labels) & set(verdicts))
+    lines: list[tuple[Cell, ...]] = []
+    for cause in ("all causes", *CAUSES):
+        pairs = [
+            (of[name] if cause == "all causes" else str(of[name] == cause))
+            for of in (labels, verdicts)
+            for name in shared
+        ]
+        people, judge = pairs[: len(shared)], pairs[len(shared) :]
+        if len(set(people)) < 2 or len(set(judge)) < 2:
+            continue
+        found = cohen_kappa(people, judge)
+        low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+        lines.append((cause, found.value, low, high, found.observed, found.units))
+    if not lines:
+        return None
+    columns = ("cause", "kappa", "from", "to", "agreement", "answers")
+    note = "Cohen's kappa of people and judge; a cause is compared with all others. No line: one side never varies."
+    units = {"kappa": "number", "from": "number", "to": "number", "agreement": "share"}
+    return Table("agreement", "Agreement of people and judge", columns, tuple(lines), note, units)
 
 
 def label_table(labels: dict[str, str]) -> Table:

@@ -1,21 +1,22 @@
 """Summaries -> figures, as the paper shows them; report and viewer only arrange these."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
+from sociometer.analysis.chance import CHANCE
 from sociometer.analysis.charts.heatmap import Cell, heat_map
 from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.analysis.charts.stacked import Portion, stacked_bars
 from sociometer.analysis.error_counts import known_errors
-from sociometer.core.measure import Figure, Table
+from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.sesi.build.drafting import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
-
-_CHANCE = ReferenceLine("guessing", 0.25)
+from sociometer.instruments.sesi.scoring import OPTIONS_ONLY
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
@@ -41,9 +42,22 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
         dots += [
             dot for label, measure in named if measure is not None and (dot := dot_of(label, measure, run.subject))
         ]
-    chart = interval_chart(dots, title="accuracy", references=(_CHANCE,), domain=(0, 1))
+    chart = interval_chart(dots, title="accuracy", references=_references(runs), domain=(0, 1))
     caption = "Share of right answers with 95 % intervals; the dashed line is the share expected by guessing."
     return Figure("abilities", "Social intelligence by ability", caption, chart=chart)
+
+
+def _references(runs: Sequence[SummarisedRun]) -> list[ReferenceLine]:
+    """Guessing and the options alone, each where all runs agree on it."""
+    found = {
+        "guessing": {run.summary.series.get(CHANCE, 0.25) for run in runs},
+        "options only": {run.summary.series.get(OPTIONS_ONLY) for run in runs},
+    }
+    return [
+        ReferenceLine(name, float(value))
+        for name, values in found.items()
+        if len(values) == 1 and (value := next(iter(values))) is not None
+    ]
 
 
 def _table(runs: Sequence[SummarisedRun]) -> Figure:
@@ -80,15 +94,33 @@ def _positions(runs: Sequence[SummarisedRun]) -> Figure:
 
 def causes(runs: Sequence[SummarisedRun]) -> Figure:
     """The causes of wrong answers (Extended Data Fig. 1)."""
-    portions = []
-    for run in runs:
-        for measure in run.summary.measures:
-            subject, cause = measure.group.get("subject"), measure.group.get("cause")
-            if subject and cause in CAUSES and measure.value is not None:
-                portions.append(Portion(subject, cause, measure.value, f"{measure.items} wrong answers"))
+    portions = [portion for run in runs for portion in _portions(run.summary)]
     return Figure(
         "causes", "Causes of wrong answers", "Named by the judge.", chart=stacked_bars(portions, title="share")
     )
+
+
+def cause_figure(summary: Summary, labels: Mapping[str, str]) -> Figure:
+    """The causes that the judge named for each subject, and those that people named in the same sample."""
+    portions = _portions(summary)
+    counts = Counter(labels.values())
+    portions += [
+        Portion("people (all subjects)", cause, counts[cause] / len(labels), f"{len(labels)} wrong answers")
+        for cause in CAUSES
+        if labels
+    ]
+    caption = "Extended Data Fig. 1: named by the judge" + (", and by people on the same sample." if labels else ".")
+    return Figure("causes", "Causes of wrong answers", caption, chart=stacked_bars(portions, title="share"))
+
+
+def _portions(summary: Summary) -> list[Portion]:
+    return [
+        Portion(subject, cause, measure.value, f"{measure.items} wrong answers")
+        for measure in summary.measures
+        if (subject := measure.group.get("subject"))
+        and (cause := measure.group.get("cause")) in CAUSES
+        and measure.value is not None
+    ]
 
 
 def beside(item: object, outcome: object) -> Figure | None:

@@ -1,20 +1,22 @@
 """Factor probes: every condition compared with the control on the same items, and the paper's contrasts as tables."""
 
-import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from sociometer.analysis.charts.changes import ChangeBar, change_bars
+from sociometer.analysis.clusters import cluster_codes
 from sociometer.analysis.contrast import Change, changes, stars
-from sociometer.analysis.formatting import signed_amount
+from sociometer.analysis.intervals import MINIMUM_CLUSTERS, SEED
 from sociometer.analysis.measures import Observation, observations
-from sociometer.analysis.multiplicity import holm
+from sociometer.analysis.multiplicity import benjamini_hochberg, holm
 from sociometer.analysis.paired import paired_difference
-from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import RunView
 from sociometer.elicit import ChoiceAnswer
-from sociometer.instruments.sesi.conditions import CONTROL, conditions, contrasts, role_class
+from sociometer.instruments.sesi.academic import family_from_name
+from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, conditions, contrasts, role_class
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.items import Question as Item
 
@@ -44,12 +46,8 @@ def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceA
 
 
 def family_of(subject: str, given: Mapping[str, str]) -> str:
-    """The family given for a subject, or the letters at the start of its name."""
-    if subject in given:
-        return given[subject]
-    name = subject.rpartition("/")[2]
-    match = re.match(r"[A-Za-z]+", name)
-    return match[0].lower() if match else name
+    """The family given for a subject, or the letters at the start of its model's name."""
+    return given.get(subject) or family_from_name(subject)
 
 
 def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Change]:
@@ -84,21 +82,17 @@ def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Chang
 
 def _corrected(found: Sequence[Change]) -> list[Change]:
     """The corrections over all conditions, if they could not be compared together (their items differ)."""
-    from msgspec.structs import replace
-
-    from sociometer.analysis.multiplicity import benjamini_hochberg
-
     raw = [change.paired.p_value for change in found]
     pairs = zip(found, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
     return [replace(change, p_holm=one, p_benjamini_hochberg=two) for change, one, two in pairs]
 
 
 COLUMNS = ("subject", "condition", "ability", "control", "accuracy", "difference", "from", "to", "p (Holm)",
-           "change ratio", "p", "stars", "p (BH)", "items")  # fmt: skip
+           "p", "stars", "p (BH)", "items")  # fmt: skip
 UNITS = {"control": "share", "accuracy": "share", "difference": "share-points", "from": "share-points",
          "to": "share-points", "change ratio": "number", "first": "share", "second": "share",
          "mean difference": "share-points", "mean size of the change": "share-points"}  # fmt: skip
-DETAILS = ("change ratio", "p", "stars", "p (BH)", "items")
+DETAILS = ("p", "stars", "p (BH)", "items")
 
 
 def change_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
@@ -119,36 +113,64 @@ def ability_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
         for ability in ABILITIES
         for change in compare(probe, names, ability)
     ]
-    note = "Ratio: (condition - control) / control. Stars as in Fig. 3, uncorrected; the interval is of the difference."
+    note = "Stars as in Fig. 3, uncorrected; the interval is of the difference."
     return Table("abilities", "Conditions against the control, by ability", COLUMNS, tuple(lines), note, UNITS, DETAILS)
 
 
-def finding(probes: Sequence[Probe], names: Sequence[str]) -> str:
-    """Which conditions change the accuracy of each subject, corrected over all conditions."""
-    sentences = []
+def ratio_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
+    """The change ratio of every condition with its own interval, as in Fig. 3."""
+    lines: list[tuple[Cell, ...]] = []
     for probe in probes:
-        changed = [change for change in compare(probe, names) if change.p_holm < 0.05]
-        if not changed:
-            sentences.append(f"{probe.subject}: none of {len(names)} conditions changes the accuracy significantly.")
-            continue
-        changed.sort(key=lambda change: -abs(change.paired.difference))
-        said = [
-            f"{change.condition} by {signed_amount(change.paired.difference, 'share', interval=change.paired.interval)}"
-            for change in changed[:3]
-        ]
-        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-        count = f"{len(changed)} of {len(names)} conditions"
-        sentences.append(f"{probe.subject}: {count} change the accuracy: {', '.join(said)}{more}.")
-    return "\n".join(sentences)
+        for change in compare(probe, names):
+            bounds = ratio_interval(probe, [change.condition])
+            line = (probe.subject, change.condition, change.ratio, bounds.low, bounds.high, change.stars)
+            lines.append((*line, change.paired.items))
+    columns = ("subject", "condition", "change ratio", "from", "to", "stars", "items")
+    note = "(condition - control) / control; the interval is of the ratio (bootstrap over items). Stars: uncorrected p."
+    units = {"change ratio": "number", "from": "number", "to": "number"}
+    return Table("ratios", "Change ratios (Fig. 3)", columns, tuple(lines), note, units, ("items",))
+
+
+def ratio_interval(probe: Probe, names: Sequence[str], level: float = 0.95) -> Interval:
+    """The interval of the change ratio of the mean over some conditions, from a bootstrap over clusters of items."""
+    control = probe.answers[CONTROL]
+    shared = [item for item in control if all(item in probe.answers[name] for name in names)]
+    codes, count = cluster_codes([probe.clusters[item] for item in shared], len(shared))
+    if count < MINIMUM_CLUSTERS:
+        return Interval(None, None, level, "", count)
+    table = np.array([[control[item], _means(probe, names, [item])[0]] for item in shared])
+    sums = np.zeros((count, 2))
+    np.add.at(sums, codes, table)
+    weights = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), 2000).astype(np.float64)
+    own, other = (weights @ sums).T
+    if not (own > 0).all():
+        return Interval(None, None, level, "", count)
+    low, high = np.quantile(other / own - 1, [0.5 - level / 2, 0.5 + level / 2])
+    return Interval(float(low), float(high), level, "cluster bootstrap", count)
 
 
 def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
     paired = change.paired
     return (
         subject, change.condition, ability, paired.first, paired.second, paired.difference,
-        paired.interval.low, paired.interval.high, change.p_holm, change.ratio, paired.p_value, change.stars,
+        paired.interval.low, paired.interval.high, change.p_holm, paired.p_value, change.stars,
         change.p_benjamini_hochberg, paired.items,
     )  # fmt: skip
+
+
+def wording_table(probes: Sequence[Probe]) -> Table | None:
+    """The two wordings of the instruction on the same items: the best comment (the paper's), and the best answer."""
+    lines: list[tuple[Cell, ...]] = []
+    for probe in probes:
+        (change,) = compare(probe, [ANSWER])
+        paired = change.paired
+        lines.append((probe.subject, paired.first, paired.second, paired.difference, paired.interval.low,
+                      paired.interval.high, paired.p_value, paired.items))  # fmt: skip
+    columns = ("subject", "comment", "answer", "difference", "from", "to", "p", "items")
+    note = "comment: the most appropriate comment on the situation; answer: the comment that answers the question best."
+    units = {**UNITS, "comment": "share", "answer": "share"}
+    title = "Wording of the instruction"
+    return Table("wordings", title, columns, tuple(lines), note, units) if lines else None
 
 
 def most_moved(probes: Sequence[Probe], names: Sequence[str]) -> Table:
@@ -265,17 +287,3 @@ def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
         "Each item counts once per subject; items are the clusters.",
         UNITS,
     )
-
-
-def change_figure(probes: Sequence[Probe], names: Sequence[str]) -> Figure:
-    """Fig. 3: change ratio with stars, one panel per subject."""
-    bars = [
-        ChangeBar(
-            change.condition, change.ratio or 0.0, change.stars, group=probe.subject,
-            note="" if change.ratio is not None else "the control is 0: no ratio",
-        )
-        for probe in probes
-        for change in compare(probe, names)
-    ]  # fmt: skip
-    caption = "Change ratio against the control; ns p > .05, * .05, ** .01, *** .001, **** .0001, uncorrected."
-    return Figure("changes", "Change under each condition", caption, chart=change_bars(bars, title="change ratio"))

@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, draw, blind and build here, inside in its own folder."""
+"""The instrument's own commands: lint, draw and build here; blind, review and inside in files of their own."""
 
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ from sociometer.instruments.socialeval.drawing import draw_tree, page
 from sociometer.instruments.socialeval.inside.command import inside as inside
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding
 from sociometer.instruments.socialeval.lint import lint as lint_trees
+from sociometer.instruments.socialeval.review import review as review
 from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
 
-__all__ = ["blind", "build", "draw", "lint"]
+__all__ = ["blind", "build", "draw", "lint", "review"]
 
 _NAMED = 6
 

@@ -17,6 +17,7 @@ from sociometer.store.stored_run import StoredRun
 _SHARE = "share"
 _SAID = {"user": "A", "reply": "B"}
 """Whose words these are, without a name: the other side, and whoever is measured."""
+_SHOWN_ZH = {"talk": "对话", "who and what": "人物与经过", "item": "题目"}
 
 
 def kind_of(path: Path, cards: Mapping[str, Card], wanted: str = "") -> tuple[str, SheetCard]:
@@ -42,12 +43,24 @@ def asked_of(sheet: SheetCard, language: str) -> tuple[Asked, ...]:
             one.values,
             one.low,
             one.high,
+            one.values_zh if language == "zh" else (),
         )
         for one in sheet.label
     )
 
 
-def sheet_units(path: Path, sheet: SheetCard) -> tuple[tuple[str, ...], list[Unit]]:
+def title_of(sheet: SheetCard, language: str) -> str:
+    """The title of a sheet in a language."""
+    return sheet.title_zh if language == "zh" and sheet.title_zh else sheet.title
+
+
+def _shown(sheet: SheetCard, row: Mapping[str, str], language: str) -> dict[str, str]:
+    """What raters see of a row, under names in their language."""
+    names = sheet.shown_zh if language == "zh" and sheet.shown_zh else sheet.shown
+    return {name: row[column] for name, column in zip(names, sheet.shown, strict=True)}
+
+
+def sheet_units(path: Path, sheet: SheetCard, language: str = "en") -> tuple[tuple[str, ...], list[Unit]]:
     """The columns of a sheet, and its rows as units; labels that are filled in already are left alone."""
     read = read_sheet(path, (*sheet.key, *sheet.shown), guarded=True)
     units = []
@@ -57,13 +70,13 @@ def sheet_units(path: Path, sheet: SheetCard) -> tuple[tuple[str, ...], list[Uni
         if tuple(key.values()) in seen:
             raise DataError(f"the row {', '.join(key.values())} is there twice", path, line)
         seen.add(tuple(key.values()))
-        units.append(Unit("", key, {name: row[name] for name in sheet.shown}, row))
+        units.append(Unit("", key, _shown(sheet, row, language), row))
     if not units:
         raise DataError("the sheet has no rows", path)
     return tuple(read.columns), units
 
 
-def gold_units(path: Path, sheet: SheetCard) -> list[Unit]:
+def gold_units(path: Path, sheet: SheetCard, language: str = "en") -> list[Unit]:
     """The rows of a filled-in sheet as gold items: their answers are known."""
     allowed = {one.column: one.values for one in sheet.label}
     found = []
@@ -74,7 +87,7 @@ def gold_units(path: Path, sheet: SheetCard) -> list[Unit]:
                 raise DataError(f"{name} '{answer}'; allowed: {', '.join(allowed[name])}", path, line)
         if gold:
             key = {name: row[name] for name in sheet.key}
-            found.append(Unit("", key, {name: row[name] for name in sheet.shown}, row, gold))
+            found.append(Unit("", key, _shown(sheet, row, language), row, gold))
     return found
 
 
@@ -86,7 +99,8 @@ def measure_asked(measure: MeasureCard, language: str, wording: str = "") -> Ask
     own = wording or (measure.question_zh if language == "zh" else "") or measure.question
     if measure.unit == _SHARE:
         question = "Does this hold for B: {title}?" if language != "zh" else "下面这一点对 B 来说成立吗：{title}？"
-        return Asked("value", own or question.format(title=measure.title), ("yes", "no"))
+        names = ("是", "否") if language == "zh" else ()
+        return Asked("value", own or question.format(title=measure.title), ("yes", "no"), names=names)
     if measure.low is None or measure.high is None:
         raise UsageError(f"measure '{measure.name}' has no fixed scale, so people cannot be asked for it.")
     question = (
@@ -98,7 +112,7 @@ def measure_asked(measure: MeasureCard, language: str, wording: str = "") -> Ask
     return Asked("value", text, (), measure.low, measure.high)
 
 
-def episode_units(run: StoredRun, task: str, names: Iterable[str]) -> list[Unit]:
+def episode_units(run: StoredRun, task: str, names: Iterable[str], language: str = "en") -> list[Unit]:
     """Episodes as units: what a judge judged, or what was said to the subject and what it replied; without names."""
     wanted = set(names)
     units = []
@@ -112,8 +126,11 @@ def episode_units(run: StoredRun, task: str, names: Iterable[str]) -> list[Unit]
         if not shown and said:
             shown = {"talk": "\n\n".join(f"{_SAID[line.speaker]}: {line.text}" for line in said)}
         # Imported scores may come without words; then raters look the item up by its name.
+        shown = shown or {"item": episode.item.id}
+        if language == "zh":
+            shown = {_SHOWN_ZH.get(column, column): text for column, text in shown.items()}
         cluster = episode.item.cluster or episode.item.id
-        units.append(Unit("", {"episode": name}, shown or {"item": episode.item.id}, {}, {}, cluster))
+        units.append(Unit("", {"episode": name}, shown, {}, {}, cluster))
     return units
 
 

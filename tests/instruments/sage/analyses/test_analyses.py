@@ -1,6 +1,7 @@
 import asyncio
 import json
 
+import msgspec
 import pytest
 
 from sociometer.core.errors import UsageError
@@ -276,3 +277,11 @@ def test_every_analysis_has_its_figures(rehearse, sage):
         "relationship-emotion",
         "talk",
     } <= names
+
+
+def test_what_two_subjects_said_does_not_keep_their_analyses_from_being_compared():
+    one, two = stored(SCENARIOS[0], 5, subject="a", run="r1"), stored(SCENARIOS[0], -5, subject="b", run="r2")
+    assert one != two and one.compared() == two.compared()
+    assert one.compared() != stored(SCENARIOS[1], 5).compared()
+    other = msgspec.structs.replace(one, dialogue=msgspec.structs.replace(one.dialogue, simulator="another"))
+    assert one.compared() != other.compared()

@@ -11,6 +11,7 @@ from sociometer.core.task import RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.hard_talks import HARD_TALKS, OURS
 from sociometer.instruments.sage.quoting import quote_mark
 
 REACH = 10
@@ -58,4 +59,5 @@ def summarise(run: RunView[StoredDialogue, Coordinate]) -> Summary:
         measures.extend(grouped_measures(run, axis, binary=False))
         values = [row.value for row in observations(run, axis)]
         measures.append(Measure(f"{axis}-spread", pstdev(values) if len(values) > 1 else None, items=len(values)))
-    return Summary(tuple(measures), notes=stand_in_notes(run), series={"simulators": simulators_met(run)})
+    ours = (OURS,) if any(item.scenario.source == HARD_TALKS for item, _, _ in run.scored()) else ()
+    return Summary(tuple(measures), notes=(*ours, *stand_in_notes(run)), series={"simulators": simulators_met(run)})

@@ -1,13 +1,12 @@
 """How the analyses ask their judge: quoted material in, one strict JSON object out, a bounded number of tries."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sociometer.core.answer_format import Schema
 from sociometer.core.conversation import Sampling, user
 from sociometer.core.task import RunView, Session
 from sociometer.instruments.sage.analyses.views import JudgeView
-from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.json_answer import ReplyT, ask_json
 from sociometer.instruments.sage.quoting import Talk, quote
 
@@ -55,7 +54,14 @@ def stand_in_notes(run: RunView[Any, Any]) -> tuple[str, ...]:
     return (f"A stand-in took part ({named}): these numbers only show that the software works.",) if named else ()
 
 
-def simulators_met(run: RunView[StoredDialogue, Any]) -> list[str]:
+def dialogues_by_stand_ins(names: Sequence[str]) -> str:
+    """The note for dialogues that a stand-in took part in."""
+    return (
+        f"A stand-in took part in the dialogues ({', '.join(names)}); their emotions only show that the software works."
+    )
+
+
+def simulators_met(run: RunView[Any, Any]) -> list[str]:
     """The simulator of the dialogues; emotions from different simulators are on different scales."""
     return sorted({item.dialogue.simulator for item, _, _ in run.scored()} - {""})
 

@@ -14,7 +14,7 @@ from sociometer.instruments.sage.transcripts import ReleasedDialogue, read_dialo
 from sociometer.sheets import read_records
 
 LISTED = Path(__file__).parent / "released.csv"
-_PLACES = ("*.jsonl", "*/*.jsonl", "sage/*/*.jsonl", "sage/*/*/*.jsonl", "SAGE/*/*/*.jsonl")
+_PLACES = ("*.jsonl", "*/*.jsonl", "*/*/*.jsonl", "sage/*/*/*.jsonl", "SAGE/*/*/*.jsonl")
 _LONGEST_LINE = 1 << 22
 
 

@@ -1,6 +1,6 @@
 """Drafts -> four-option items: the three candidates least entailed by the right answer, positions balanced."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 import msgspec
@@ -19,6 +19,15 @@ class Option(Struct, frozen=True):
     entailment: float | None = None
 
 
+class Discarded(Struct, frozen=True):
+    """A wrong answer that the item does not use, and why."""
+
+    text: str
+    kind: str
+    entailment: float | None
+    why: str
+
+
 class Provenance(Struct, frozen=True):
     """The origin of every field of an item."""
 
@@ -30,6 +39,7 @@ class Provenance(Struct, frozen=True):
     prompts: str
     entailment: str
     options: tuple[Option, ...]
+    discarded: tuple[Discarded, ...] = ()
     situation: str = "written by the builder from title, short version and text of the post"
     question: str = "written by the builder from the same"
     ability: str = "chosen by the builder"
@@ -99,8 +109,24 @@ def _built(
         prompts=prompts,
         entailment=entailment,
         options=tuple(Option(entry.kind, entry.entailment) for entry in shown),
+        discarded=tuple(_discarded(draft, shown)),
     )
     return Built(item, provenance)
+
+
+def _discarded(draft: Draft, shown: Sequence[Candidate]) -> Iterator[Discarded]:
+    """The candidates that the item does not show, in the order in which they were written."""
+    used = {entry.text.lower(): id(entry) for entry in shown}
+    for entry in draft.candidates:
+        if used.get(entry.text.lower()) == id(entry):
+            continue
+        if entry.text.lower() in used:
+            why = "repeats another option"
+        elif entry.entailment is None:
+            why = "its entailment is not known"
+        else:
+            why = "the right answer entails it more than the three in use"
+        yield Discarded(entry.text, entry.kind, entry.entailment, why)
 
 
 def official_csv(items: Sequence[Question]) -> str:
@@ -117,17 +143,22 @@ def provenance_lines(built: Sequence[Built]) -> str:
     return "".join(msgspec.json.encode(entry.provenance).decode() + "\n" for entry in built)
 
 
+def premise(draft: Draft) -> str:
+    """What a model of entailment reads before a candidate: the situation, the question and the right answer."""
+    return f"{draft.situation} {draft.question} {draft.right}"
+
+
 def with_entailments(
     drafts: Sequence[tuple[Post, Draft]], found: Mapping[tuple[str, str], float]
 ) -> list[tuple[Post, Draft]]:
-    """The drafts with entailments that another model computed, by right answer and candidate."""
+    """The drafts with entailments that another model computed, by premise and candidate."""
     return [
         (
             post,
             msgspec.structs.replace(
                 draft,
                 candidates=tuple(
-                    msgspec.structs.replace(entry, entailment=found.get((draft.right, entry.text)))
+                    msgspec.structs.replace(entry, entailment=found.get((premise(draft), entry.text)))
                     for entry in draft.candidates
                 ),
             ),

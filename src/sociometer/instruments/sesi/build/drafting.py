@@ -1,5 +1,6 @@
 """The builder's steps for one post: situation, question, ability, right answer, wrong ones, entailment."""
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -32,6 +33,22 @@ ABILITY_QUESTIONS = {
     "concern": "What does the one in need of help require, and how can it be given?",
 }
 _TEXT: dict[str, Any] = {"type": "string"}
+_TOLD: dict[str, Any] = {
+    "type": "object",
+    "properties": {"situation": _TEXT, "question": _TEXT},
+    "required": ["situation", "question"],
+}
+_QUOTED = re.compile(r"[\"“][^\"”]*[\"”]|(?<!\w)['‘][^'’]*['’](?!\w)")
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b")
+_QUALITIES = "the|a|my|your|final|correct|right|best|common|shared|wrong|switched|reversed|short|one|first|second|third"
+_NAMES = "answer|response|reply|option|comment|statement|sentence|situation|question|summary|advice|explanation"
+_HEADING = re.compile(
+    rf"^(?:[#>*_\-\s]|\d+[.)]\s)*(?:(?:{_QUALITIES})\s+)*(?:{_NAMES})(?:\s+(?:\d+|[A-D]))?\s*[*_]*\s*[:\n][*_\s]*",
+    re.IGNORECASE,
+)
+_BOLD_LABEL = re.compile(r"^\s*(?:[*_]{2}|#+\s)[^*_#:\n]{1,40}(?::\s*[*_]{0,2}|[*_]{2}\s*:)\s*")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)]|[A-D][.)])\s+")
+_PREAMBLE = re.compile(r"^\s*(?:sure|certainly|of course|here (?:is|are))\b[^:\n]{0,80}:\s*", re.IGNORECASE)
 
 
 class Candidate(Struct, frozen=True):
@@ -71,7 +88,11 @@ async def draft(post: Post, session: Session) -> Draft:
     told = await _told(post, session)
     if told is None:
         return Draft(problem="situation and question unreadable")
-    made = Draft(told.situation.strip(), told.question.strip())
+    made = Draft(one_line(told.situation), one_line(told.question))
+    if first_person(f"{made.situation} {made.question}"):
+        made = await _third_person(made, session)
+    if first_person(f"{made.situation} {made.question}"):
+        return msgspec.structs.replace(made, problem="told in the first person")
     ability = await _ability(made, session)
     if ability is None:
         return msgspec.structs.replace(made, problem="ability unreadable")
@@ -92,15 +113,20 @@ def _ask(session: Session, step: str, **values: str) -> list[Message]:
 
 
 async def _told(post: Post, session: Session) -> _Told | None:
-    schema = {
-        "type": "object",
-        "properties": {"situation": _TEXT, "question": _TEXT},
-        "required": ["situation", "question"],
-    }
     messages = _ask(session, "situation", title=post.title, tldr=post.tldr or "(none)", body=post.body)
-    reply = await session.ask("builder", messages, Schema(schema, name="situation"), sampling=_SAMPLING)
+    reply = await session.ask("builder", messages, Schema(_TOLD, name="situation"), sampling=_SAMPLING)
     told = read_json(reply.text, _Told).value
     return told if told is not None and told.situation.strip() and told.question.strip() else None
+
+
+async def _third_person(made: Draft, session: Session) -> Draft:
+    """The situation and the question in the third person, as the builder rewrites them; unchanged if unreadable."""
+    messages = _ask(session, "third-person", situation=made.situation, question=made.question)
+    reply = await session.ask("builder", messages, Schema(_TOLD, name="situation"), sampling=_SAMPLING)
+    told = read_json(reply.text, _Told).value
+    if told is None or not told.situation.strip() or not told.question.strip():
+        return made
+    return msgspec.structs.replace(made, situation=one_line(told.situation), question=one_line(told.question))
 
 
 async def _ability(made: Draft, session: Session) -> str | None:
@@ -162,7 +188,8 @@ async def _entailed(made: Draft, candidate: Candidate, session: Session) -> Cand
         "properties": {"probability": {"type": "number", "minimum": 0, "maximum": 1}},
         "required": ["probability"],
     }
-    messages = _ask(session, "entailment", right=made.right, candidate=candidate.text)
+    about = {"situation": made.situation, "question": made.question}
+    messages = _ask(session, "entailment", right=made.right, candidate=candidate.text, **about)
     reply = await session.ask("builder", messages, Schema(schema, name="entailment"), sampling=_SAMPLING)
     value = read_json(reply.text, _Probability).value
     if value is None or not 0 <= value.probability <= 1:
@@ -171,8 +198,18 @@ async def _entailed(made: Draft, candidate: Candidate, session: Session) -> Cand
 
 
 def one_line(text: str) -> str:
-    """A reply as one line without quotation marks around it."""
-    return " ".join(text.split()).strip('"“” ')
+    """A reply as one line, without headings such as "**Answer:**", list marks, emphasis and outer quotation marks."""
+    before = None
+    while text != before:
+        before = text
+        for pattern in (_PREAMBLE, _HEADING, _BOLD_LABEL, _LIST_MARK):
+            text = pattern.sub("", text, count=1)
+    return " ".join(text.replace("**", "").replace("__", "").split()).strip('"“”* ')
+
+
+def first_person(text: str) -> bool:
+    """Whether somebody tells it as "I", outside quotation marks."""
+    return bool(_FIRST_PERSON.search(_QUOTED.sub(" ", text)))
 
 
 def score(post: Post, outcome: Draft) -> Score:

@@ -32,6 +32,8 @@ class LocalModel:
             ).eval()
         except (OSError, ValueError) as error:
             raise UsageError(f"no NLI model can be loaded from {folder}: {str(error).splitlines()[0]}") from None
+        # a premise that is too long loses its beginning, not the answer at its end
+        self._tokenizer.truncation_side = "left"
         labels: dict[int, str] = self._model.config.id2label
         entailing = [int(place) for place, label in labels.items() if _means_entailment(label)]
         if len(entailing) != 1:
@@ -46,7 +48,9 @@ class LocalModel:
         remaining = iter(dict.fromkeys(pairs))
         while batch := list(itertools.islice(remaining, _BATCH)):
             firsts, seconds = zip(*batch, strict=True)
-            encoded = self._tokenizer(list(firsts), list(seconds), return_tensors="pt", truncation=True, padding=True)
+            encoded = self._tokenizer(
+                list(firsts), list(seconds), return_tensors="pt", truncation="only_first", padding=True
+            )
             with self._torch.no_grad():
                 likely = self._torch.softmax(self._model(**encoded).logits, dim=-1)[:, self._place]
             found |= dict(zip(batch, likely.tolist(), strict=True))

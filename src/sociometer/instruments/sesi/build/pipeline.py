@@ -23,12 +23,13 @@ def build(context: CommandContext, options: Settings) -> Result:
         raise UsageError("the files contain no posts; give JSON lines as in public dumps, plain or .zst.")
     if not found:
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
+    limited = found[: options.whole("limit")] if options.text("limit") else found
     local = entailment.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
-    run = context.play("construction", settings={"entailment": "local" if local else "builder"}, items=found)
+    run = context.play("construction", settings={"entailment": "local" if local else "builder"}, items=limited)
     view = run.view("construction")
     drafts = [(post, draft) for post, draft, _ in view.scored()]
     if local:
-        pairs = [(draft.right, entry.text) for _, draft in drafts for entry in draft.candidates]
+        pairs = [(assembly.premise(draft), entry.text) for _, draft in drafts for entry in draft.candidates]
         drafts = assembly.with_entailments(drafts, local.probabilities(pairs))
     built, dropped = assembly.assemble(
         drafts,
@@ -42,6 +43,8 @@ def build(context: CommandContext, options: Settings) -> Result:
         f"{count} posts have no draft: {kind}; run the same command to try them again"
         for kind, count in view.failures().items()
     ]
+    if len(limited) < len(found):
+        notes.append(f"{len(found) - len(limited)} more posts pass the filters; --limit {len(limited)} leaves them out")
     return _write(context, options, out, built, rejected, [*notes, *stand_in_notes([view])])
 
 
@@ -58,7 +61,11 @@ def _write(
     sheet = review.review_sheet(items, flags)
     if options.text("review"):
         path = Path(options.text("review"))
-        items, removed = review.apply_decisions(items, review.read_decisions(path), path)
+        decisions = review.read_decisions(path)
+        answered, agreed = review.agreement(items, decisions)
+        if answered:
+            notes.append(f"without the key, reviewers chose the right option of {agreed} of {answered} items.")
+        items, removed = review.apply_decisions(items, decisions, path)
         rejected += removed
         kept = {item.id for item in items}
         built = [entry for entry in built if entry.item.id in kept]

@@ -1,0 +1,182 @@
+"""The paper's figures of a probe: change by factor and model (Fig. 3), and the factors one by one (Fig. 4 a to d)."""
+
+from collections.abc import Sequence
+
+from sociometer.analysis.charts.changes import ChangeBar, change_bars
+from sociometer.analysis.charts.heatmap import Cell, heat_map
+from sociometer.analysis.charts.panels import PanelDot, panel_chart
+from sociometer.analysis.contrast import stars
+from sociometer.analysis.intervals import clustered_mean_interval
+from sociometer.core.measure import Figure
+from sociometer.instruments.sesi.conditions import (
+    CONTROL,
+    PROMPT_TYPES,
+    SECOND_PERSON,
+    TRAITS,
+    conditions,
+    explicit_gender,
+    implied_gender,
+    role_class,
+    roles,
+)
+from sociometer.instruments.sesi.factors import factors_in, levels, tested
+from sociometer.instruments.sesi.probing import Probe, compare, ratio_interval
+
+_STARS = "ns p > .05, * .05, ** .01, *** .001, **** .0001, uncorrected"
+
+
+def probe_figures(probes: Sequence[Probe], names: Sequence[str]) -> tuple[Figure, ...]:
+    """Every figure whose conditions were played."""
+    made = [
+        _factors(probes, names),
+        _changes(probes, names),
+        _personality(probes),
+        _gender(probes),
+        _roles(probes),
+        _person(probes),
+        _emotion(probes),
+        _intelligence(probes),
+        _prompt_types(probes),
+    ]
+    return tuple(figure for figure in made if figure is not None)
+
+
+def _factors(probes: Sequence[Probe], names: Sequence[str]) -> Figure | None:
+    bars = []
+    for probe in probes:
+        for factor in factors_in(names):
+            mine = levels(names, factor)
+            found = tested([probe], mine)
+            control = probe.answers[CONTROL]
+            shared = [item for item in control if all(item in probe.answers[name] for name in mine)]
+            own = sum(control[item] for item in shared)
+            if found is None or not own:
+                continue
+            mean = sum(probe.answers[name][item] for name in mine for item in shared) / len(mine)
+            bounds = ratio_interval(probe, mine)
+            mark = stars(found[0].p_value)
+            bars.append(ChangeBar(factor, mean / own - 1, mark, bounds.low, bounds.high, probe.subject))
+    caption = (
+        "Fig. 3: change ratio against the control, mean over the levels of a factor with its 95 % interval. Stars: "
+        f"Cochran's Q over all levels, which finds levels that differ even if their mean does not; {_STARS}."
+    )
+    if not bars:
+        return None
+    return Figure("factors", "Change by factor", caption, chart=change_bars(bars, title="change ratio"))
+
+
+def _changes(probes: Sequence[Probe], names: Sequence[str]) -> Figure:
+    bars = []
+    for probe in probes:
+        for change in compare(probe, names):
+            bounds = ratio_interval(probe, [change.condition])
+            note = "" if change.ratio is not None else "the control is 0: no ratio"
+            bars.append(
+                ChangeBar(
+                    change.condition, change.ratio or 0.0, change.stars, bounds.low, bounds.high, probe.subject, note
+                )
+            )
+    caption = f"Change ratio of each condition against the control, with its 95 % interval; {_STARS}."
+    return Figure("changes", "Change under each condition", caption, chart=change_bars(bars, title="change ratio"))
+
+
+def _dot(probe: Probe, panel: str, group: str, names: Sequence[str]) -> PanelDot | None:
+    """The accuracy under some conditions, averaged item by item; None if they were not played."""
+    if not all(name in probe.answers for name in names):
+        return None
+    shared = [item for item in probe.answers[names[0]] if all(item in probe.answers[name] for name in names)]
+    if not shared:
+        return None
+    values = [sum(probe.answers[name][item] for name in names) / len(names) for item in shared]
+    bounds = clustered_mean_interval(values, [probe.clusters[item] for item in shared])
+    return PanelDot(panel, probe.subject, group, sum(values) / len(values), bounds.low, bounds.high)
+
+
+def _panels(name: str, title: str, caption: str, found: Sequence[PanelDot | None]) -> Figure | None:
+    dots = [dot for dot in found if dot is not None]
+    # the control alone is no figure
+    if {dot.group for dot in dots} <= {CONTROL}:
+        return None
+    return Figure(name, title, caption, chart=panel_chart(dots, title="accuracy"))
+
+
+def _personality(probes: Sequence[Probe]) -> Figure | None:
+    dots = [
+        _dot(probe, trait, level, [f"{trait}-{level}"])
+        for trait in TRAITS
+        for probe in probes
+        for level in ("high", "low")
+    ]
+    caption = "Fig. 4a: accuracy with high and low levels of each trait, with 95 % intervals."
+    return _panels("personality", "Personality", caption, dots)
+
+
+def _gender(probes: Sequence[Probe]) -> Figure | None:
+    kinds = ("male", "neutral", "female")
+    dots = [
+        _dot(probe, "stated", kind, [name])
+        for probe in probes
+        for kind, name in zip(kinds, explicit_gender(), strict=True)
+    ]
+    dots += [_dot(probe, "implied by roles", kind, implied_gender(kind)) for probe in probes for kind in kinds]
+    caption = "Fig. 4b: accuracy by gender, stated or implied by roles (mean over the roles), with 95 % intervals."
+    return _panels("gender", "Gender", caption, dots)
+
+
+def _roles(probes: Sequence[Probe]) -> Figure | None:
+    cells = [
+        Cell(
+            f"{role} ({role_class(role)})",
+            probe.subject,
+            100 * change.paired.difference,
+            change.stars.replace("ns", ""),
+        )
+        for role in roles()
+        for probe in probes
+        if f"role-{role}" in probe.answers
+        for change in compare(probe, [f"role-{role}"])
+    ]
+    caption = f"Fig. 4c: change of accuracy against the control with each role, in points; {_STARS}."
+    if len({cell.row for cell in cells}) < len(roles()):
+        return None
+    return Figure("roles", "Roles", caption, chart=heat_map(cells, title="points", unit="points", diverging=True))
+
+
+def _person(probes: Sequence[Probe]) -> Figure | None:
+    dots: list[PanelDot | None] = []
+    for probe in probes:
+        played = probe.answers.get(SECOND_PERSON)
+        if not played:
+            continue
+        same = {item: value for item, value in probe.answers[CONTROL].items() if item in played}
+        alike = Probe(probe.subject, probe.family, {**probe.answers, CONTROL: same}, probe.abilities, probe.clusters)
+        dots.append(_dot(alike, "person", "second person", [SECOND_PERSON]))
+        dots.append(_dot(alike, "person", "third person", [CONTROL]))
+    caption = "Fig. 4d: accuracy in the second and the third person, on the same items, with 95 % intervals."
+    return _panels("person", "Person", caption, dots)
+
+
+def _emotion(probes: Sequence[Probe]) -> Figure | None:
+    names = ("boredom", "normal", "anxiety", CONTROL)
+    dots = [_dot(probe, "emotion", name, [name]) for probe in probes for name in names]
+    return _panels("emotion", "Emotion", "Accuracy by emotion, with 95 % intervals.", dots)
+
+
+def _intelligence(probes: Sequence[Probe]) -> Figure | None:
+    names = {"high": "intelligence-high", "low": "intelligence-low", CONTROL: CONTROL}
+    dots = [_dot(probe, "stated", level, [name]) for probe in probes for level, name in names.items()]
+    caption = "Extended Data Fig. 2: accuracy with a stated level of social intelligence, with 95 % intervals."
+    return _panels("intelligence", "Stated social intelligence", caption, dots)
+
+
+def _prompt_types(probes: Sequence[Probe]) -> Figure | None:
+    classes = dict.fromkeys(role_class(role) for role in roles())
+    dots = [
+        _dot(probe, kind, prompt, [f"{prompt}-{role}" for role in roles() if role_class(role) == kind])
+        for kind in classes
+        for probe in probes
+        for prompt in PROMPT_TYPES
+        if all(f"{prompt}-{role}" in conditions() for role in roles())
+    ]
+    caption = "Extended Data Fig. 3: accuracy by class of role and type of prompt, with 95 % intervals."
+    return _panels("prompt-types", "Types of role prompts", caption, dots)

@@ -1,0 +1,109 @@
+"""A norm of 300 simulated people: planted DIF is found, none where none was planted, and the sample is described."""
+
+import json
+
+import pytest
+
+from simulated_people import SCENARIOS, simulated_people
+from sociometer.cli.main import run_command
+from sociometer.core.errors import UsageError
+from sociometer.instruments.seceu.norming import build_norm
+from sociometer.instruments.seceu.responses import Person, read_people, write_people
+
+PLANTED = ("ours-07", "ours-45")
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return build_norm(simulated_people(4, planted=PLANTED), SCENARIOS, name="planted", sample="")
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return build_norm(simulated_people(5), SCENARIOS, name="plain", sample="")
+
+
+def by_column(made):
+    return {one.column: one for one in made.groups}
+
+
+def test_planted_dif_is_found_and_nothing_else(planted):
+    found = by_column(planted)
+    assert set(found["language"].flagged) == set(PLANTED)
+    assert found["sex"].flagged == ()
+    assert found["age"].flagged == ()
+    sizes = {item.scenario: item.size for item in found["language"].items if item.flagged}
+    assert set(sizes.values()) == {"large"}
+
+
+def test_no_dif_is_found_where_none_was_planted(plain):
+    assert [one.flagged for one in plain.groups] == [(), (), ()]
+    assert {one.column for one in plain.groups} == {"sex", "age", "language"}
+
+
+def test_every_story_is_tested_for_score_and_points(plain):
+    tested = by_column(plain)["language"].items
+    assert {(item.scenario, item.kind) for item in tested} == {
+        (name, kind) for name in SCENARIOS for kind in ("score", "points")
+    }
+
+
+def test_groups_have_means_and_a_test(plain):
+    language = by_column(plain)["language"]
+    assert {(mean.group, mean.people) for mean in language.groups} == {("en", 100), ("es", 100), ("zh", 100)}
+    assert language.test.startswith("F(2, 297) =")
+    age = by_column(plain)["age"]
+    assert {mean.group.split()[0] for mean in age.groups} == {"up", "over"}
+    assert age.test.startswith("t(298) =")
+
+
+def test_the_sample_is_described(plain):
+    assert plain.norm.sample.startswith("300 people; sex ")
+    assert "language 100 en, 100 zh, 100 es" in plain.norm.sample
+    assert "age 18 to 59, mean" in plain.norm.sample
+
+
+def test_a_description_of_ones_own_stays():
+    made = build_norm(simulated_people(1, people=40), SCENARIOS, name="x", sample="students in Lima")
+    assert made.norm.sample == "students in Lima"
+
+
+def test_small_groups_and_names_are_not_tested():
+    people = [
+        Person(one.name, one.answers, one.sex, one.age, groups={"city": "Lima" if at < 5 else "Cusco", "id": f"x{at}"})
+        for at, one in enumerate(simulated_people(2, people=60))
+    ]
+    found = by_column(build_norm(people, SCENARIOS, name="x", sample=""))
+    assert found["city"].items == ()
+    assert "fewer than two groups of 30 people" in found["city"].note
+    assert found["id"].groups == ()
+    assert "'id' has 60 different values: not compared." in found["id"].note
+
+
+def test_a_column_that_is_not_there_is_named():
+    with pytest.raises(UsageError, match="no column 'country' says anything about people; known: sex, age, language"):
+        build_norm(simulated_people(3, people=40), SCENARIOS, name="x", sample="", columns=("country",))
+
+
+def test_further_columns_survive_the_file(tmp_path):
+    people = [Person("=p1", {"s": (4.0, 3.0, 2.0, 1.0)}, "female", 0.0, groups={"language": "=zh"})]
+    path = tmp_path / "people.csv"
+    path.write_text(write_people(("s",), people), encoding="utf-8")
+    assert read_people(path) == (("s",), people)
+
+
+def test_the_command_names_the_stories_and_draws_the_norm(tmp_path, capsys):
+    path = tmp_path / "people.csv"
+    path.write_text(write_people(SCENARIOS, simulated_people(4, planted=PLANTED)), encoding="utf-8")
+    words = ["norms", "seceu", "build", "--responses", str(path), "--to", str(tmp_path / "norm.json")]
+    assert run_command([*words, "--figures", str(tmp_path / "figures"), "--order", "shuffled"]) == 0
+    said = capsys.readouterr().out
+    assert "language: 2 of the stories work differently for the groups: ours-07, ours-45." in said
+    drawn = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "figures").glob("*.svg")}
+    assert set(drawn) == {"norm-scores", "norm-profiles", "item-spreads"}
+    assert "the distribution of the 300 people of the norm" in drawn["norm-scores"]
+    norm = json.loads((tmp_path / "norm.json").read_text(encoding="utf-8"))
+    assert norm["order"] == "shuffled"
+    assert run_command([*words, "--group", "language", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["data"]["norming"]
+    assert [one["column"] for one in found["groups"]] == ["language"]
