@@ -88,13 +88,21 @@ def _learning(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 def _styles(runs: Sequence[SummarisedRun]) -> Figure:
     dots: list[Dot] = []
     for run in runs:
-        for name, label in (("accuracy", "the subject"), ("ceiling", "an ideal observer")):
+        for name, label in (
+            ("accuracy", "the subject"),
+            ("naive_observer", "a count of raises"),
+            ("ceiling", "an ideal observer"),
+        ):
             measure = run.summary.measure(name)
             dot = dot_of(label, measure, run.subject) if measure else None
             dots += [dot] if dot else []
-    dots.sort(key=lambda dot: dot.label != "the subject")
+    order = ("the subject", "a count of raises", "an ideal observer")
+    dots.sort(key=lambda dot: order.index(dot.label))
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=(ReferenceLine("chance", 0.5),))
-    caption = "The ideal observer knows both policies and sees the same hands; no subject can expect to do better."
+    caption = (
+        "The ideal observer knows all policies and sees the same hands; no subject can expect to do better. A count of "
+        "raises knows none: at least every second decision a raise is aggressive."
+    )
     return Figure("holdem-styles", "Hold'em: accuracy in naming the opponent's style", caption, chart=chart)
 
 
@@ -111,7 +119,14 @@ def _by_hands(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 
 
 def _blackjack(runs: Sequence[SummarisedRun]) -> Figure:
-    names = (("self_belief", "self-belief"), ("external_belief", "external belief"), ("best_action", "best action"))
+    names = (
+        ("self_belief", "self-belief"),
+        ("self_words", "self-belief, sentences"),
+        ("external_belief", "external belief"),
+        ("external_words", "external belief, sentences"),
+        ("exact_fields", "exact fields"),
+        ("best_action", "best action"),
+    )
     dots: list[Dot] = []
     for run in runs:
         for name, label in names:
