@@ -116,3 +116,17 @@ def test_the_released_dialogues_under_two_simulators(official):
     assert parts.variance() / parts.total == pytest.approx(0.48, abs=0.02)
     [rho] = study.rank_agreements(cube(rows))
     assert rho.rho == 1 and rho.interval.low < 0.5, "four subjects agree, and could have disagreed"
+
+
+def test_a_subject_whose_hardest_dialogues_failed_is_not_ranked_on_the_easier_ones():
+    rng = np.random.default_rng(0)
+    hard = rng.normal(50, 20, 40)
+    failed = set(np.argsort(hard)[:15])
+    played = [
+        Played(subject, f"s{at}", simulator, float(hard[at] - worse))
+        for simulator in ("x", "y")
+        for at in range(40)
+        for subject, worse in (("A", 2), ("B", 0), ("C", 3))
+        if subject != "A" or at not in failed
+    ]
+    assert [one.subject for one in study.standings(cube(played))] == ["B", "A", "C"]

@@ -84,6 +84,8 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
     )
     if bool(good) != bool(bad):
         raise UsageError("give both --good and --bad: runs of listeners known to be good and known to be bad.")
+    if any(all(turn.judgement is None for turn in told.dialogue.turns) for told in (*good, *bad)):
+        raise UsageError("dialogues for --good and --bad need judged feelings; give runs, or released files.")
     if not against and not good:
         against = _released(context)
     if not against and not good:
@@ -354,6 +356,12 @@ def _notes(runs: Sequence[StoredRun], found: Components | None, table: Cube) -> 
     out = [table.subjects[at] for at in range(len(table.subjects)) if at not in table.crossed()]
     if out and len(table.simulators) > 1:
         said.append(f"Not ranked over all simulators, because one of them did not meet the subject: {', '.join(out)}.")
+    shared = table.on_shared(table.crossed())
+    if len(shared.scenarios) < len(table.scenarios):
+        said.append(
+            f"Ranks use the {len(shared.scenarios)} of {len(table.scenarios)} scenarios that all ranked subjects"
+            " finished under every simulator."
+        )
     stood = [run.subject for run in runs if run.view(samples.dialogue_task(run)).stand_ins]
     if stood:
         said.append(f"A stand-in took part in the dialogues of {', '.join(dict.fromkeys(stood))}.")

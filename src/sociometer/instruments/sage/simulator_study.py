@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from sociometer.analysis.clusters import Floats, cluster_codes, cluster_sums
@@ -65,6 +65,21 @@ class Cube(Struct, frozen=True, eq=False):
         """The subjects that every simulator met."""
         met = self.met()
         return [place for place in range(len(self.subjects)) if met[place].all()]
+
+    def on_shared(self, subjects: Sequence[int], simulators: Sequence[int] | None = None) -> "Cube":
+        """The scenarios that these subjects finished under each of the simulators that met them.
+
+        Without it, a subject whose hardest dialogues failed would be compared on the easier ones.
+        """
+        chosen = np.zeros_like(self.met())
+        chosen[np.ix_(list(subjects), list(range(len(self.simulators)) if simulators is None else simulators))] = True
+        kept = np.flatnonzero(~np.isnan(self.cells[:, self.met() & chosen]).any(axis=1))
+        return structs.replace(
+            self,
+            scenarios=tuple(self.scenarios[at] for at in kept),
+            clusters=tuple(self.clusters[at] for at in kept),
+            cells=self.cells[kept],
+        )
 
 
 class Standing(Struct, frozen=True):
@@ -142,14 +157,15 @@ def designs_of(components: Components, simulators: Sequence[int], scenarios: Seq
     return [precision(components, SUBJECT, {SIMULATOR: one, SCENARIO: two}) for one in simulators for two in scenarios]
 
 
-def standings(table: Cube) -> list[Standing]:
-    """Ranks of the subjects that every simulator met, on their mean over simulators.
+def standings(whole: Cube) -> list[Standing]:
+    """Ranks of the subjects that every simulator met, on their mean over simulators and the scenarios they share.
 
     Scenarios are drawn with replacement, and so are simulators if there are two or more. The interval holds the
     central 95 % of the ranks.
     """
-    places = table.crossed()
-    if len(places) < 2:
+    places = whole.crossed()
+    table = whole.on_shared(places)
+    if len(places) < 2 or not table.scenarios:
         return []
     means = np.nanmean(table.cells[:, places], axis=0)
     now = ranks(-means.mean(axis=1)[None, :])[0].astype(int)
@@ -178,14 +194,15 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
     for first, second in combinations(range(len(table.simulators)), 2):
         shared = [at for at in range(len(table.subjects)) if met[at, first] and met[at, second]]
         names = table.simulators[first], table.simulators[second]
+        both = table.on_shared(shared, (first, second))
+        able = len(shared) > 2 and bool(both.scenarios)
         # A simulator that none of these subjects met has no mean, and none is needed.
-        pair = table.cells[:, shared][:, :, [first, second]]
-        means = np.nanmean(pair, axis=0) if shared else np.empty((0, 2))
-        sample = _sample(table, shared) if len(shared) > 2 else None
-        rho = rank_correlations(means[None, :, 0], means[None, :, 1])[0] if len(shared) > 2 else np.nan
-        interval = too_few(len(set(table.clusters)))
+        means = both.cells[:, shared][:, :, [first, second]].mean(axis=0) if able else np.empty((0, 2))
+        sample = _sample(both, shared) if able else None
+        rho = rank_correlations(means[None, :, 0], means[None, :, 1])[0] if able else np.nan
+        interval = too_few(len(set(both.clusters)))
         if sample is not None and np.isfinite(rho):
-            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), CLUSTER_BOOTSTRAP, table)
+            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), CLUSTER_BOOTSTRAP, both)
         found.append(RankAgreement(*names, len(shared), float(rho) if np.isfinite(rho) else None, interval))
     if len(table.simulators) > 2:
         found.append(_mean_agreement(table))
@@ -209,15 +226,18 @@ def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[
         rest = [place for place in able if place not in own]
         if not own or not rest:
             continue
-        gaps = _advantage(np.nanmean(table.cells[:, able], axis=0)[None], at, others)[0]
+        shared = table.on_shared(able)
+        if not shared.scenarios:
+            continue
+        gaps = _advantage(np.nanmean(shared.cells[:, able], axis=0)[None], at, others)[0]
         mine = np.array([place in own for place in able])
         points = float(gaps[mine].mean() - gaps[~mine].mean())
         named = tuple(table.subjects[place] for place in own)
-        sample = _sample(table, able)
-        interval = too_few(len(set(table.clusters)))
+        sample = _sample(shared, able)
+        interval = too_few(len(set(shared.clusters)))
         if sample is not None:
             drawn = _advantage(sample, at, others)
-            interval = _central(drawn[:, mine].mean(axis=1) - drawn[:, ~mine].mean(axis=1), CLUSTER_BOOTSTRAP, table)
+            interval = _central(drawn[:, mine].mean(axis=1) - drawn[:, ~mine].mean(axis=1), CLUSTER_BOOTSTRAP, shared)
         found.append(Preference(simulator, family, named, len(rest), points, interval, "scenarios"))
         found.append(Preference(simulator, family, named, len(rest), points, _over_subjects(gaps, mine), "subjects"))
     return found
@@ -245,12 +265,13 @@ def _advantage(means: Floats, at: int, others: Sequence[int]) -> Floats:
     return np.asarray(means[..., at] - np.nanmean(means[..., others], axis=-1), dtype=np.float64)
 
 
-def _mean_agreement(table: Cube) -> RankAgreement:
-    """The mean rho over all pairs of simulators, on the subjects that all of them met."""
-    places = table.crossed()
+def _mean_agreement(whole: Cube) -> RankAgreement:
+    """The mean rho over all pairs of simulators, on the subjects and scenarios that all of them met."""
+    places = whole.crossed()
+    table = whole.on_shared(places)
     pairs = list(combinations(range(len(table.simulators)), 2))
     few = too_few(len(table.simulators))
-    if len(places) < 3:
+    if len(places) < 3 or not table.scenarios:
         return RankAgreement("all", "all", len(places), None, few)
     means = np.nanmean(table.cells[:, places], axis=0)
     now = float(np.nanmean([rank_correlations(means[None, :, one], means[None, :, two])[0] for one, two in pairs]))

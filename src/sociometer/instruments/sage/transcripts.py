@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -131,16 +132,13 @@ def _plain_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
         said = [turn for turn in row.history if turn.role in ("user", "assistant")]
         if not said or said[0].role != "user":
             raise DataError("the dialogue must begin with the role 'user', the person", path, number)
-        turns, reply = [], ""
-        for turn in said[1:]:
-            if turn.role == "assistant":
-                reply = turn.content
-            elif reply:
-                turns.append(Turn(reply, words=turn.content))
-                reply = ""
-        if reply:
-            turns.append(Turn(reply))
-        name, opening = row.id or f"{path.stem}-{number}", said[0].content
+        # People often write several messages in a row: they are one turn.
+        spoken = ["\n".join(turn.content for turn in turns) for _, turns in groupby(said, key=lambda turn: turn.role)]
+        opening, *rest = spoken
+        turns = [Turn(reply, words=words) for reply, words in zip(rest[::2], rest[1::2], strict=False)]
+        if len(rest) % 2:
+            turns.append(Turn(rest[-1]))
+        name = row.id or f"{path.stem}-{number}"
         language = language_of(" ".join(turn.content for turn in said))
         scenario = Scenario(
             id=name, language=language, intention="", hidden="", persona="", background="", goal="", first_words=opening

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.elicit import read_each
 from sociometer.instruments.sage.analyses.judging import (
     ask_judge,
     dialogues_by_stand_ins,
@@ -84,6 +83,9 @@ async def _judge(item: JudgedTalk, turn: int, session: Session) -> ReplyAnswers:
     language, reply = item.scenario.language, item.dialogue.turns[turn].reply
     talk = (*item.dialogue.said(turn), ("subject", reply))
     mark = quote_mark(item.scenario, talk)
+    # The names of the questions follow from the whole talk, so that a reply cannot contain answers to them.
+    code = mark[-6:]
+    asked = [structs.replace(question, id=f"{code}-{question.id}") for question in item.questions]
     prompt = session.prompts.render(
         "candour",
         language,
@@ -91,18 +93,16 @@ async def _judge(item: JudgedTalk, turn: int, session: Session) -> ReplyAnswers:
         known=quote(item.known, mark),
         talk=rendered(talk[:-1], mark, session, language),
         reply=quote(reply, mark),
-        questions="\n".join(f"- {question.id}: {question.text}" for question in item.questions),
+        questions="\n".join(f"- {question.id}: {question.text}" for question in asked),
     )
-    wanted = {question.id for question in item.questions}
+    wanted = {question.id for question in asked}
 
     def lacks(value: ReplyAnswers) -> str:
-        if value in read_each(reply, ReplyAnswers):
-            return "echo of the reply's own words"
         return "" if set(value.answers) == wanted else "a question without an answer"
 
-    return await ask_judge(
-        session, prompt, schema_of(item.questions), ReplyAnswers, JudgeView("candour", language, (reply,)), lacks=lacks
-    )
+    view = JudgeView("candour", language, (reply,))
+    found = await ask_judge(session, prompt, schema_of(asked), ReplyAnswers, view, lacks=lacks)
+    return ReplyAnswers({name.removeprefix(f"{code}-"): answer for name, answer in found.answers.items()})
 
 
 def failed(question: Question, answers: Iterable[str]) -> bool:
