@@ -16,6 +16,7 @@ from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
 
 if TYPE_CHECKING:
+    from sociometer.core.authors_wording import AuthorsPrompt
     from sociometer.core.paper import PaperInput, PaperPart
 
 _SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
@@ -207,9 +208,11 @@ class Instrument:
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
         paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
         paper: "Callable[[PaperInput], Sequence[PaperPart]] | None" = None,
+        authors_prompts: "Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None" = None,
     ) -> None:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
+        `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`).
         `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
         fills every table and figure of the paper for `sociometer paper`, or says why it cannot.
         """
@@ -222,6 +225,7 @@ class Instrument:
         self.reproduce = reproduce
         self.paper_tables = paper_tables
         self.paper = paper
+        self.authors_prompts = authors_prompts
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""
@@ -229,9 +233,9 @@ class Instrument:
             raise unknown(f"{self.card.name} task", name, self.tasks)
         return self.tasks[name]
 
-    def prompts(self, override: str = "") -> Prompts:
-        """The prompts; files with the same name in the folder `override` replace the bundled ones."""
-        return Prompts(self.folder / "prompts", Path(override) if override else None, _SHARED_PROMPTS)
+    def prompts(self, override: str = "", authors: Mapping[tuple[str, str], str] | None = None) -> Prompts:
+        """The prompts; files with the same name in the folder `override` replace the bundled and the authors' ones."""
+        return Prompts(self.folder / "prompts", Path(override) if override else None, _SHARED_PROMPTS, authors)
 
 
 class Result(Struct, frozen=True, omit_defaults=True):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.seceu import figures, items, paper, play, prompting, scoring
+from sociometer.instruments.seceu import authors_prompts, figures, items, paper, play, prompting, scoring
 from sociometer.instruments.seceu.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -27,4 +27,5 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
+    authors_prompts=authors_prompts.authors_prompts,
 )
