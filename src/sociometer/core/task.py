@@ -18,6 +18,7 @@ from sociometer.core.settings import Settings
 if TYPE_CHECKING:
     from sociometer.core.authors_wording import AuthorsPrompt
     from sociometer.core.paper import PaperInput, PaperPart
+    from sociometer.core.replication import ReplicationPlan
 
 _SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 
@@ -209,10 +210,12 @@ class Instrument:
         paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
         paper: "Callable[[PaperInput], Sequence[PaperPart]] | None" = None,
         authors_prompts: "Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None" = None,
+        replications: "Callable[[], ReplicationPlan] | None" = None,
     ) -> None:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
-        `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`).
+        `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
+        `replications` the published rows that `sociometer replicate` plays.
         `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
         fills every table and figure of the paper for `sociometer paper`, or says why it cannot.
         """
@@ -226,6 +229,7 @@ class Instrument:
         self.paper_tables = paper_tables
         self.paper = paper
         self.authors_prompts = authors_prompts
+        self.replications = replications
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""

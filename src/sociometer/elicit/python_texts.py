@@ -78,7 +78,7 @@ def _texts(node: ast.AST, scope: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 def _values(name: str, value: ast.expr) -> Iterator[tuple[str, str]]:
     if isinstance(value, ast.Dict):
         for key, one in zip(value.keys, value.values, strict=True):
-            if isinstance(key, ast.Constant):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 yield from _values(f"{name}.{key.value}", one)
     elif (text := _text(value)) is not None:
         yield name, text

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from seceu_documents import EXAMPLE, PROMPTS
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.plan import make_plan
@@ -13,22 +14,12 @@ from sociometer.instruments.seceu.authors_prompts import read_method
 from sociometer.run_options import make_config
 
 PLACE = "Q: {story} Options: {options}. Rate each, please."
-EXAMPLE = "Q: Ada waits for a tram. She feels: Options: Calm Cold Cross Keen. Rate all four."
-ASKED = "Q: Bo drops a vase. Bo would feel: Options: (1) Calm; (2) Sad; (3) Cross; (4) Keen. Rate each, please."
-SECTIONS = [
-    "Title",
-    *("Zero-Shot", "Rate what you read.", ASKED, "A:"),
-    *("Zero-Shot + Step-by-step", "Rate what you read.", ASKED, "A: Slowly:"),
-    *("Two shot COT", EXAMPLE, "Steps: 3, 3, 2, 2", 'A: {"Emotion": []}<end>', ASKED),
-    *("Two shot COT + Step-by-step", EXAMPLE, "Steps: slowly, 3, 3, 2, 2", ASKED, "Steps: slowly,"),
-    "",
-]
 
 
 @pytest.fixture
 def released(write_docx):
     """A file of the same structure as the authors', in words of ours."""
-    return write_docx("seceu/Prompts.docx", SECTIONS)
+    return write_docx("seceu/Prompts.docx", PROMPTS)
 
 
 @pytest.mark.parametrize(
@@ -54,9 +45,9 @@ def test_only_the_last_question_becomes_a_placeholder(released, method, text):
 
 def test_a_file_with_other_sections_is_refused(write_docx):
     with pytest.raises(DataError, match="expected 4 prompting methods, found 1"):
-        read_method(write_docx("less.docx", SECTIONS[:4]), method="zero-shot")
+        read_method(write_docx("less.docx", PROMPTS[:4]), method="zero-shot")
     with pytest.raises(DataError, match=r"no question of the form 'Q: … Options: …'"):
-        changed = [line.replace("Options:", "Choices:") for line in SECTIONS]
+        changed = [line.replace("Options:", "Choices:") for line in PROMPTS]
         read_method(write_docx("other.docx", changed), method="two-shot")
 
 
@@ -124,5 +115,5 @@ def test_boards_do_not_mix_wordings(tmp_path, capsys, released, monkeypatch):
     board = json.loads(capsys.readouterr().out)[0]
     assert len(board["standings"]) == 2
     assert any("another wording" in line for line in board["left_out"])
-    assert run_command(["compare", "ours", "theirs", *store]) == 2
-    assert "they differ in the setting 'wording': reworded and paper" in capsys.readouterr().err
+    run_command(["compare", "ours", "theirs", *store])
+    assert "cannot be compared: they differ in the setting 'wording': reworded and paper" in capsys.readouterr().out
