@@ -122,7 +122,8 @@ def test_gpt_45_is_checked_where_its_dialogues_are(official, tmp_path):
     folder = tmp_path / "sage" / "dataset" / "deepseek-v3-2024-1227_based_simulator"
     folder.mkdir(parents=True)
     (folder / "gpt-4.5_result.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    listening = {one.id for one in read_profiles(official / "profiles" / Path(PROFILES).name) if one.intention == "listening"}
+    profiles = read_profiles(official / "profiles" / Path(PROFILES).name)
+    listening = {profile.id for profile in profiles if profile.intention == "listening"}
     finals = [row["emo_point"] for row in map(json.loads, lines) if row["id"] in listening]
     claim = figures(tmp_path)["Appendix E.2", "GPT-4.5-Preview on listening scenarios"]
     assert claim.recomputed == rounded(sum(finals) / len(finals)) and len(finals) >= 11
