@@ -95,7 +95,10 @@ def parts_asked(language: str, wording: str = "") -> Asked:
     """The question about each part of a value that is a mean over yes/no questions; the part is shown with the talk."""
     if language == "zh":
         return Asked(
-            "value", wording or "B 的回复中，有没有至少一条，对所列问题的答案是“是”？", ("yes", "no"), names=("有", "没有")
+            "value",
+            wording or "B 的回复中，有没有至少一条，对所列问题的答案是“是”？",
+            ("yes", "no"),
+            names=("有", "没有"),
         )
     return Asked(
         "value", wording or "Is the answer to the question yes for at least one of B's replies?", ("yes", "no")
