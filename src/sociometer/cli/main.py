@@ -39,7 +39,7 @@ COMMANDS = {
     "profile": "Show one subject across all instruments.",
     "reliability": "Compute the reliability of the scores.",
     "reproduce": "Recompute the published figures.",
-    "publish": "Write a run as a dataset folder for Hugging Face.",
+    "publish": "Write a run as a dataset folder for Hugging Face, or runs as a table of numbers.",
     "adapters": "List the other tools that Sociometer works with.",
 }
 
