@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 _SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 
 
+class RatedPart(Struct, frozen=True):
+    """One of the yes/no questions whose mean is a value: its id, its wording, and what the answer yes counts."""
+
+    id: str
+    question: str
+    yes: float = 1.0
+
+
 class Item(Struct, frozen=True, kw_only=True):
     """One thing to be played; instruments extend it with their own fields.
 
@@ -35,6 +43,10 @@ class Item(Struct, frozen=True, kw_only=True):
     def for_raters(self) -> dict[str, str]:
         """What people see who judge the same thing as a judge; empty where that is the transcript of the subject."""
         return {}
+
+    def rated_parts(self, value: str) -> tuple[RatedPart, ...]:
+        """The yes/no questions that people answer for a value that is their mean; empty where they judge it whole."""
+        return ()
 
     def compared(self) -> Any:
         """What two runs must have in common to be compared on this item: all of it, unless a part is the subject's."""
