@@ -5,9 +5,9 @@ from pathlib import Path
 from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer
-from sociometer.instruments.sesi import errors, figures, items, paper, play, scoring
+from sociometer.instruments.sesi import authors_prompts, errors, figures, items, paper, play, scoring
 from sociometer.instruments.sesi.build import conversion, drafting, posts
-from sociometer.instruments.sesi.published import reproduce
+from sociometer.instruments.sesi.published import replicate, reproduce
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
@@ -57,4 +57,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
+    authors_prompts=authors_prompts.authors_prompts,
+    replications=replicate.replications,
 )
