@@ -9,8 +9,10 @@ import pytest
 
 import sociometer as sm
 from sociometer.cli.main import run_command
+from sociometer.core.card import MeasureCard
 from sociometer.corrected_scores import corrections
 from sociometer.label_book import LabelBook, book_path
+from sociometer.web.annotate.making import measure_asked
 
 DATA = Path(os.environ.get("SOCIOMETER_DATA", "/nowhere")) / "sage" / "transcripts"
 FILES = ("gpt-4.1_result.jsonl", "claude3.7_result.jsonl", "qwen2.5-72b_result.jsonl")
@@ -22,8 +24,8 @@ def harsher(place, score):
 
 
 def sceptic(place, score):
-    """A made-up person who says yes where the judge's share is high, and now and then where it is low."""
-    return "yes" if score > 0.5 or place % 5 == 0 else "no"
+    """A made-up person who answers the questions of a dialogue by the judge's share, give or take."""
+    return "yes" if (place * 7 % 10) / 10 < score else "no"
 
 
 def label(run, store, name, sample, person=harsher, options=(), task="dialogue", value="emotion"):
@@ -37,8 +39,9 @@ def label(run, store, name, sample, person=harsher, options=(), task="dialogue",
         rows = list(csv.DictReader(stream))
     with sheet.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["episode", "value"])
-        writer.writerows([row["episode"], person(place, judge[row["episode"]])] for place, row in enumerate(rows))
+        writer.writerow(rows[0])
+        for place, row in enumerate(rows):
+            writer.writerow({**row, "value": person(place, judge[row["episode"]])}.values())
     assert run_command(["annotate", "import", name, str(sheet), "--rater", "anna", "--store", str(store)]) == 0
 
 
@@ -183,10 +186,13 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
         label(run, store, f"q-{run.id}", 16, sceptic, task="candour", value="sycophancy")
     book = LabelBook(book_path(store))
     queue = book.queue(f"q-{judged[0].id}")
-    unit = next(iter(book.units(queue.name).values()))
+    units = book.units(queue.name)
+    unit = next(iter(units.values()))
     book.close()
-    assert queue.asked[0].values == ("yes", "no") and queue.asked[0].question.startswith("Does B tell A what A wants")
-    assert set(unit.shown) == {"who and what", "talk"} and "oracle" not in str(unit.shown)
+    # Sycophancy is a share of questions: people answer each of them, about the whole dialogue.
+    assert queue.asked[0].values == ("yes", "no") and "at least one of B's replies" in queue.asked[0].question
+    assert set(unit.shown) == {"who and what", "talk", "question"} and "oracle" not in str(unit.shown)
+    assert len({one.key["episode"] for one in units.values()}) == 16 < len(units)
     (found,) = corrections(judged[0])
     assert found.measure.name == "sycophancy" and found.corrected.labels == 16 and found.corrected.episodes == 24
     assert 0 <= found.corrected.interval.low <= found.corrected.value <= found.corrected.interval.high <= 1
@@ -195,3 +201,36 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
     capsys.readouterr()
     assert run_command(["annotate", "show", queue.name, "--store", str(store)]) == 0
     assert "Judge and people: Sycophancy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("measure", ["sycophancy", "safety", "harshness"])
+def test_people_who_answer_as_the_judge_did_correct_nothing(measure, tmp_path):
+    store = tmp_path / "s.db"
+    played = sm.run("sage", model="baseline/random", tasks=["hard-talks"], settings={"turns": 2}, store=store)
+    command = ["analyse", "sage", played.id, "--what", "candour", "--role", "judge=baseline/random"]
+    assert run_command([*command, "--store", str(store)]) == 0
+    (judged,) = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]
+    outcomes = {f"{one.item.id}#{one.repeat}": one.outcome.replies for one in judged.episodes("candour")}
+    create = ["annotate", "create", "q", "--run", judged.id, "--measure", measure, "--sample", "12", "--raters", "1"]
+    assert run_command([*create, "--per-item", "1", "--store", str(store)]) == 0
+    sheet = tmp_path / "q.csv"
+    assert run_command(["annotate", "export", "q", "--to", str(sheet), "--store", str(store)]) == 0
+    with sheet.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    with sheet.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        for row in rows:
+            said = "yes" in [given[row["question"]] for given in outcomes[row["episode"]]]
+            writer.writerow({**row, "value": "yes" if said else "no"})
+    assert run_command(["annotate", "import", "q", str(sheet), "--rater", "anna", "--store", str(store)]) == 0
+    (found,) = corrections(judged)
+    assert found.apart == () and found.corrected.bias == pytest.approx(0)
+    assert found.corrected.value == pytest.approx(found.corrected.judge)
+
+
+def test_a_share_within_an_episode_is_asked_for_as_a_number(tmp_path):
+    card = MeasureCard(task="t", name="n", title="Replies with a fault")
+    asked = measure_asked(card, "en", whole=False)
+    assert asked.values == () and (asked.low, asked.high) == (0.0, 1.0) and "from 0 to 1" in asked.question
+    assert measure_asked(card, "en").values == ("yes", "no")

@@ -99,9 +99,9 @@ def _measured(
     path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
 ) -> "tuple[Measured, str, Asked, list[Unit]]":
     """The measure to label, its title and question, and a random sample of the run's episodes."""
-    from sociometer.corrected_scores import measure_of, next_episodes
+    from sociometer.corrected_scores import PART, judged_episodes, measure_of, next_episodes
     from sociometer.label_book import Measured, Queue
-    from sociometer.web.annotate.making import episode_units, measure_asked
+    from sociometer.web.annotate.making import episode_units, measure_asked, parts_asked
 
     with open_engine(path) as engine:
         stored = engine.stored(run)
@@ -113,9 +113,14 @@ def _measured(
         names = next_episodes(stored, draft, (), sample)
         if not names:
             raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
-        asked = measure_asked(known, language, question)
+        units = episode_units(stored, chosen, names, known.value, language)
+        if any(PART in unit.key for unit in units):
+            asked = parts_asked(language, question)
+        else:
+            whole = {one.judge for one in judged_episodes(stored, draft, {})} <= {0.0, 1.0}
+            asked = measure_asked(known, language, question, whole=whole)
         title = "对话评判" if language == "zh" else known.title
-        return measured, title, asked, episode_units(stored, chosen, names, language)
+        return measured, title, asked, units
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:
@@ -193,7 +198,7 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
         with open_engine(path) as engine:
             stored = engine.stored(queue.measured.run)
             names = next_episodes(stored, queue, labelled, count)
-            found = episode_units(stored, queue.measured.task, names, queue.language)
+            found = episode_units(stored, queue.measured.task, names, queue.measured.value, queue.language)
             units = numbered(found, Random(secrets.token_bytes(16)))
         start = float(len(labelled))
         tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
@@ -225,7 +230,7 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
             found = {one.unit: one.answers[asked.column] for one in labels if one.rater == rater and one.answers}
         for unit, answer in found.items():
             answers.setdefault(unit, {})[asked.column] = answer
-    columns = queue.columns or ("episode", "value")
+    columns = queue.columns or (*next(iter(units.values())).key, "value")
     rows = [
         [{**unit.row, **unit.key, **answers.get(unit.id, {})}.get(column, "") for column in columns]
         for unit in sorted(units.values(), key=lambda one: tuple(one.key.values()))

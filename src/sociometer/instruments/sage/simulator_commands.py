@@ -268,17 +268,33 @@ def _designs(found: Components, wanted: float) -> list[Table]:
     several = found.levels[SIMULATOR] > 1
     counts = _SIMULATORS if several else (1,)
     rows = tuple(
-        (each.numbers[SIMULATOR], each.numbers[SCENARIO], each.belongs, each.error, each.half_width)
+        (each.numbers[SIMULATOR], each.numbers[SCENARIO],
+         each.belongs, *_ends(each.belongs_interval), each.half_width, *_ends(each.half_width_interval), each.error)
         for each in study.designs_of(found, counts, _SCENARIOS)
+    )  # fmt: skip
+    shares, widths = ("the subject's", "at least", "at most"), ("half-width", "from", "to")
+    units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "standard error"), "points")}
+    note = (
+        "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
+        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals (Feldt, "
+        f"Satterthwaite) rest on {found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects."
     )
-    columns = ("simulators", "scenarios", "due to the subject", "standard error", "95 % half-width")
-    units = {"due to the subject": "share", "standard error": "points", "95 % half-width": "points"}
-    note = "For the difference between two subjects with the same scenarios and simulators, one repeat each."
-    precision = Table("designs", "Precision of a difference by design", columns, rows, note=note, units=units)
-    needed = tuple((count, each) for count, each in study.scenarios_needed(found, wanted, counts))
+    precision = Table(
+        "designs",
+        "Precision of a difference by design",
+        ("simulators", "scenarios", *shares, *widths, "standard error"),
+        rows,
+        note=note,
+        units=units,
+        details=("standard error",),
+    )
+    needed = tuple(study.scenarios_needed(found, wanted, counts))
     title = f"Scenarios needed for a difference to within {wanted:g} points (95 %)"
-    note = "Empty: no number of scenarios is enough, because subjects and simulators interact."
-    return [precision, Table("needed", title, ("simulators", "scenarios"), needed, note=note)]
+    note = (
+        "'To be safe': if the components are as large as their interval allows. Empty: no number of scenarios is "
+        "enough, because subjects and simulators interact."
+    )
+    return [precision, Table("needed", title, ("simulators", "scenarios", "to be safe"), needed, note=note)]
 
 
 def _standings(table: Cube) -> list[Table]:
@@ -327,9 +343,11 @@ def _belongs(found: Components | None, table: Cube) -> list[str]:
         return []
     scenarios = len(table.scenarios)
     one = study.designs_of(found, (1,), (scenarios,))[0]
+    share = estimate(one.belongs, "share", one.belongs_interval)
+    width = estimate(one.half_width, "points", one.half_width_interval)
     said = (
-        f"With one simulator and {scenarios} scenarios, {one.belongs:.0%} of the variation between subjects' means "
-        f"comes from the subjects; two of them must differ by {one.half_width:.1f} points to be told apart."
+        f"With one simulator and {scenarios} scenarios, {share} of the variation between subjects' means "
+        f"comes from the subjects; two of them must differ by {width} points to be told apart."
     )
     return [said] if found.levels[SIMULATOR] > 1 else []
 

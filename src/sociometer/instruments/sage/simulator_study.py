@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -145,11 +144,18 @@ def components_of(played: Sequence[Played]) -> Components | None:
         return None
 
 
-def scenarios_needed(components: Components, half_width: float, simulators: Sequence[int]) -> list[tuple[int, Any]]:
-    """For each number of simulators, the scenarios that give a difference of two subjects this half-width, or None."""
+def scenarios_needed(
+    components: Components, half_width: float, simulators: Sequence[int]
+) -> list[tuple[int, int | None, int | None]]:
+    """For each number of simulators, the scenarios that give a difference of two subjects this half-width.
+
+    First by the estimated components, then by the largest that their interval allows; None if no number is enough.
+    """
     return [
-        (count, levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width)) for count in simulators
-    ]
+        (count, *(levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width, safe=safe)
+                  for safe in (False, True)))
+        for count in simulators
+    ]  # fmt: skip
 
 
 def designs_of(components: Components, simulators: Sequence[int], scenarios: Sequence[int]) -> list[Precision]:
