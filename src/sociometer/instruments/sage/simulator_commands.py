@@ -276,8 +276,8 @@ def _designs(found: Components, wanted: float) -> list[Table]:
     units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "standard error"), "points")}
     note = (
         "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
-        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals (Feldt, "
-        f"Satterthwaite) rest on {found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects."
+        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals "
+        f"(Feldt, Satterthwaite) rest on {found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects."
     )
     precision = Table(
         "designs",

@@ -210,8 +210,8 @@ def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
     note = (
         "Overlap: neurons in both sets, divided by neurons in either set. Separation: overlap within minus between"
         " dimensions. Density: 0 if a set is spread evenly over layers, 1 if it is in one layer. p: utterances'"
-        " labels shuffled within trees; p (dimensions): the abilities assigned to dimensions at random. These definitions"
-        " are ours."
+        " labels shuffled within trees; p (dimensions): the abilities assigned to dimensions at random. These"
+        " definitions are ours."
     )
     details = (
         "abilities", "within, shuffled", "between, shuffled", "density, shuffled", "p (dimensions)", "density p",
