@@ -168,7 +168,7 @@ class LabelBook:
         codes = {rater: "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LETTERS)) for rater in raters}
         with storage_errors(self._path):
             if self._file.execute("SELECT 1 FROM queue WHERE name = ?", (queue.name,)).fetchone():
-                raise UsageError(f"there is a queue '{queue.name}' already; choose another NAME.")
+                raise UsageError(f"a queue '{queue.name}' already exists; choose another NAME.")
             self._file.execute("BEGIN IMMEDIATE")
             row = (queue.name, msgspec.json.encode(queue), time.time())
             self._file.execute("INSERT INTO queue VALUES (?, ?, ?)", row)

@@ -100,7 +100,7 @@ class StudyBook:
         """Keeps a new study."""
         with storage_errors(self._path):
             if self._file.execute("SELECT 1 FROM study WHERE name = ?", (study.name,)).fetchone():
-                raise UsageError(f"there is a study '{study.name}' already; choose another --name.")
+                raise UsageError(f"a study '{study.name}' already exists; choose another --name.")
             row = (study.name, msgspec.json.encode(study), time.time())
             self._file.execute("INSERT INTO study VALUES (?, ?, ?)", row)
 
