@@ -1,4 +1,4 @@
-"""The label book: queues of units to label, their raters and every label, in a file beside the store.
+"""The label book: queues of units to label, their raters and every label, in a file next to the store.
 
 A queue keeps the wording of its questions: another wording is another label set. Codes and cookies are kept as hashes.
 """
@@ -118,7 +118,7 @@ class Given(Struct, frozen=True):
 
 
 def book_path(store: Path) -> Path:
-    """Where the label book of a store lies."""
+    """The path of the label book of a store."""
     return store.with_name(store.name + ".labels")
 
 

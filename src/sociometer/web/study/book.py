@@ -1,4 +1,4 @@
-"""The study book: studies, participants, sessions and response times, in a file beside the store.
+"""The study book: studies, participants, sessions and response times, in a file next to the store.
 
 It is apart from the store, so that answers can be shared without it. Codes and cookies are kept as hashes.
 """
