@@ -5,7 +5,6 @@ from collections import Counter
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments.seceu.method_result import Answered, MethodResult, by_place, silent
 from sociometer.instruments.seceu.norm import Norm, band
-from sociometer.instruments.seceu.people_energy import PeopleEnergy
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
 
 _PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
@@ -59,8 +58,8 @@ def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | Non
     columns = ("answers of", "energy score", "95 % interval", "skill", "95 % interval of skill", "answers a story")
     note = (
         "Mean distance to individual people minus half the mean distance between the subject's own answers; lower is"
-        " better. Skill: 0 for an even spread, 1 for people's own distribution. One answer to a story shows no spread, so"
-        " it has no skill: --repeats 5 --temperature 1 gives several."
+        " better. Skill: 0 for an even spread, 1 for people's own distribution. One answer to a story shows no spread,"
+        " so it has no skill: --repeats 5 --temperature 1 gives several."
     )
     return Table("energy", "Answers against the distribution of people", columns, tuple(rows), note)
 
