@@ -17,7 +17,7 @@ _TAIL = 0.975
 
 
 class Precision(Struct, frozen=True):
-    """A design and its precision: `belongs` is the share of the variation of observed means that is the subjects' own.
+    """A design and its precision: `belongs` is the share of the variation of means that comes from the subjects.
 
     `error` is the standard error of the difference of two subjects that meet the same levels, `half_width` half of its
     95 % interval. Share and width come from estimated components: the intervals say how far they may be off.
@@ -52,11 +52,11 @@ def precision(components: Components, subject: str, numbers: Mapping[str, int], 
     freedom, wide = _freedom(components, weights, noise), normal_quantile(_TAIL) * math.sqrt(2)
     width, share = (Interval(None, None, 0.95, method) for method in (SATTERTHWAITE, FELDT))
     if freedom is not None:
-        ends = (freedom * noise / chi_square_quantile(tail, freedom) for tail in (_TAIL, 1 - _TAIL))
-        width = Interval(*(wide * math.sqrt(end) for end in ends), 0.95, SATTERTHWAITE)
-        subjects = components.levels[subject] - 1
-        ends = (1 - (1 - belongs) * f_quantile(tail, subjects, freedom) for tail in (_TAIL, 1 - _TAIL))
-        share = Interval(*(min(1.0, max(0.0, end)) for end in ends), 0.95, FELDT)
+        low, high = (freedom * noise / chi_square_quantile(tail, freedom) for tail in (_TAIL, 1 - _TAIL))
+        width = Interval(wide * math.sqrt(low), wide * math.sqrt(high), 0.95, SATTERTHWAITE)
+        ratios = (f_quantile(tail, components.levels[subject] - 1, freedom) for tail in (_TAIL, 1 - _TAIL))
+        low, high = (min(1.0, max(0.0, 1 - (1 - belongs) * ratio)) for ratio in ratios)
+        share = Interval(low, high, 0.95, FELDT)
     return Precision(dict(numbers), belongs, share, error, normal_quantile(_TAIL) * error, width)
 
 
@@ -84,7 +84,7 @@ def _freedom(components: Components, weights: Sequence[float], noise: float) -> 
 def levels_needed(
     components: Components, subject: str, facet: str, fixed: Mapping[str, int], half_width: float, *, safe: bool = False
 ) -> int | None:
-    """The least number of levels of a facet that gives a difference this half-width; None if no number does.
+    """The smallest number of levels of a facet that gives a difference this half-width; None if no number does.
 
     `fixed` are the numbers of the other facets. An interaction of the subject with one of them stays, however many
     levels the facet has. `safe`: also if the components are as large as their interval allows.

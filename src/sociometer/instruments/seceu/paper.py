@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from sociometer.analysis.model_kinds import properties_of
 from sociometer.core.measure import Figure, Interval
 from sociometer.core.paper import (
     Estimate,
@@ -17,7 +18,7 @@ from sociometer.core.paper import (
     PaperTable,
     printed,
 )
-from sociometer.instruments.seceu.contrasts import Subject, launch_figures, properties_of
+from sociometer.instruments.seceu.contrasts import Subject, launch_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
 from sociometer.instruments.seceu.measures import order_caveat, percent_interval
 from sociometer.instruments.seceu.method_result import MethodResult
@@ -46,7 +47,7 @@ _LEGEND = (
 )
 _SAME = (
     "The score is the mean Euclidean distance to the standard scores; EQ = 15 (M - score) / SD + 100 with the norm's M"
-    " and SD; percentiles are read off the norm. Intervals are bootstraps over the items."
+    " and SD; percentiles are read from the norm. Intervals are bootstraps over the items."
 )
 _NO_NORM = (
     "The runs have no human norm, so there is no EQ, percentile or pattern similarity. Play the official items"
