@@ -18,6 +18,7 @@ from sociometer.analysis.measures import grouped_measures
 from sociometer.analysis.multiplicity import holm
 from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.analysis.power import smallest_detectable
+from sociometer.contamination.names import SERIES
 from sociometer.contamination.pairs import ASKED, RecallItem
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView
@@ -26,7 +27,6 @@ LEVEL = 0.05
 POWER = 0.8
 FEWEST_PAIRS = 10
 TITLES = {"completion": "second half, word for word", "order": "order of the options", "answer": "score"}
-SERIES = "contamination"
 
 
 class Contrast(Struct, frozen=True):
@@ -184,8 +184,8 @@ def verdict(found: Sequence[Contrast]) -> str:
 def blind_notes(found: Sequence[Contrast]) -> list[str]:
     """The questions that could find nothing, because most replies hold no answer."""
     return [
-        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies hold no answer, so nothing could"
-        " be found."
+        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies hold no answer, so nothing"
+        " could be found."
         for one in found
         if one.blind
     ]

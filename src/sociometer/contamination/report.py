@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.contamination.evidence import SERIES
+from sociometer.contamination.names import SERIES
 from sociometer.contamination.overlap import length_of
 from sociometer.contamination.pairs import Pair
 from sociometer.core.errors import UsageError

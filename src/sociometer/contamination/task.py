@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.contamination.evidence import summarise
+from sociometer.contamination.names import TASK
 from sociometer.contamination.overlap import verbatim_share
 from sociometer.contamination.pairs import RecallItem
 from sociometer.core.answer_format import Choice
@@ -16,7 +17,6 @@ from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, kind_of
 from sociometer.core.task import Item, Score, Session, Task
 from sociometer.elicit import arrange, render_options, shared_prompt, shuffled
 
-NAME = "recall"
 _SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=1000)
 _LETTERS = "ABCDEFGH"
 
@@ -62,7 +62,7 @@ def recall_task(
             values={item.asked: right}, facets=facets, unreadable=unreadable, replies=count_replies([outcome.asked])
         )
 
-    return Task(NAME, item_type, Recalled, play=play, score=score, summarise=summarise)
+    return Task(TASK, item_type, Recalled, play=play, score=score, summarise=summarise)
 
 
 async def _complete(item: RecallItem, session: Session) -> Recalled:

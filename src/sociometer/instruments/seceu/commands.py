@@ -10,8 +10,8 @@ from sociometer.analysis.differential_items import LEVEL, MODERATE
 from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.model_kinds import read_properties
 from sociometer.analysis.stand_ins import subject_stand_in
+from sociometer.contamination.names import TASK as RECALL
 from sociometer.contamination.report import Examined, refuse_too_few, result
-from sociometer.contamination.task import NAME as RECALL
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.analysis.formatting import number
+from sociometer.contamination.names import TASK as RECALL
 from sociometer.contamination.report import Examined, refuse_too_few, result
-from sociometer.contamination.task import NAME as RECALL
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
