@@ -11,6 +11,7 @@ from sociometer.analysis.formatting import estimate, in_sentence, interval_text,
 from sociometer.analysis.stand_ins import TINY, subject_stand_in
 from sociometer.cli.output import SCREEN
 from sociometer.contamination_notes import contamination_note
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.engine.engine import PlayedRun
@@ -233,6 +234,8 @@ def caveats(run: StoredRun) -> list[str]:
     found = []
     if run.status is not RunStatus.FINISHED:
         found.append(f"{run.id} is {run.state}: its scores cover only the items played so far.")
+    if is_paper(run.manifest.config.settings):
+        found.append("Asked in the authors' own words (--wording paper).")
     beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
     if beside:
         found.append(f"Stand-ins, not real models: {', '.join(beside)}.")

@@ -2,19 +2,37 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
 from sociometer.core.errors import DataError, unknown
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+AUTHORS = "paper/"
+"""The folder of prompts in the authors' own words (`--wording paper`)."""
+
+
+def placeholders_of(text: str) -> frozenset[str]:
+    """The names of the placeholders in a prompt."""
+    return frozenset(_PLACEHOLDER.findall(text))
 
 
 class Prompts:
-    """The prompts of one instrument and those in `shared`; files of the same name in `override` replace them."""
+    """The prompts of one instrument and those in `shared`; files of the same name in `override` replace them.
 
-    def __init__(self, folder: Path, override: Path | None = None, shared: Path | None = None) -> None:
+    `authors` are prompts that were read from the authors' files, by language and name.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        override: Path | None = None,
+        shared: Path | None = None,
+        authors: Mapping[tuple[str, str], str] | None = None,
+    ) -> None:
         self._folder = folder
+        self._authors = dict(authors or {})
         self._shared = shared
         self._override = override
         if override is not None:
@@ -40,7 +58,7 @@ class Prompts:
     def digest(self) -> str:
         """A hash of the instrument's prompts in use, for the manifest; shared prompts are not included."""
         total = hashlib.sha256()
-        ours = _read_folder(self._folder)
+        ours = _read_folder(self._folder) | self._authors
         if self._override is not None:
             ours |= _read_folder(self._override)
         for (language, name), text in sorted(ours.items()):
@@ -56,7 +74,7 @@ class Prompts:
 
     def _ours(self) -> dict[tuple[str, str], str]:
         shared = _read_folder(self._shared) if self._shared is not None else {}
-        return shared | _read_folder(self._folder)
+        return shared | _read_folder(self._folder) | self._authors
 
     def _refuse_strangers(self, override: Path) -> None:
         if not override.is_dir():
@@ -66,10 +84,12 @@ class Prompts:
         ours = self._ours()
         for (language, name), text in _read_folder(override).items():
             if (language, name) not in ours:
+                if name.startswith(AUTHORS):  # a copy of an authors' prompt that this run does not use
+                    continue
                 known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
                 raise DataError(f"{language}/{name}.md does not match any prompt; known: {known}", override)
-            allowed = set(_PLACEHOLDER.findall(ours[language, name]))
-            strange = sorted(set(_PLACEHOLDER.findall(text)) - allowed)
+            allowed = placeholders_of(ours[language, name])
+            strange = sorted(placeholders_of(text) - allowed)
             if strange:
                 known = ", ".join(f"{{{one}}}" for one in sorted(allowed)) or "none"
                 raise DataError(

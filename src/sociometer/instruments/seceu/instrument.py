@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sociometer.contamination.task import recall_task
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.seceu import figures, items, paper, play, prompting, recall, scoring
-from sociometer.instruments.seceu.published import reproduce
+from sociometer.instruments.seceu import authors_prompts, figures, items, paper, play, prompting, recall, scoring
+from sociometer.instruments.seceu.published import replicate, reproduce
 
 FEELINGS = Task(
     "feelings",
@@ -32,4 +32,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
+    authors_prompts=authors_prompts.authors_prompts,
+    replications=replicate.replications,
 )
