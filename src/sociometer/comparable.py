@@ -36,6 +36,7 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
             structs.replace(
                 candidate_of(names[stored.id], instrument, name, stored.view(name), version),
                 corrected=corrected_measures(stored, name),
+                form=stored.form,
             )
             for name in stored.tasks
             if (not task or name == task) and instrument.card.measures_of(name)

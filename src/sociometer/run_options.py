@@ -35,6 +35,8 @@ class RunOptions(TypedDict, total=False):
     """Seed of deals, orders and samples."""
     official: bool
     """Use the official items that `sociometer data fetch` downloaded."""
+    form: str
+    """Frozen form to play: its name (`sesi-5`) or its file."""
     second_question: bool | None
     """Ask once more if a reply holds no answer; by default yes, but not for official items."""
     base: bool

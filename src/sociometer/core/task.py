@@ -11,14 +11,14 @@ from sociometer.core.card import Card, read_card
 from sociometer.core.conversation import Event, Player
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.measure import Figure, PublishedFigure, Summary, Table
-from sociometer.core.prompts import Prompts
+from sociometer.core.prompts import FrozenPrompts, Prompts
 from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
 
 if TYPE_CHECKING:
     from sociometer.core.paper import PaperInput, PaperPart
 
-_SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
+SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 
 
 class RatedPart(Struct, frozen=True):
@@ -241,9 +241,9 @@ class Instrument:
             raise unknown(f"{self.card.name} task", name, self.tasks)
         return self.tasks[name]
 
-    def prompts(self, override: str = "") -> Prompts:
-        """The prompts; files with the same name in the folder `override` replace the bundled ones."""
-        return Prompts(self.folder / "prompts", Path(override) if override else None, _SHARED_PROMPTS)
+    def prompts(self, override: str = "", frozen: FrozenPrompts | None = None) -> Prompts:
+        """The prompts, or those of an earlier version; files of the same name in the folder `override` replace them."""
+        return Prompts(self.folder / "prompts", Path(override) if override else None, SHARED_PROMPTS, frozen)
 
 
 class Result(Struct, frozen=True, omit_defaults=True):
