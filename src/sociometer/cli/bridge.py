@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sociometer.analysis.formatting import bracketed_interval, in_sentence, interval_text, number, signed_amount
+from sociometer.analysis.formatting import bracketed_interval, in_sentence, number, signed_amount
 from sociometer.cli.chosen import runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.form_name import FORM_FILE
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments import cards
 from sociometer.store.place import StorePlace
@@ -59,9 +60,9 @@ def _bridge(
 
 def _instrument_of(form: str) -> str:
     """The instrument that a form's name or file begins with."""
-    from sociometer.engine.forms import ENDING, read_form
+    from sociometer.engine.forms import read_form
 
-    if form.endswith(ENDING):
+    if form.endswith(FORM_FILE):
         return read_form(Path(form).expanduser()).instrument
     name = form.rpartition("-")[0]
     if name not in cards():
@@ -172,10 +173,10 @@ def changelog_line(found: "Bridge") -> str:
 
 
 def _in_words(one: "BridgedMeasure") -> str:
-    change = f"{'+' * (one.difference > 0)}{signed_amount(one.difference, one.unit, interval=one.interval)}"
-    bounds = "too few items for an interval" if one.interval.too_few else interval_text(one.interval, one.unit)
-    items = f"{one.items[0]} and {one.items[1]} items, {one.shared} shared"
-    return f"{one.task}, {in_sentence(one.title)} {change} ({bounds}; {items})"
+    change = _change(one.difference, one.interval, one.unit)
+    return (
+        f"{one.task}, {in_sentence(one.title)} {change} ({one.items[0]} and {one.items[1]} items, {one.shared} shared)"
+    )
 
 
 command = click.Command(

@@ -10,7 +10,7 @@ from sociometer.cli.options import json_option
 from sociometer.cli.output import Display, display_options, print_json, print_line
 from sociometer.core.card import Card
 from sociometer.core.errors import ExitCode, UsageError
-from sociometer.core.form_name import form_name
+from sociometer.core.form_name import FORM_FILE, form_name
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 
@@ -44,7 +44,7 @@ def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool)
             one.form,
             "frozen" if one.digest else "not frozen yet",
             one.digest or None,
-            sum(one.items.values()) or None,
+            sum(one.items.get(task, 0) for task in card_of(one.instrument).default_tasks()) or None,
             ", ".join(f"{task} {count}" for task, count in one.items.items()) or None,
             one.prompts or None,
             one.sociometer or None,
@@ -52,7 +52,7 @@ def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool)
         for one in forms
     )
     columns = ("form", "status", "digest", "items", "tasks", "prompts", "since")
-    note = "Play one with: sociometer run INSTRUMENT --form FORM --model MODEL"
+    note = "Items are those of the default tasks. Play a form with: sociometer run INSTRUMENT --form FORM --model MODEL"
     Display(everything, csv).show(
         [Table("forms", "Forms", columns, rows, note, details=("tasks", "prompts"))], limits=[len(rows)]
     )
@@ -75,14 +75,14 @@ def listed_forms(card: Card) -> list[ListedForm]:
 
 
 def _freeze(instruments: tuple[str, ...], to: Path | None, as_json: bool) -> None:
-    from sociometer.engine.forms import ENDING, differences, form_file, freeze, read_form, write_form
+    from sociometer.engine.forms import differences, form_file, freeze, read_form, write_form
     from sociometer.instruments import load
 
     written = []
     for name in instruments or tuple(cards()):
         instrument = load(card_of(name).name)
         form = freeze(instrument)
-        path = form_file(instrument, form.version) if to is None else to / f"{form.name}{ENDING}"
+        path = form_file(instrument, form.version) if to is None else to / f"{form.name}{FORM_FILE}"
         known = path.exists()
         if known and (changed := differences(read_form(path), instrument)):
             raise UsageError(f"{form.name} is frozen and differs in: {_some(changed)}; {AGAIN}.")

@@ -3,6 +3,8 @@
 OFFICIAL = " official"
 CHANGED = "+"
 """Ends the name of a form of which a run changed something: settings, wording or the way of answering."""
+FORM_FILE = ".json.xz"
+"""The ending of a form's file."""
 
 
 def form_name(instrument: str, version: str) -> str:

@@ -17,12 +17,11 @@ from msgspec import Struct, structs
 import sociometer
 from sociometer.core.card import Card
 from sociometer.core.errors import DataError, UsageError, unknown
-from sociometer.core.form_name import form_name
+from sociometer.core.form_name import FORM_FILE, form_name
 from sociometer.core.prompts import FrozenPrompts, Prompts, digest_of, read_prompts
 from sociometer.core.settings import Settings
 from sociometer.core.task import SHARED_PROMPTS, Instrument, Item, Source, Task
 
-ENDING = ".json.xz"
 FOLDER = "forms"
 _LANGUAGE = "language"
 _MOST_BYTES = 64 << 20
@@ -160,17 +159,17 @@ def depends_on_seed(task: Task[Any, Any], source: Source) -> bool:
 def load_form(instrument: Instrument, text: str) -> Form:
     """The form with a name (`sesi-5`) or in a file; the current version is a form even if it is not frozen yet."""
     card = instrument.card
-    if text.endswith(ENDING):
+    if text.endswith(FORM_FILE):
         form = read_form(Path(text).expanduser())
     else:
         name, _, version = text.rpartition("-")
         known = {
             card.version: "",
-            **{path.name.removesuffix(ENDING).rpartition("-")[2]: "" for path in files(instrument)},
+            **{path.name.removesuffix(FORM_FILE).rpartition("-")[2]: "" for path in files(instrument)},
         }
         if name != card.name or version not in known:
             names = sorted(form_name(card.name, one) for one in known)
-            raise unknown(f"form of {card.name}", text, names, f"Or give a file that ends in {ENDING}.")
+            raise unknown(f"form of {card.name}", text, names, f"Or give a file that ends in {FORM_FILE}.")
         path = form_file(instrument, version)
         form = read_form(path) if path.exists() else freeze(instrument)
     if form.instrument != card.name:
@@ -186,12 +185,12 @@ def frozen_form(instrument: Instrument) -> Form | None:
 
 def files(instrument: Instrument) -> list[Path]:
     """The files of an instrument's frozen forms."""
-    return sorted((instrument.folder / FOLDER).glob(f"{instrument.card.name}-*{ENDING}"))
+    return sorted((instrument.folder / FOLDER).glob(f"{instrument.card.name}-*{FORM_FILE}"))
 
 
 def form_file(instrument: Instrument, version: str) -> Path:
     """Where a frozen form is."""
-    return instrument.folder / FOLDER / f"{form_name(instrument.card.name, version)}{ENDING}"
+    return instrument.folder / FOLDER / f"{form_name(instrument.card.name, version)}{FORM_FILE}"
 
 
 def write_form(form: Form, path: Path) -> int:
