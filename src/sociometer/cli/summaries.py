@@ -10,6 +10,7 @@ from sociometer.analysis.error_counts import known_errors
 from sociometer.analysis.formatting import estimate, in_sentence, interval_text, number
 from sociometer.analysis.stand_ins import TINY, subject_stand_in
 from sociometer.cli.output import SCREEN
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.engine.engine import PlayedRun
@@ -232,6 +233,8 @@ def caveats(run: StoredRun) -> list[str]:
     found = []
     if run.status is not RunStatus.FINISHED:
         found.append(f"{run.id} is {run.state}: its scores cover only the items played so far.")
+    if is_paper(run.manifest.config.settings):
+        found.append("Asked in the authors' own words (--wording paper).")
     beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
     if beside:
         found.append(f"Stand-ins, not real models: {', '.join(beside)}.")

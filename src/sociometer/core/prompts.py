@@ -11,6 +11,13 @@ from msgspec import Struct
 from sociometer.core.errors import DataError, unknown
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+AUTHORS = "paper/"
+"""The folder of prompts in the authors' own words (`--wording paper`)."""
+
+
+def placeholders_of(text: str) -> frozenset[str]:
+    """The names of the placeholders in a prompt."""
+    return frozenset(_PLACEHOLDER.findall(text))
 
 
 class FrozenPrompts(Struct, frozen=True):
@@ -23,7 +30,8 @@ class FrozenPrompts(Struct, frozen=True):
 class Prompts:
     """The prompts of one instrument and those in `shared`; files of the same name in `override` replace them.
 
-    Prompts in `frozen` replace those of today; a prompt that the earlier version did not have is today's.
+    `authors` are prompts that were read from the authors' files, by language and name. Prompts in `frozen` replace
+    those of today; a prompt that the earlier version did not have is today's.
     """
 
     def __init__(
@@ -31,9 +39,11 @@ class Prompts:
         folder: Path,
         override: Path | None = None,
         shared: Path | None = None,
+        authors: Mapping[tuple[str, str], str] | None = None,
         frozen: FrozenPrompts | None = None,
     ) -> None:
         self._folder = folder
+        self._authors = dict(authors or {})
         self._shared = shared
         self._override = override
         self._frozen = frozen
@@ -60,6 +70,7 @@ class Prompts:
     def digest(self) -> str:
         """A hash of the instrument's prompts in use, for the manifest; shared prompts are not included."""
         ours = read_prompts(self._folder) if self._frozen is None else dict(self._frozen.own)
+        ours |= self._authors
         if self._override is not None:
             ours |= read_prompts(self._override)
         return digest_of(ours)
@@ -74,7 +85,8 @@ class Prompts:
     def _ours(self) -> dict[tuple[str, str], str]:
         shared = read_prompts(self._shared) if self._shared is not None else {}
         ours = shared | read_prompts(self._folder)
-        return ours if self._frozen is None else ours | self._frozen.shared | self._frozen.own
+        earlier = {} if self._frozen is None else self._frozen.shared | self._frozen.own
+        return ours | earlier | self._authors
 
     def _refuse_strangers(self, override: Path) -> None:
         if not override.is_dir():
@@ -84,10 +96,12 @@ class Prompts:
         ours = self._ours()
         for (language, name), text in read_prompts(override).items():
             if (language, name) not in ours:
+                if name.startswith(AUTHORS):  # a copy of an authors' prompt that this run does not use
+                    continue
                 known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
                 raise DataError(f"{language}/{name}.md does not match any prompt; known: {known}", override)
-            allowed = set(_PLACEHOLDER.findall(ours[language, name]))
-            strange = sorted(set(_PLACEHOLDER.findall(text)) - allowed)
+            allowed = placeholders_of(ours[language, name])
+            strange = sorted(placeholders_of(text) - allowed)
             if strange:
                 known = ", ".join(f"{{{one}}}" for one in sorted(allowed)) or "none"
                 raise DataError(

@@ -16,7 +16,9 @@ from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
 
 if TYPE_CHECKING:
+    from sociometer.core.authors_wording import AuthorsPrompt
     from sociometer.core.paper import PaperInput, PaperPart
+    from sociometer.core.replication import ReplicationPlan
 
 SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 
@@ -219,9 +221,13 @@ class Instrument:
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
         paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
         paper: "Callable[[PaperInput], Sequence[PaperPart]] | None" = None,
+        authors_prompts: "Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None" = None,
+        replications: "Callable[[], ReplicationPlan] | None" = None,
     ) -> None:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
+        `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
+        `replications` the published rows that `sociometer replicate` plays.
         `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
         fills every table and figure of the paper for `sociometer paper`, or says why it cannot.
         """
@@ -234,6 +240,8 @@ class Instrument:
         self.reproduce = reproduce
         self.paper_tables = paper_tables
         self.paper = paper
+        self.authors_prompts = authors_prompts
+        self.replications = replications
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""
@@ -241,9 +249,15 @@ class Instrument:
             raise unknown(f"{self.card.name} task", name, self.tasks)
         return self.tasks[name]
 
-    def prompts(self, override: str = "", frozen: FrozenPrompts | None = None) -> Prompts:
-        """The prompts, or those of an earlier version; files of the same name in the folder `override` replace them."""
-        return Prompts(self.folder / "prompts", Path(override) if override else None, SHARED_PROMPTS, frozen)
+    def prompts(
+        self,
+        override: str = "",
+        authors: Mapping[tuple[str, str], str] | None = None,
+        frozen: FrozenPrompts | None = None,
+    ) -> Prompts:
+        """The prompts, or those of an earlier version; authors' and files of the same name in `override` replace them."""
+        folder = Path(override) if override else None
+        return Prompts(self.folder / "prompts", folder, SHARED_PROMPTS, authors, frozen)
 
 
 class Result(Struct, frozen=True, omit_defaults=True):

@@ -5,18 +5,20 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
 
 import sociometer
+from sociometer.core.authors_wording import authors_texts, is_paper
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Player
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.form_name import CHANGED, unchanged_name
-from sociometer.core.prompts import Prompts
+from sociometer.core.prompts import FrozenPrompts, Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings
 from sociometer.core.task import Instrument, Item, Source, Task
@@ -68,6 +70,11 @@ class Plan(Struct, frozen=True):
     """Tasks of the official suite whose files are missing."""
     form: Form | None = None
     """The frozen form to play; None means today's items and prompts."""
+
+    @property
+    def frozen_prompts(self) -> FrozenPrompts | None:
+        """The prompts of the form; None means today's."""
+        return self.form.frozen_prompts() if self.form is not None else None
 
     @property
     def version(self) -> str:
@@ -180,7 +187,7 @@ def make_plan(
     the configuration of a stored run: the variables of keys that the user named again, by role.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
-    names = _tasks(config, instrument.card)
+    names = _tasks(config, instrument.card, in_authors_words=is_paper(settings))
     form = form or (load_form(instrument, config.form) if config.form else None)
     plan = Plan(
         structs.replace(config, tasks=names, settings=dict(settings)),
@@ -188,13 +195,17 @@ def make_plan(
         tuple(instrument.task(name) for name in names),
         bindings or {},
         settings,
-        instrument.prompts(config.prompts_folder, form.frozen_prompts() if form else None),
+        instrument.prompts(
+            "" if is_paper(settings) else config.prompts_folder, frozen=form.frozen_prompts() if form else None
+        ),
         read_prices(),
         None if items is None else tuple(items),
         form=form,
     )
     if not config.tasks and config.official:
         plan = _without_missing_files(plan)
+    if is_paper(settings):
+        plan = _in_authors_words(plan)
     if config.items and items is None:
         plan = _with_chosen_items(plan)
     if bindings is not None:
@@ -207,19 +218,37 @@ def make_plan(
     return structs.replace(plan, bindings=bindings)
 
 
-def _tasks(config: RunConfig, card: Card) -> tuple[str, ...]:
+def _in_authors_words(plan: Plan) -> Plan:
+    """The plan with the authors' prompts; a DataError if a file of theirs is missing or has another structure."""
+    config, instrument = plan.config, plan.instrument
+    own = Path(config.prompts_folder) if config.prompts_folder else None
+    wanted = instrument.authors_prompts(plan.settings, config.tasks) if instrument.authors_prompts else ()
+    texts = authors_texts(wanted, plan.source(), own)
+    return structs.replace(plan, prompts=instrument.prompts(config.prompts_folder, texts, plan.frozen_prompts))
+
+
+def _tasks(config: RunConfig, card: Card, *, in_authors_words: bool) -> tuple[str, ...]:
     """The tasks to play; without a choice of the user, those that can be answered in the chosen way."""
+    if in_authors_words and config.base:
+        raise UsageError("--wording paper has no text for base models; leave out --base or --wording.")
     able = {
         task.name
         for task in card.task
-        if (task.base or not config.base) and (task.probability or config.answer != "probability")
+        if (task.base or not config.base)
+        and (task.probability or config.answer != "probability")
+        and (task.authors_wording or not in_authors_words)
     }
     default = card.default_tasks(official=config.official)
     names = tuple(config.tasks) or tuple(task for task in default if task in able)
     for name in names or default[:1]:
         if card.task_card(name).name not in able:
-            option = "--base" if config.base and not card.task_card(name).base else "--answer probability"
-            what = "text form for base models" if option == "--base" else "choices to read from probabilities"
+            task = card.task_card(name)
+            if in_authors_words and not task.authors_wording:
+                option, what = "--wording paper", "prompt that the authors released"
+            elif config.base and not task.base:
+                option, what = "--base", "text form for base models"
+            else:
+                option, what = "--answer probability", "choices to read from probabilities"
             known = f"; tasks of {card.name} that do: {', '.join(sorted(able))}" if able else ""
             raise UsageError(f"{card.name}/{name} has no {what}, so it cannot be played with {option}{known}.")
     return names

@@ -25,7 +25,7 @@ from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of
-from sociometer.instruments.sage.published.reproduce import table as published
+from sociometer.instruments.sage.published.printed import table as published
 from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
 from sociometer.instruments.sage.strategies import CAPABILITIES, STRATEGIES
 

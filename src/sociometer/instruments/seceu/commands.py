@@ -8,6 +8,7 @@ import numpy as np
 
 from sociometer.analysis.differential_items import LEVEL, MODERATE
 from sociometer.analysis.formatting import p_phrase
+from sociometer.analysis.model_kinds import read_properties
 from sociometer.analysis.stand_ins import subject_stand_in
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
@@ -51,7 +52,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
     subjects = [contrasts.subject_of(run) for run in runs]
     published = contrasts.published_subjects() if options.flag("published") else []
-    properties = contrasts.read_properties(Path(options.text("models"))) if options.text("models") else {}
+    properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
     found = contrasts.analysis(subjects, published, properties)
     return msgspec.structs.replace(found, notes=(*_no_models(runs), *found.notes))
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from sociometer.analysis.model_kinds import properties_of
 from sociometer.core.measure import Figure, Interval
 from sociometer.core.paper import (
     Estimate,
@@ -16,7 +17,7 @@ from sociometer.core.paper import (
     PaperTable,
     printed,
 )
-from sociometer.instruments.seceu.contrasts import Subject, launch_figures, properties_of
+from sociometer.instruments.seceu.contrasts import Subject, launch_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
 from sociometer.instruments.seceu.measures import order_caveat, percent_interval
 from sociometer.instruments.seceu.method_result import MethodResult
