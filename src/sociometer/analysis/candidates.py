@@ -26,14 +26,14 @@ class Candidate(Struct, frozen=True):
     view: RunView[Any, Any]
     version: str = ""
     """Version of the instrument that made the run; empty means the version of the card."""
-    form: str = ""
-    """The form of the run, such as `sesi-5`; empty if it has none."""
     note: str = ""
     """A caveat that must appear next to its numbers."""
     failed: str = ""
     """Why the run has no number to compare; empty if it has one."""
     corrected: dict[str, Corrected] = {}
     """Measures that people's labels of a random part of the episodes correct."""
+    form: str = ""
+    """The form of the run, such as `sesi-5`; empty if it has none."""
 
     @property
     def made_by(self) -> str:

@@ -255,7 +255,7 @@ class Instrument:
         authors: Mapping[tuple[str, str], str] | None = None,
         frozen: FrozenPrompts | None = None,
     ) -> Prompts:
-        """The prompts, or those of an earlier version; authors' and files of the same name in `override` replace them."""
+        """The prompts, or those of an earlier version; the authors' and those in `override` replace them."""
         folder = Path(override) if override else None
         return Prompts(self.folder / "prompts", folder, SHARED_PROMPTS, authors, frozen)
 
