@@ -112,7 +112,7 @@ def test_with_labels_of_one_run_only_both_are_compared_as_judged(tmp_path):
     label(runs[0], store, "one", 12)
     compared = sm.compare(*runs).comparisons[0]
     assert [row.paired for row in compared.measures] == [row.paired for row in plain.measures]
-    assert any("only baseline/random has labels of people" in note for note in compared.notes)
+    assert any("only baseline/random has people's labels" in note for note in compared.notes)
 
 
 def test_strata_are_drawn_from_evenly_and_used(tmp_path):
@@ -145,7 +145,7 @@ def test_answers_to_differently_worded_questions_are_not_compared(tmp_path, caps
     assert [row.paired for row in compared.measures] == [row.paired for row in plain.measures]
     (note,) = [note for note in compared.notes if "differently worded" in note]
     assert "“How happy is A in the end, from 0 to 100?”" in note and "At the end of this conversation" in note
-    assert "both are compared as judged" in note
+    assert "the judge's values of both are compared" in note
     page = sm.report(runs, tmp_path / "r.html").read_text("utf-8")
     assert "How happy is A in the end" in page and "differently worded" in page
 
@@ -169,7 +169,7 @@ def test_the_leaderboard_does_not_mix_wordings_and_says_why(labelled, tmp_path, 
     capsys.readouterr()
     assert run_command(["leaderboard", "sage", "--json", "--store", str(store)]) == 0
     board = next(one for one in json.loads(capsys.readouterr().out) if one["task"] == "dialogue")
-    assert any("labels of people are not used: people answered differently worded" in note for note in board["notes"])
+    assert any("people's labels are not used: people answered differently worded" in note for note in board["notes"])
     first = next(one for one in board["standings"] if one["subject"] == "gpt-4.1")
     assert first["value"] == pytest.approx(68.2, abs=0.1)
 

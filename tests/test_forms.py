@@ -189,6 +189,8 @@ def test_own_items_have_no_form_and_seeded_items_only_with_the_usual_seed(tmp_pa
         name = make_plan(config, egosocial, bindings={}).manifest().form.name
         assert name == f"egosocial-{egosocial.card.version}{ending}"
     scenario = next(iter(sage.task("dialogue").items(make_plan(sage_config(), sage, bindings={}).source())))
+    chinese = make_plan(sage_config(settings={"language": "zh"}), sage, bindings={})
+    assert chinese.manifest().form.name == f"sage-{sage.card.version}"
     own = tmp_path / "own.jsonl"
     own.write_bytes(msgspec.json.encode(structs.replace(scenario, id="own-1", cluster="own-1")))
     config = sage_config(settings={"scenarios": str(own)})

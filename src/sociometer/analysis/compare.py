@@ -150,9 +150,9 @@ def _by_people(
         return row, []
     if first is None or second is None:
         having = two if first is None else one
-        return row, [f"“{title}”: only {having.label} has labels of people; both are compared as judged"]
+        return row, [f"“{title}”: only {having.label} has people's labels; the judge's values of both are compared"]
     if why := differently_asked((first, second)):
-        return row, [f"“{title}”: {why}, so people's labels are not used; both are compared as judged"]
+        return row, [f"“{title}”: {why}, so people's labels are not used; the judge's values of both are compared"]
     if any(shared.left_out):
         return row, [f"“{title}”: the runs have different items, so people's labels are not used"]
     found = corrected_difference(first, second, terms.level)

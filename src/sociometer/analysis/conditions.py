@@ -72,7 +72,7 @@ def why_apart(mine: Conditions, other: Conditions, card: Card) -> str:
 
 
 def differences(mine: Conditions, other: Conditions) -> tuple[str, ...]:
-    """What differs and does not forbid to show both: settings, repeats, second question, version of Sociometer."""
+    """Differences that do not prevent showing both: settings, repeats, second question, version of Sociometer."""
     names = sorted({*mine.settings, *other.settings})
     pairs = [(name, mine.settings.get(name), other.settings.get(name)) for name in names]
     pairs += [

@@ -17,7 +17,7 @@ _TAIL = 0.975
 
 
 class Precision(Struct, frozen=True):
-    """A design and its precision: `belongs` is the share of the variation of observed means that is the subjects' own.
+    """A design and its precision: `belongs` is the share of the variation of means that comes from the subjects.
 
     `error` is the standard error of the difference of two subjects that meet the same levels, `half_width` half of its
     95 % interval. Share and width come from estimated components: the intervals say how far they may be off.
@@ -84,7 +84,7 @@ def _freedom(components: Components, weights: Sequence[float], noise: float) -> 
 def levels_needed(
     components: Components, subject: str, facet: str, fixed: Mapping[str, int], half_width: float, *, safe: bool = False
 ) -> int | None:
-    """The least number of levels of a facet that gives a difference this half-width; None if no number does.
+    """The smallest number of levels of a facet that gives a difference this half-width; None if no number does.
 
     `fixed` are the numbers of the other facets. An interaction of the subject with one of them stays, however many
     levels the facet has. `safe`: also if the components are as large as their interval allows.

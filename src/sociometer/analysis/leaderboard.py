@@ -158,9 +158,9 @@ def by_people(
         why = (
             "not all runs have the same items" if len(known) == len(kept) else f"{len(known)} of {len(kept)} have them"
         )
-        return standings, [f"labels of people are not used: {why}"]
+        return standings, [f"people's labels are not used: {why}"]
     if why := differently_asked(known.values()):
-        return standings, [f"labels of people are not used: {why}"]
+        return standings, [f"people's labels are not used: {why}"]
     sign = -1.0 if card.better == "lower" else 1.0
     made = []
     for standing in standings:

@@ -90,7 +90,7 @@ def _create(
         print_json({"queue": name, "units": len(units), "label_set": queue.label_set, "codes": shown})
         return
     rows = tuple((rater, code, sum(one == rater for one, _, _ in tasks)) for rater, code in shown.items())
-    note = "The codes are shown only now: give each rater theirs."
+    note = "The codes are shown only once. Give each rater their own code."
     print_table(Table("raters", f"Queue {name}: {len(units)} units", ("rater", "code", "units"), rows, note))
     print_line(f"Open it with: sociometer annotate open {name}")
 
@@ -193,7 +193,7 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
     try:
         queue = book.queue(name)
         if queue.measured is None:
-            raise UsageError(f"queue {name} was made from a sheet; only a queue of a run can be given more episodes.")
+            raise UsageError(f"queue {name} was made from a sheet; only a queue made from a run can get more episodes.")
         labelled = [unit.key["episode"] for unit in book.units(name).values()]
         with open_engine(path) as engine:
             stored = engine.stored(queue.measured.run)
@@ -208,7 +208,7 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
     if as_json:
         print_json({"queue": name, "added": names})
     else:
-        print_line(f"{len(names)} more episodes, a random sample of those that wait, are in queue {name}.")
+        print_line(f"{len(names)} more episodes, drawn at random, are in queue {name}.")
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -324,7 +324,9 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         [
             _NAME,
             click.Option(["--sheet"], type=_FILE, help="Sheet of an instrument whose rows are to be labelled (CSV)."),
-            click.Option(["--kind"], default="", help="Kind of the sheet, INSTRUMENT/SHEET [default: by its columns]."),
+            click.Option(
+                ["--kind"], default="", help="Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns]."
+            ),
             click.Option(["--run"], default="", help="Run whose episodes are to be labelled, in place of a sheet."),
             click.Option(["--task"], default="", help="Task of the run [default: its first]."),
             click.Option(["--measure"], default="", help="Measure that people judge [default: the primary one]."),
@@ -346,7 +348,11 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
                 ["--raters"], type=click.IntRange(1, 50), default=2, show_default=True, help="Number of raters."
             ),
             click.Option(
-                ["--per-item"], type=click.IntRange(1, 50), default=2, show_default=True, help="Raters per unit."
+                ["--per-item"],
+                type=click.IntRange(1, 50),
+                default=2,
+                show_default=True,
+                help="Number of raters per unit.",
             ),
             click.Option(
                 ["--language"],

@@ -134,7 +134,7 @@ command = click.Command(
             type=click.Path(path_type=Path, dir_okay=False),
             multiple=True,
             metavar="FILE",
-            help="Table of somebody else's numbers ('publish --table') to show next to your runs; can be repeated.",
+            help="Table of somebody else's numbers ('publish --table') to show next to your runs; repeat for several.",
         ),
         store_option(),
         *display_options(),

@@ -203,7 +203,7 @@ command = click.Command(
             ["--model", "models"],
             multiple=True,
             metavar="ROW[=MODEL]",
-            help="Published row to play; ROW=MODEL plays it with a model of yours. Repeat for several"
+            help="Published row to play; ROW=MODEL plays it with your own model; repeat for several"
             " [default: every row whose model can be called or downloaded].",
         ),
         click.Option(["--rows"], is_flag=True, help="List the published rows and their models, and play nothing."),

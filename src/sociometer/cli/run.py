@@ -314,7 +314,7 @@ def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
     first = next(seconds for _, seconds in timed if seconds is not None)
     return [
         f"Time: at most about {rough_duration(sum(total for total, _ in timed))}; the first reply in about"
-        f" {rough_duration(first)}. From a short measurement now; a busy machine is slower, and known beginnings of"
+        f" {rough_duration(first)}. Measured briefly just now; a busy machine is slower, and known beginnings of"
         " prompts are read from a cache."
     ]
 

@@ -1,4 +1,4 @@
-"""`--wording paper`: the authors' own prompts, read from their files when a run is planned, and never shipped."""
+"""`--wording paper`: the authors' own prompts, read from their files when a run is planned, and never included."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path

@@ -3,6 +3,8 @@
 OFFICIAL = " official"
 CHANGED = "+"
 """Ends the name of a form of which a run changed something: settings, wording or the way of answering."""
+LANGUAGE = "language"
+"""The setting of which a form has the items for every value."""
 FORM_FILE = ".json.xz"
 """The ending of a form's file."""
 

@@ -24,7 +24,7 @@ SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 
 
 class RatedPart(Struct, frozen=True):
-    """One of the yes/no questions whose mean is a value: its id, its wording, and what the answer yes counts."""
+    """One of the yes/no questions whose mean is a value: its id, its wording, and the value of the answer yes."""
 
     id: str
     question: str
@@ -32,7 +32,7 @@ class RatedPart(Struct, frozen=True):
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """One thing to be played; instruments extend it with their own fields.
+    """One unit of a task; instruments extend it with their own fields.
 
     `cluster` names what the item shares with others (a story, a tree); empty means that it is independent.
     """
@@ -41,7 +41,7 @@ class Item(Struct, frozen=True, kw_only=True):
     cluster: str = ""
 
     def for_raters(self) -> dict[str, str]:
-        """What people see who judge the same thing as a judge; empty where that is the transcript of the subject."""
+        """What people see when they judge the same thing as a judge; empty if that is the subject's transcript."""
         return {}
 
     def rated_parts(self, value: str) -> tuple[RatedPart, ...]:
@@ -124,7 +124,7 @@ class Failure(Struct, frozen=True):
 
 
 class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
-    """One play of one item: an outcome and its score, or a failure of the machinery."""
+    """An item played once: an outcome and its score, or a failure."""
 
     item: ItemT
     repeat: int

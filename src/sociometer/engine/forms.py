@@ -17,13 +17,12 @@ from msgspec import Struct, structs
 import sociometer
 from sociometer.core.card import Card
 from sociometer.core.errors import DataError, UsageError, unknown
-from sociometer.core.form_name import FORM_FILE, form_name
+from sociometer.core.form_name import FORM_FILE, LANGUAGE, form_name
 from sociometer.core.prompts import FrozenPrompts, Prompts, digest_of, read_prompts
 from sociometer.core.settings import Settings
 from sociometer.core.task import SHARED_PROMPTS, Instrument, Item, Source, Task
 
 FOLDER = "forms"
-_LANGUAGE = "language"
 _MOST_BYTES = 64 << 20
 _FORMAT = 1
 _READER = Path(sociometer.__file__).parent / "elicit"
@@ -135,9 +134,9 @@ def chosen_items(form: Form, task: Task[Any, Any], source: Source, card: Card) -
         names = [f"--{one.name}" for one in card.setting if not one.is_default(source.settings.get(one.name))]
         raise UsageError(
             f"{form.name} has the items of the default settings, and these settings change them:"
-            f" {', '.join(name for name in names if name != f'--{_LANGUAGE}')}. Leave them out, or leave out --form."
+            f" {', '.join(name for name in names if name != f'--{LANGUAGE}')}. Leave them out, or leave out --form."
         )
-    return form.items(task, str(source.settings.get(_LANGUAGE) or ""))
+    return form.items(task, str(source.settings.get(LANGUAGE) or ""))
 
 
 def changes_items(task: Task[Any, Any], source: Source, card: Card) -> bool:
@@ -228,9 +227,9 @@ def reader_version() -> str:
 
 def _variants(card: Card, task: Task[Any, Any], prompts: Prompts) -> Iterator[FormItems]:
     """The items of a task in each language, or none if they are official files or come from a command."""
-    languages = next((one.choices for one in card.setting if one.name == _LANGUAGE), ()) or ("",)
+    languages = next((one.choices for one in card.setting if one.name == LANGUAGE), ()) or ("",)
     for language in languages:
-        settings = Settings.chosen(card.setting, {_LANGUAGE: language} if language else {})
+        settings = Settings.chosen(card.setting, {LANGUAGE: language} if language else {})
         try:
             items = tuple(task.items(Source(settings, prompts, card.name)))
         except DataError:
@@ -244,7 +243,7 @@ def _raw(item: Item) -> msgspec.Raw:
 
 
 def _language_of(settings: Settings) -> dict[str, object]:
-    return {_LANGUAGE: settings[_LANGUAGE]} if settings.get(_LANGUAGE) else {}
+    return {LANGUAGE: settings[LANGUAGE]} if settings.get(LANGUAGE) else {}
 
 
 def _by_name(texts: dict[tuple[str, str], str]) -> dict[str, str]:

@@ -33,7 +33,7 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
         Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p Holm", lambda row: p_text(row.p_holm)),
-        Column("would show", _detectable),
+        Column("could detect", _detectable),
     )
 
 

@@ -199,7 +199,7 @@ def _comment(text: str) -> str:
 def document(title: str, names: Sequence[str]) -> str:
     """A document that shows every table (`.tex`) and figure (`.pdf`) of a folder."""
     lines = [
-        r"% Compile with lualatex or xelatex (names may hold letters that pdflatex does not know).",
+        r"% Compile with lualatex or xelatex (names can contain letters that pdflatex does not support).",
         r"\documentclass{article}",
         r"\usepackage[margin=2cm]{geometry}",
         r"\usepackage{booktabs,graphicx,textcomp}",

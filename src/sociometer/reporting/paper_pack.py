@@ -267,7 +267,7 @@ def _earlier_files(folder: Path) -> set[str]:
         return {name for name in names if isinstance(name, str) and _PLAIN_NAME.fullmatch(name) and name.strip(".")}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(
-            f"the folder '{folder}' is not empty and holds no earlier pack; give --to a new folder."
+            f"the folder '{folder}' is not empty and was not written by 'paper'; give --to a new folder."
         ) from None
 
 

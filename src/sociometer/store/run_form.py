@@ -1,7 +1,7 @@
 """The name of the form of a run: the item set and the wording that the subject saw, such as `sesi-5`."""
 
 from sociometer.core.card import Card
-from sociometer.core.form_name import CHANGED, OFFICIAL, form_name
+from sociometer.core.form_name import CHANGED, LANGUAGE, OFFICIAL, form_name
 from sociometer.store.records import Manifest
 
 
@@ -18,7 +18,11 @@ def usual_form_name(manifest: Manifest, card: Card, version: str = "") -> str:
         return ""
     if config.official and not has_official_files(manifest, card):
         return ""
-    settings = any(not setting.is_default(config.settings.get(setting.name)) for setting in card.setting)
+    settings = any(
+        not setting.is_default(config.settings.get(setting.name))
+        for setting in card.setting
+        if setting.name != LANGUAGE
+    )
     changed = settings or bool(config.prompts_folder or config.ways)
     name = form_name(config.instrument, version or manifest.instrument_version)
     return name + OFFICIAL * config.official + CHANGED * changed

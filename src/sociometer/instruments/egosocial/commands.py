@@ -72,7 +72,7 @@ def _sheet_given(options: Settings) -> Path:
 def probe(context: CommandContext, options: Settings) -> Result:
     """Plays fresh stories with all matched controls for every subject, and compares the tellings in pairs."""
     if not context.subjects:
-        raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
+        raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
     context.expect(len(context.subjects))
     runs = []
     for subject in context.subjects:

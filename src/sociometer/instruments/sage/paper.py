@@ -288,8 +288,8 @@ def _examples(runs: Sequence[PaperRun]) -> PaperPart:
     return PaperPart(
         label="Fig. 12",
         title="Example dialogues of models with the simulated person",
-        how=f"Up to {EXAMPLES} models in one scenario that most of them met, with a middling end for the first."
-        " 'sociometer show RUN ITEM' prints any other dialogue.",
+        how=f"Up to {EXAMPLES} models in one scenario that most of them played and that ended about average for the"
+        " first. 'sociometer show RUN ITEM' prints any other dialogue.",
         missing="" if drawn else _PLAYED,
         figures=tuple(drawn),
     )

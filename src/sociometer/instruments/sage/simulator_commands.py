@@ -106,7 +106,11 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
         compared = compare_traits(here, against)
         tables.append(_traits_table(compared))
         differing = [each.trait for each in compared if each.verdict == "differs"]
-        how = f"differs from the reference in {', '.join(differing)}" if differing else "differs in no trait for sure"
+        how = (
+            f"differs from the reference in {', '.join(differing)}"
+            if differing
+            else "shows no certain difference from the reference"
+        )
         said.append(f"{names[0] or 'The simulator'} {how}.")
         notes += _about_reference(here, against)
     margin, apart = options.number("margin"), separations(good, bad)
@@ -123,7 +127,9 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
         if len(good) == len({told.scenario.id for told in good}):
             notes.append("One dialogue says little about a scenario: play the listeners with --repeats 5 or more.")
         if judges:
-            notes.append(f"The listeners met another simulator ({', '.join(sorted(judges))}) than the runs did.")
+            notes.append(
+                f"The listeners talked with another simulator ({', '.join(sorted(judges))}) than the runs did."
+            )
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
 
 
@@ -230,7 +236,7 @@ def _calibrated(scores: _Scores, gaps: Sequence[comparisons.Leniency], base: str
             elif line is None:
                 rows.append((name, subject, mean, None, None, None, "no shared dialogues"))
             else:
-                caveat = "" if line.error is not None else "refused: it would rest on one subject"
+                caveat = "" if line.error is not None else "not computed: only one shared subject"
                 rows.append((name, subject, mean, line.calibrated(mean), *_ends(line.interval(mean)), caveat))
     note = (
         "Linear equating. The interval comes from leaving out each subject in turn: it says how far the calibrated "
@@ -269,9 +275,9 @@ def _designs(found: Components, wanted: float) -> list[Table]:
     shares, widths = ("the subject's", "at least", "at most"), ("half-width", "from", "to")
     units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "standard error"), "points")}
     note = (
-        "Of the difference of two subjects that meet the same scenarios and simulators, one repeat each: the share of "
-        "the variation of means that is the subjects' own, and half of the 95 % interval. Their own intervals (Feldt, "
-        f"Satterthwaite) rest on {found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects."
+        "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
+        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals "
+        f"(Feldt, Satterthwaite) rest on {found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects."
     )
     precision = Table(
         "designs",
@@ -317,7 +323,7 @@ def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
         "read from names; --family MODEL=FAMILY sets one."
     )
     units = dict.fromkeys(("prefers by", "from", "to"), "points")
-    return [Table("families", "Preference for the own family", columns, rows, note=note, units=units)]
+    return [Table("families", "Preference for their own family", columns, rows, note=note, units=units)]
 
 
 def _kinder(gaps: Sequence[comparisons.Leniency], base: str) -> list[str]:
@@ -341,7 +347,7 @@ def _belongs(found: Components | None, table: Cube) -> list[str]:
     width = estimate(one.half_width, "points", one.half_width_interval)
     said = (
         f"With one simulator and {scenarios} scenarios, {share} of the variation between subjects' means "
-        f"belongs to the subjects; two of them must differ by {width} points to be told apart."
+        f"comes from the subjects; two of them must differ by {width} points to be told apart."
     )
     return [said] if found.levels[SIMULATOR] > 1 else []
 
@@ -373,7 +379,9 @@ def _notes(runs: Sequence[StoredRun], found: Components | None, table: Cube) -> 
         )
     out = [table.subjects[at] for at in range(len(table.subjects)) if at not in table.crossed()]
     if out and len(table.simulators) > 1:
-        said.append(f"Not ranked over all simulators, because one of them did not meet the subject: {', '.join(out)}.")
+        said.append(
+            f"Not ranked over all simulators, because one of them did not talk with the subject: {', '.join(out)}."
+        )
     shared = table.on_shared(table.crossed())
     if len(shared.scenarios) < len(table.scenarios):
         said.append(

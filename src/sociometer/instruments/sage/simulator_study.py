@@ -1,4 +1,4 @@
-"""Simulators held to account: what of a score is the subject's, the simulator's or the scenario's. Pure."""
+"""Compares simulators: how much of a score comes from the subject, the simulator or the scenario. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -219,7 +219,7 @@ def item_difference_table(found: GroupDifference) -> Table:
     )  # fmt: skip
     columns = ("story", "test of", "effect", "size", "p", "p (Holm)", "finding")
     note = (
-        "Score: the distance to the standard, beyond what people's other distances explain. Points: the answer itself."
+        "Score: the distance to the key, beyond what people's other distances explain. Points: the answer itself."
         f" A finding needs p (Holm) < {LEVEL:g} and an effect of at least {MODERATE:g} (share of variance)."
         f" {found.note}"
     ).strip()

@@ -46,7 +46,7 @@ _LEGEND = (
 )
 _SAME = (
     "The score is the mean Euclidean distance to the standard scores; EQ = 15 (M - score) / SD + 100 with the norm's M"
-    " and SD; percentiles are read off the norm. Intervals are bootstraps over the items."
+    " and SD; percentiles are read from the norm. Intervals are bootstraps over the items."
 )
 _NO_NORM = (
     "The runs have no human norm, so there is no EQ, percentile or pattern similarity. Play the official items"

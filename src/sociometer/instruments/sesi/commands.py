@@ -62,7 +62,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
 def probe(context: CommandContext, options: Settings) -> Result:
     """Plays the control and every condition of the factors for every subject, and compares on the same items."""
     if not context.subjects:
-        raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
+        raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
     notes = _second_person_notes(context, wanted)
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")

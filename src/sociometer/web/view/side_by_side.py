@@ -33,7 +33,7 @@ ORDERS = {
     "first": "first ahead of second (A right, B wrong)",
     "second": "second ahead of first (A wrong, B right)",
     "difference": "largest difference",
-    "judges": "largest disagreement of judges",
+    "judges": "largest disagreement between judges",
     "": "order of items",
 }
 _JUDGING = ("judge", "simulator")

@@ -98,7 +98,7 @@ def _official_file(source: Source) -> Path:
         return source.path(official.NAME)
     except DataError as error:
         raise DataError(
-            f"{error} Deals from the seed need no --official. To play other official scenarios, name them: "
+            f"{error} Deals from the seed need no --official. To play other official tasks, name them: "
             "--task tomi, --task tombench, --task counterfactual-official."
         ) from None
 
