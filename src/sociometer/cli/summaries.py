@@ -10,6 +10,7 @@ from sociometer.analysis.error_counts import known_errors
 from sociometer.analysis.formatting import estimate, in_sentence, interval_text, number
 from sociometer.analysis.stand_ins import TINY, subject_stand_in
 from sociometer.cli.output import SCREEN
+from sociometer.contamination_notes import contamination_note
 from sociometer.core.authors_wording import is_paper
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
@@ -245,6 +246,8 @@ def caveats(run: StoredRun) -> list[str]:
             if what == TINY
             else f"{run.subject} is a {what}, not a model."
         )
+    if checked := contamination_note(run):
+        found.append(checked)
     return found
 
 
@@ -257,6 +260,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "subject": run.subject,
         "status": run.status,
         "stand_ins": run.stand_ins,
+        "contamination": contamination_note(run),
         "manifest": run.record.manifest,
         "summaries": {task: run.summary(task) for task in run.tasks},
     }

@@ -46,6 +46,8 @@ class GivenRun(Struct, frozen=True):
     """Whether the items were those of the paper."""
     corrected: dict[str, CorrectedTask] = {}
     """What people's labels correct, by task."""
+    caveats: dict[str, str] = {}
+    """What else is known of the scores of a task."""
 
 
 class TaskResult(Struct, frozen=True):
@@ -149,7 +151,8 @@ def gather(
             episodes = list(view.episodes())
             result = _result(entry, instrument.card, task, label, structs.replace(view, walk=episodes.__iter__))
             by_people = entry.corrected.get(task, CorrectedTask({}, []))
-            notes = (*result.summary.notes, *by_people.notes)
+            caveat = entry.caveats.get(task)
+            notes = (*((caveat,) if caveat else ()), *result.summary.notes, *by_people.notes)
             result = structs.replace(result, summary=structs.replace(result.summary, notes=notes))
             results.append(result)
             record = SummarisedRun(

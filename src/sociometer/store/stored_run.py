@@ -19,7 +19,10 @@ from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Sc
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.run_form import usual_form_name
+from sociometer.store.run_search import RunSearch
 from sociometer.store.store import Store
+
+_MOST_RUNS = 1000
 
 
 class StoredRun:
@@ -101,6 +104,15 @@ class StoredRun:
             for name, role in self.manifest.roles.items()
             if role.identity.stand_in and not (name == "subject" and role.identity.wire == "baseline")
         )
+
+    def of_same_subject(self, task: str) -> list["StoredRun"]:
+        """The finished runs of a task by the same subject, newest first."""
+        search = RunSearch(words=self.subject, instrument=self.instrument, status=RunStatus.FINISHED, limit=_MOST_RUNS)
+        return [
+            StoredRun(self._store, record, self._instrument)
+            for record in self._store.runs.found(search)
+            if record.subject == self.subject and task in record.manifest.config.tasks
+        ]
 
     def view(self, task: str = "") -> RunView[Any, Any]:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
