@@ -102,7 +102,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
     more = [
         probing.ratio_table(probes, wanted),
         probing.ability_table(probes, wanted),
-        probing.most_moved(probes, wanted),
+        probing.most_moved(probes, wanted, noise),
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
