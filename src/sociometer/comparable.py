@@ -42,6 +42,7 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
                         made,
                         note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
+                        form=stored.form,
                     )
                 )
     if task and not found:

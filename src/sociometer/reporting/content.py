@@ -62,6 +62,8 @@ class TaskResult(Struct, frozen=True):
     who: str
     created: str
     version: str
+    form: str
+    """The form, such as `sesi-5`; the version where the run has none."""
     status: str
     official: bool
     roles: dict[str, str]
@@ -157,7 +159,7 @@ def gather(
                 entry.run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), entry.created
             )
             summarised.append((instrument.card.name, record))
-            candidate = candidate_of(label, instrument, task, view, entry.version)
+            candidate = structs.replace(candidate_of(label, instrument, task, view, entry.version), form=entry.run.form)
             candidates.append(structs.replace(candidate, corrected=by_people.measures))
             shown += evidence_of(entry.run, instrument, task, label, episodes, each=each)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
@@ -247,6 +249,7 @@ def _result(entry: GivenRun, card: Card, task: str, label: str, view: RunView[An
         who=_printable(entry.run.subject),
         created=entry.created,
         version=entry.version or card.version,
+        form=entry.run.form or f"version {entry.version or card.version}",
         status=entry.status,
         official=entry.official,
         roles={role: name for role, name in view.roles.items() if role != SUBJECT},

@@ -18,6 +18,7 @@ from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.run_form import usual_form_name
 from sociometer.store.run_search import RunSearch
 from sociometer.store.store import Store
 
@@ -68,6 +69,12 @@ class StoredRun:
         """The name of the subject's weights, or of the person; empty if none was given."""
         role = self.manifest.roles.get("subject")
         return role.identity.revision if role else ""
+
+    @property
+    def form(self) -> str:
+        """The name of the form that was played, such as `sesi-5`; empty for items that are nobody's form."""
+        known = self.manifest.form
+        return known.name if known is not None else usual_form_name(self.manifest, self._instrument.card)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -136,8 +143,8 @@ class StoredRun:
             for episode in self.episodes(name):
                 item, score, failure = episode.item, episode.score, episode.failure
                 row: dict[str, Any] = {
-                    "run": self.id, "instrument": self.instrument, "subject": self.subject, "task": name,
-                    "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
+                    "run": self.id, "instrument": self.instrument, "form": self.form, "subject": self.subject,
+                    "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
                     "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
                 }  # fmt: skip
                 if score:
