@@ -67,9 +67,7 @@ class ReplicationPlan(Struct, frozen=True):
             row, equals, model = text.partition("=")
             named = row if row in rows else next((one.row for one in self.models if one.model == text), "")
             if not named:
-                raise unknown(
-                    "published row", row, rows, "Give --model ROW, or --model ROW=MODEL for your own model."
-                )
+                raise unknown("published row", row, rows, "Give --model ROW, or --model ROW=MODEL for your own model.")
             found[named] = model if equals and row in rows else rows[named].model
         return found
 
