@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ import pytest
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.card import MeasureCard
-from sociometer.corrected_scores import corrections
-from sociometer.label_book import LabelBook, book_path
+from sociometer.corrected_scores import corrections, judge_and_people
+from sociometer.label_book import Label, LabelBook, book_path
 from sociometer.web.annotate.making import measure_asked
 
 DATA = Path(os.environ.get("SOCIOMETER_DATA", "/nowhere")) / "sage" / "transcripts"
@@ -234,3 +235,34 @@ def test_a_share_within_an_episode_is_asked_for_as_a_number(tmp_path):
     asked = measure_asked(card, "en", whole=False)
     assert asked.values == () and (asked.low, asked.high) == (0.0, 1.0) and "from 0 to 1" in asked.question
     assert measure_asked(card, "en").values == ("yes", "no")
+
+
+def test_a_label_that_settles_a_disagreement_does_not_count_twice(tmp_path):
+    store = tmp_path / "s.db"
+    run = sm.run("sesi", model="baseline/random", limit=30, store=store)
+    create = ["annotate", "create", "q", "--run", run.id, "--measure", "accuracy", "--sample", "20", "--raters", "3"]
+    assert run_command([*create, "--per-item", "2", "--store", str(store)]) == 0
+    book = LabelBook(book_path(store))
+    for rater in ("rater-1", "rater-2", "rater-3"):
+        for given in book.tasks("q", rater):
+            book.put("q", Label(given.unit, rater, {"value": "yes" if rater == "rater-1" else "no"}))
+    before = judge_and_people(run, book.queue("q"), book)
+    for unit, labels in groupby(book.labels("q"), key=lambda label: label.unit):
+        raters = {label.rater for label in labels}
+        if "rater-1" in raters:
+            (third,) = {"rater-2", "rater-3"} - raters
+            book.give("q", third, unit)
+            book.put("q", Label(unit, third, {"value": "no"}))
+    assert judge_and_people(run, book.queue("q"), book) == before
+    book.close()
+
+
+def test_a_sheet_of_episodes_is_in_random_order(tmp_path):
+    store = tmp_path / "s.db"
+    run = sm.run("sesi", model="baseline/random", limit=40, store=store)
+    create = ["annotate", "create", "q", "--run", run.id, "--sample", "40", "--raters", "1", "--per-item", "1"]
+    assert run_command([*create, "--store", str(store)]) == 0
+    assert run_command(["annotate", "export", "q", "--to", str(tmp_path / "q.csv"), "--store", str(store)]) == 0
+    with (tmp_path / "q.csv").open(newline="", encoding="utf-8") as stream:
+        names = [row["episode"] for row in csv.DictReader(stream)]
+    assert names != sorted(names)

@@ -100,10 +100,13 @@ def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
     )
 
 
-def judge_and_people(
-    run: StoredRun, queue: Queue, units: Mapping[str, Unit], labels: Iterable[Label]
-) -> JudgeAndPeople:
-    """The measure that a queue labels, corrected."""
+def judge_and_people(run: StoredRun, queue: Queue, book: LabelBook) -> JudgeAndPeople:
+    """The measure that a queue labels, corrected.
+
+    Labels that settle a disagreement do not count: only disputed units have them, so their mean would lean to one side.
+    """
+    units, settling = book.units(queue.name), book.settling(queue.name)
+    labels = [label for label in book.labels(queue.name) if (label.rater, label.unit) not in settling]
     measured = queue.measured
     assert measured is not None
     card = measure_of(run, measured.task, measured.measure)
@@ -170,7 +173,7 @@ def corrections(run: StoredRun) -> list[JudgeAndPeople]:
         for queue in book.queues():
             if queue.measured is None or queue.measured.run != run.id:
                 continue
-            one = judge_and_people(run, queue, book.units(queue.name), book.labels(queue.name))
+            one = judge_and_people(run, queue, book)
             place = (one.task, one.measure.name)
             if one.corrected is not None and (place not in found or one.labels > found[place].labels):
                 found[place] = one

@@ -265,6 +265,12 @@ class LabelBook:
             rows = self._file.execute(query, (queue, rater)).fetchall()
         return [Given(unit, bool(settles)) for unit, settles in rows]
 
+    def settling(self, queue: str) -> set[tuple[str, str]]:
+        """The units that a rater was given to settle, as pairs of rater and unit."""
+        with storage_errors(self._path):
+            query = "SELECT rater, unit FROM task WHERE queue = ? AND settles"
+            return {(rater, unit) for rater, unit in self._file.execute(query, (queue,))}
+
     def give(self, queue: str, rater: str, unit: str) -> None:
         """Gives a unit that others disagree on to a rater who settles it; it comes last."""
         with storage_errors(self._path):

@@ -111,7 +111,7 @@ def test_rows_of_another_kind_are_named_and_left_out(cli, mine, mate):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"version": "4"}, "version 4 of sesi, here 5"),
+        ({"form": "sesi-4"}, "form sesi-4, here sesi-5"),
         ({"whose_items": "official"}, "official items, here bundled ones"),
         ({"prompts": "0" * 16}, "another wording of the prompts"),
         ({"norm": "abc"}, "scored on another norm"),

@@ -9,6 +9,7 @@ from msgspec import Struct
 from sociometer.analysis.item_values import content_digest
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.card import Card
+from sociometer.core.form_name import unchanged_name
 from sociometer.core.task import RunView
 
 Value = str | int | float | bool | tuple[str, ...] | None
@@ -20,6 +21,8 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     instrument: str
     task: str
     version: str
+    form: str
+    """The item set and the wording, such as `sesi-5`; empty for items that are nobody's form."""
     whose_items: str
     """Whose items they are: bundled, official, own or imported."""
     items: str
@@ -33,7 +36,11 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stand_ins: tuple[str, ...] = ()
     second_question: bool = True
     sociometer: str = ""
-    """The version of Sociometer that made the run; replies are read by its reader."""
+    """The version of Sociometer that made the run."""
+    form_digest: str = ""
+    """The digest of the form, if it is frozen and was not changed."""
+    reader: str = ""
+    """What identifies the code that read the replies."""
 
 
 def why_apart(mine: Conditions, other: Conditions, card: Card) -> str:
@@ -41,7 +48,11 @@ def why_apart(mine: Conditions, other: Conditions, card: Card) -> str:
     used = other_stand_ins(other.stand_ins)
     if used:
         return f"played with a stand-in ({', '.join(used)})"
-    if mine.version != other.version:
+    if unchanged_name(mine.form) != unchanged_name(other.form):
+        return f"form {_shown(other.form)}, here {_shown(mine.form)}"
+    if mine.form_digest and other.form_digest and mine.form_digest != other.form_digest:
+        return f"another form with the name {mine.form}"
+    if not mine.form and mine.version != other.version:
         return f"version {other.version} of {mine.instrument}, here {mine.version}"
     if mine.whose_items != other.whose_items:
         return f"{other.whose_items} items, here {mine.whose_items} ones"
@@ -67,6 +78,8 @@ def differences(mine: Conditions, other: Conditions) -> tuple[str, ...]:
     pairs += [
         ("repeats", mine.repeats, other.repeats),
         ("second question", mine.second_question, other.second_question),
+        ("version", mine.version, other.version),
+        ("reader", mine.reader, other.reader),
         ("Sociometer", mine.sociometer, other.sociometer),
     ]
     return tuple(f"{name} {_shown(theirs)}, here {_shown(ours)}" for name, ours, theirs in pairs if ours != theirs)

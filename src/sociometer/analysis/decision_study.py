@@ -52,11 +52,11 @@ def precision(components: Components, subject: str, numbers: Mapping[str, int], 
     freedom, wide = _freedom(components, weights, noise), normal_quantile(_TAIL) * math.sqrt(2)
     width, share = (Interval(None, None, 0.95, method) for method in (SATTERTHWAITE, FELDT))
     if freedom is not None:
-        ends = (freedom * noise / chi_square_quantile(tail, freedom) for tail in (_TAIL, 1 - _TAIL))
-        width = Interval(*(wide * math.sqrt(end) for end in ends), 0.95, SATTERTHWAITE)
-        subjects = components.levels[subject] - 1
-        ends = (1 - (1 - belongs) * f_quantile(tail, subjects, freedom) for tail in (_TAIL, 1 - _TAIL))
-        share = Interval(*(min(1.0, max(0.0, end)) for end in ends), 0.95, FELDT)
+        low, high = (freedom * noise / chi_square_quantile(tail, freedom) for tail in (_TAIL, 1 - _TAIL))
+        width = Interval(wide * math.sqrt(low), wide * math.sqrt(high), 0.95, SATTERTHWAITE)
+        ratios = (f_quantile(tail, components.levels[subject] - 1, freedom) for tail in (_TAIL, 1 - _TAIL))
+        low, high = (min(1.0, max(0.0, 1 - (1 - belongs) * ratio)) for ratio in ratios)
+        share = Interval(low, high, 0.95, FELDT)
     return Precision(dict(numbers), belongs, share, error, normal_quantile(_TAIL) * error, width)
 
 

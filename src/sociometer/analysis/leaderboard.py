@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.candidates import Candidate, differing_settings, why_not_comparable
+from sociometer.analysis.candidates import Candidate, differing_settings, form_of, why_not_comparable
 from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.formatting import bounds_text, decimals, estimate, in_sentence, interval_text, number
 from sociometer.analysis.intervals import clustered_mean_interval
@@ -56,6 +56,13 @@ class Leaderboard(Struct, frozen=True):
     better: str = "higher"
     others: tuple[OthersRow, ...] = ()
     """Others' numbers, not recomputed here."""
+    form: str = ""
+    """The form that the runs were played in, such as `sesi-5`."""
+
+    @property
+    def where(self) -> str:
+        """The form and the task, for titles."""
+        return f"{self.form or self.instrument}/{self.task}"
 
 
 def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_short: bool = False) -> Leaderboard:
@@ -120,6 +127,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(left_out),
         tuple(dict.fromkeys(notes)),
         card.better,
+        form=form_of(kept),
     )
 
 
@@ -197,7 +205,7 @@ def leaderboard_table(board: Leaderboard) -> Table:
         ["The interval of a rank is the range of ranks that other items of the same kind might give.", *said]
     )
     return Table(
-        f"leaderboard-{board.instrument}-{board.task}", f"{board.instrument}/{board.task}",
+        f"leaderboard-{board.instrument}-{board.task}", board.where,
         columns[:shown_columns], tuple(row[:shown_columns] for row in rows), note,
     )  # fmt: skip
 
@@ -229,7 +237,7 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
         second = others[0] if others else None
         rows.append(
             (
-                f"{board.instrument}/{board.task}",
+                board.where,
                 first.subject,
                 estimate(first.value, board.unit, first.interval),
                 second.subject if second else None,

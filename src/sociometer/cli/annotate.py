@@ -233,7 +233,8 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
     columns = queue.columns or (*next(iter(units.values())).key, "value")
     rows = [
         [{**unit.row, **unit.key, **answers.get(unit.id, {})}.get(column, "") for column in columns]
-        for unit in sorted(units.values(), key=lambda one: tuple(one.key.values()))
+        # A sheet of episodes is often filled in from the top: in random order, that part is a random sample too.
+        for unit in sorted(units.values(), key=lambda one: tuple(one.key.values()) if queue.columns else (one.id,))
         if not unit.gold
     ]
     if to.exists():

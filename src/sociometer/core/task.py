@@ -11,7 +11,7 @@ from sociometer.core.card import Card, read_card
 from sociometer.core.conversation import Event, Player
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.measure import Figure, PublishedFigure, Summary, Table
-from sociometer.core.prompts import Prompts
+from sociometer.core.prompts import FrozenPrompts, Prompts
 from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sociometer.core.paper import PaperInput, PaperPart
     from sociometer.core.replication import ReplicationPlan
 
-_SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
+SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 
 
 class RatedPart(Struct, frozen=True):
@@ -249,9 +249,15 @@ class Instrument:
             raise unknown(f"{self.card.name} task", name, self.tasks)
         return self.tasks[name]
 
-    def prompts(self, override: str = "", authors: Mapping[tuple[str, str], str] | None = None) -> Prompts:
-        """The prompts; files with the same name in the folder `override` replace the bundled and the authors' ones."""
-        return Prompts(self.folder / "prompts", Path(override) if override else None, _SHARED_PROMPTS, authors)
+    def prompts(
+        self,
+        override: str = "",
+        authors: Mapping[tuple[str, str], str] | None = None,
+        frozen: FrozenPrompts | None = None,
+    ) -> Prompts:
+        """The prompts, or those of an earlier version; the authors' and those in `override` replace them."""
+        folder = Path(override) if override else None
+        return Prompts(self.folder / "prompts", folder, SHARED_PROMPTS, authors, frozen)
 
 
 class Result(Struct, frozen=True, omit_defaults=True):

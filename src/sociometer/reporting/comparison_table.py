@@ -67,7 +67,7 @@ def comparison_table(comparison: Comparison) -> Table:
     """One row for each measure and level, with all columns."""
     columns = (*observed_columns(comparison), *tested_columns(comparison), VERDICT)
     rows = tuple(tuple(column.of(row) for column in columns) for row in comparison.measures)
-    title = f"{comparison.instrument}/{comparison.task}: {comparison.second} against {comparison.first}"
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}"
     note = "; ".join(comparison.notes)
     return Table("compare", title, tuple(column.head for column in columns), rows, note[:1].upper() + note[1:])
 

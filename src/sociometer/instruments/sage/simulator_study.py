@@ -151,11 +151,14 @@ def scenarios_needed(
 
     First by the estimated components, then by the largest that their interval allows; None if no number is enough.
     """
-    return [
-        (count, *(levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width, safe=safe)
-                  for safe in (False, True)))
-        for count in simulators
-    ]  # fmt: skip
+    found = []
+    for count in simulators:
+        likely, safe = (
+            levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width, safe=safe)
+            for safe in (False, True)
+        )
+        found.append((count, likely, safe))
+    return found
 
 
 def designs_of(components: Components, simulators: Sequence[int], scenarios: Sequence[int]) -> list[Precision]:
