@@ -44,6 +44,8 @@ class Replication(Struct, frozen=True):
     task: str
     figures: tuple[PrintedFigure, ...]
     settings: dict[str, SettingValue] = {}
+    roles: dict[str, str] = {}
+    """The models in other roles; the user may choose others."""
     repeats: int | None = None
     about: str = ""
     """What distinguishes this run from the row's other runs, such as the prompting method."""
