@@ -94,7 +94,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
         if not model:
             known = next(one for one in plan.models if one.row == row)
             why = f"the model of the row '{row}' cannot be named ({known.note or _ACCESS[known.access]})"
-            raise UsageError(f"{why}; give a server of yours: --model '{row}=MODEL'.")
+            raise UsageError(f"{why}; give your own server: --model '{row}=MODEL'.")
         runs = [one for one in plan.runs if one.row == row]
         if not runs and models:
             raise UsageError(f"the paper prints no figure for the row '{row}'.")
