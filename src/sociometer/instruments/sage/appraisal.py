@@ -115,13 +115,16 @@ def _gains(view: PersonView, heard: Heard) -> dict[str, float]:
     levels = _LEVELS[language]
     taken = sum(heard.taken_up >= level for level in levels)
     remembered = heard.remembered >= levels[0]
+    own = sum(heard.own >= level for level in _OWN_WORDS[language])
+    if not own:
+        taken = min(taken, 1)  # The person's words in a phrase that fits anything.
     on_story = bool(taken or remembered)
     return {
         "taken up": float(taken),
         "remembered": float(remembered),
-        "own words": float(sum(heard.own >= level for level in _OWN_WORDS[language])) if on_story else 0.0,
+        "own words": float(own) if on_story else 0.0,
         "question": _question_gain(view, heard, bool(taken)),
-        "fits": 3.0 * bool(heard.fits and on_story),
+        "fits": 3.0 * bool(heard.fits and on_story and own),
     }
 
 
@@ -150,10 +153,10 @@ def _costs(view: PersonView, heard: Heard, temper: _Temper) -> dict[str, float]:
         costs["unwanted advice"] = -3.0 if soft else -1.0
     if heard.asked > 2:
         costs["many questions"] = 2.0 - heard.asked
-    if heard.formulas:
-        costs["formulas"] = -float(
-            heard.formulas + sum(is_formula(each, view.scenario.language) for each in view.earlier)
-        )
+    phrases = heard.formulas + (heard.stock_questions if not heard.own else 0)
+    if phrases:
+        before = sum(is_formula(each, view.scenario.language) for each in view.earlier)
+        costs["formulas"] = -float(phrases + before)
     if temper.questions and heard.asked > 2:
         costs["questions"] = temper.questions / 2
     return costs

@@ -81,7 +81,7 @@ def hear(reply: str, context: Context) -> Heard:
         found = units(sentence, context.language)
         bare = units(rules.formulas.sub(" ", sentence.lower()), context.language)
         new = bare - last - earlier
-        formulas += _is_formula(sentence, rules)
+        formulas += _is_formula(sentence, rules) and not _asks(sentence, rules)
         proposals += bool(rules.modes["proposal"].search(sentence.lower()))
         if not is_sound(sentence, context.language):
             continue

@@ -11,7 +11,7 @@ from sociometer.instruments.sage.emotion import band
 from sociometer.instruments.sage.hearing import Heard, asks_to_go_on, hear
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.known_facts import NAMED, SPECIFIC, Fact, find_answer, known_facts, spoken_forms
-from sociometer.instruments.sage.wording import units
+from sociometer.instruments.sage.wording import topics, units
 
 _GUESS = {
     "en": re.compile(
@@ -103,7 +103,8 @@ def _answered(speaker: _Speaker, heard: Heard, change: int) -> str:
         return _joined(speaker, *answers)
     short = lines(scenario.language)["short"]
     lead = ""
-    named = any(units(question.text, scenario.language) for question in heard.questions)
+    about = topics if scenario.language == "en" else units
+    named = any(about(question.text, scenario.language) for question in heard.questions)
     if named and not asks_to_go_on(speaker.view.reply, scenario.language):
         if _GUESS[scenario.language].search(heard.questions[-1].text):
             lead = speaker.fresh(short["partly"])
