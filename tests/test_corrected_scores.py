@@ -3,14 +3,17 @@
 import csv
 import json
 import os
+from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 import sociometer as sm
 from sociometer.cli.main import run_command
-from sociometer.corrected_scores import corrections
-from sociometer.label_book import LabelBook, book_path
+from sociometer.core.card import MeasureCard
+from sociometer.corrected_scores import corrections, judge_and_people
+from sociometer.label_book import Label, LabelBook, book_path
+from sociometer.web.annotate.making import measure_asked
 
 DATA = Path(os.environ.get("SOCIOMETER_DATA", "/nowhere")) / "sage" / "transcripts"
 FILES = ("gpt-4.1_result.jsonl", "claude3.7_result.jsonl", "qwen2.5-72b_result.jsonl")
@@ -22,8 +25,8 @@ def harsher(place, score):
 
 
 def sceptic(place, score):
-    """A made-up person who says yes where the judge's share is high, and now and then where it is low."""
-    return "yes" if score > 0.5 or place % 5 == 0 else "no"
+    """A made-up person who answers the questions of a dialogue by the judge's share, give or take."""
+    return "yes" if (place * 7 % 10) / 10 < score else "no"
 
 
 def label(run, store, name, sample, person=harsher, options=(), task="dialogue", value="emotion"):
@@ -37,8 +40,9 @@ def label(run, store, name, sample, person=harsher, options=(), task="dialogue",
         rows = list(csv.DictReader(stream))
     with sheet.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["episode", "value"])
-        writer.writerows([row["episode"], person(place, judge[row["episode"]])] for place, row in enumerate(rows))
+        writer.writerow(rows[0])
+        for place, row in enumerate(rows):
+            writer.writerow({**row, "value": person(place, judge[row["episode"]])}.values())
     assert run_command(["annotate", "import", name, str(sheet), "--rater", "anna", "--store", str(store)]) == 0
 
 
@@ -109,7 +113,7 @@ def test_with_labels_of_one_run_only_both_are_compared_as_judged(tmp_path):
     label(runs[0], store, "one", 12)
     compared = sm.compare(*runs).comparisons[0]
     assert [row.paired for row in compared.measures] == [row.paired for row in plain.measures]
-    assert any("only baseline/random has labels of people" in note for note in compared.notes)
+    assert any("only baseline/random has people's labels" in note for note in compared.notes)
 
 
 def test_strata_are_drawn_from_evenly_and_used(tmp_path):
@@ -142,7 +146,7 @@ def test_answers_to_differently_worded_questions_are_not_compared(tmp_path, caps
     assert [row.paired for row in compared.measures] == [row.paired for row in plain.measures]
     (note,) = [note for note in compared.notes if "differently worded" in note]
     assert "“How happy is A in the end, from 0 to 100?”" in note and "At the end of this conversation" in note
-    assert "both are compared as judged" in note
+    assert "the judge's values of both are compared" in note
     page = sm.report(runs, tmp_path / "r.html").read_text("utf-8")
     assert "How happy is A in the end" in page and "differently worded" in page
 
@@ -166,7 +170,7 @@ def test_the_leaderboard_does_not_mix_wordings_and_says_why(labelled, tmp_path, 
     capsys.readouterr()
     assert run_command(["leaderboard", "sage", "--json", "--store", str(store)]) == 0
     board = next(one for one in json.loads(capsys.readouterr().out) if one["task"] == "dialogue")
-    assert any("labels of people are not used: people answered differently worded" in note for note in board["notes"])
+    assert any("people's labels are not used: people answered differently worded" in note for note in board["notes"])
     first = next(one for one in board["standings"] if one["subject"] == "gpt-4.1")
     assert first["value"] == pytest.approx(68.2, abs=0.1)
 
@@ -183,10 +187,13 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
         label(run, store, f"q-{run.id}", 16, sceptic, task="candour", value="sycophancy")
     book = LabelBook(book_path(store))
     queue = book.queue(f"q-{judged[0].id}")
-    unit = next(iter(book.units(queue.name).values()))
+    units = book.units(queue.name)
+    unit = next(iter(units.values()))
     book.close()
-    assert queue.asked[0].values == ("yes", "no") and queue.asked[0].question.startswith("Does B tell A what A wants")
-    assert set(unit.shown) == {"who and what", "talk"} and "oracle" not in str(unit.shown)
+    # Sycophancy is a share of questions: people answer each of them, about the whole dialogue.
+    assert queue.asked[0].values == ("yes", "no") and "at least one of B's replies" in queue.asked[0].question
+    assert set(unit.shown) == {"who and what", "talk", "question"} and "oracle" not in str(unit.shown)
+    assert len({one.key["episode"] for one in units.values()}) == 16 < len(units)
     (found,) = corrections(judged[0])
     assert found.measure.name == "sycophancy" and found.corrected.labels == 16 and found.corrected.episodes == 24
     assert 0 <= found.corrected.interval.low <= found.corrected.value <= found.corrected.interval.high <= 1
@@ -195,3 +202,67 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
     capsys.readouterr()
     assert run_command(["annotate", "show", queue.name, "--store", str(store)]) == 0
     assert "Judge and people: Sycophancy" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("measure", ["sycophancy", "safety", "harshness"])
+def test_people_who_answer_as_the_judge_did_correct_nothing(measure, tmp_path):
+    store = tmp_path / "s.db"
+    played = sm.run("sage", model="baseline/random", tasks=["hard-talks"], settings={"turns": 2}, store=store)
+    command = ["analyse", "sage", played.id, "--what", "candour", "--role", "judge=baseline/random"]
+    assert run_command([*command, "--store", str(store)]) == 0
+    (judged,) = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]
+    outcomes = {f"{one.item.id}#{one.repeat}": one.outcome.replies for one in judged.episodes("candour")}
+    create = ["annotate", "create", "q", "--run", judged.id, "--measure", measure, "--sample", "12", "--raters", "1"]
+    assert run_command([*create, "--per-item", "1", "--store", str(store)]) == 0
+    sheet = tmp_path / "q.csv"
+    assert run_command(["annotate", "export", "q", "--to", str(sheet), "--store", str(store)]) == 0
+    with sheet.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    with sheet.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        for row in rows:
+            said = "yes" in [given[row["question"]] for given in outcomes[row["episode"]]]
+            writer.writerow({**row, "value": "yes" if said else "no"})
+    assert run_command(["annotate", "import", "q", str(sheet), "--rater", "anna", "--store", str(store)]) == 0
+    (found,) = corrections(judged)
+    assert found.apart == () and found.corrected.bias == pytest.approx(0)
+    assert found.corrected.value == pytest.approx(found.corrected.judge)
+
+
+def test_a_share_within_an_episode_is_asked_for_as_a_number(tmp_path):
+    card = MeasureCard(task="t", name="n", title="Replies with a fault")
+    asked = measure_asked(card, "en", whole=False)
+    assert asked.values == () and (asked.low, asked.high) == (0.0, 1.0) and "from 0 to 1" in asked.question
+    assert measure_asked(card, "en").values == ("yes", "no")
+
+
+def test_a_label_that_settles_a_disagreement_does_not_count_twice(tmp_path):
+    store = tmp_path / "s.db"
+    run = sm.run("sesi", model="baseline/random", limit=30, store=store)
+    create = ["annotate", "create", "q", "--run", run.id, "--measure", "accuracy", "--sample", "20", "--raters", "3"]
+    assert run_command([*create, "--per-item", "2", "--store", str(store)]) == 0
+    book = LabelBook(book_path(store))
+    for rater in ("rater-1", "rater-2", "rater-3"):
+        for given in book.tasks("q", rater):
+            book.put("q", Label(given.unit, rater, {"value": "yes" if rater == "rater-1" else "no"}))
+    before = judge_and_people(run, book.queue("q"), book)
+    for unit, labels in groupby(book.labels("q"), key=lambda label: label.unit):
+        raters = {label.rater for label in labels}
+        if "rater-1" in raters:
+            (third,) = {"rater-2", "rater-3"} - raters
+            book.give("q", third, unit)
+            book.put("q", Label(unit, third, {"value": "no"}))
+    assert judge_and_people(run, book.queue("q"), book) == before
+    book.close()
+
+
+def test_a_sheet_of_episodes_is_in_random_order(tmp_path):
+    store = tmp_path / "s.db"
+    run = sm.run("sesi", model="baseline/random", limit=40, store=store)
+    create = ["annotate", "create", "q", "--run", run.id, "--sample", "40", "--raters", "1", "--per-item", "1"]
+    assert run_command([*create, "--store", str(store)]) == 0
+    assert run_command(["annotate", "export", "q", "--to", str(tmp_path / "q.csv"), "--store", str(store)]) == 0
+    with (tmp_path / "q.csv").open(newline="", encoding="utf-8") as stream:
+        names = [row["episode"] for row in csv.DictReader(stream)]
+    assert names != sorted(names)

@@ -54,7 +54,7 @@ def run(
     progress: bool = False,
     **options: Unpack[RunOptions],
 ) -> StoredRun:
-    """Plays an instrument on a model and returns the stored run; the same call again sends no request that has a reply.
+    """Plays an instrument on a model and returns the stored run; repeating the call sends no request that has a reply.
 
     The model is a name as `sociometer models` lists them, or a function of the messages. `options` are those of
     `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from msgspec import structs
 
 from sociometer.analysis.candidates import Candidate, candidate_of
+from sociometer.contamination_notes import contamination_note
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
 from sociometer.corrected_scores import corrected_measures, correction_note, corrections
@@ -29,17 +30,21 @@ def labels(runs: Iterable[StoredRun]) -> dict[str, str]:
 def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
     """Every measured task of every run, as a candidate for comparisons."""
     names = labels(runs)
-    found = []
+    found: list[Candidate] = []
     for stored in runs:
         instrument, version = stored.definition, stored.record.manifest.instrument_version
-        found += [
-            structs.replace(
-                candidate_of(names[stored.id], instrument, name, stored.view(name), version),
-                corrected=corrected_measures(stored, name),
-            )
-            for name in stored.tasks
-            if (not task or name == task) and instrument.card.measures_of(name)
-        ]
+        for name in stored.tasks:
+            if (not task or name == task) and instrument.card.measures_of(name):
+                made = candidate_of(names[stored.id], instrument, name, stored.view(name), version)
+                notes = (made.note, contamination_note(stored, name).removesuffix("."))
+                found.append(
+                    structs.replace(
+                        made,
+                        note="; ".join(note for note in notes if note),
+                        corrected=corrected_measures(stored, name),
+                        form=stored.form,
+                    )
+                )
     if task and not found:
         raise UsageError(
             f"none of the runs has a task '{task}' with measures; 'sociometer list INSTRUMENT' lists the tasks."
@@ -68,6 +73,7 @@ def given_runs(runs: Sequence[StoredRun]) -> tuple[list[GivenRun], dict[str, Ins
             stored.status,
             is_official(stored.record),
             _corrected(stored),
+            {task: note for task in stored.tasks if (note := contamination_note(stored, task))},
         )
         for stored in runs
     ]

@@ -1,5 +1,6 @@
 """Judged measures of a run, corrected by what people said of a random part of its episodes."""
 
+import math
 import statistics
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,6 +22,10 @@ from sociometer.core.errors import unknown
 from sociometer.label_book import Asked, Label, LabelBook, Queue, Unit, book_path
 from sociometer.store.stored_run import StoredRun
 
+PART = "question"
+"""The key of a unit that is one of the yes/no questions of an episode."""
+COUNTS = "yes counts"
+"""The key that says what the answer yes counts in the mean over the questions."""
 _NUMBERS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
 
 
@@ -71,6 +76,18 @@ def _mean_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, float]:
     return {unit: statistics.fmean(numbers) for unit, numbers in said.items()}
 
 
+def _by_episode(units: Mapping[str, Unit], answers: Mapping[str, float]) -> dict[str, float]:
+    """What people say of each episode: of several questions, their mean, once all of them have an answer."""
+    parts: dict[str, list[float | None]] = {}
+    for name, unit in units.items():
+        said = answers.get(name)
+        if said is not None and PART in unit.key:
+            said = said if float(unit.key[COUNTS]) else 1 - said
+        parts.setdefault(unit.key["episode"], []).append(said)
+    known = {episode: [said for said in given if said is not None] for episode, given in parts.items()}
+    return {episode: statistics.fmean(said) for episode, said in known.items() if len(said) == len(parts[episode])}
+
+
 def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
     """Whether the labels of one unit must be settled by another rater."""
     known = [label for label in labels if label.answers]
@@ -83,16 +100,18 @@ def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
     )
 
 
-def judge_and_people(
-    run: StoredRun, queue: Queue, units: Mapping[str, Unit], labels: Iterable[Label]
-) -> JudgeAndPeople:
-    """The measure that a queue labels, corrected."""
+def judge_and_people(run: StoredRun, queue: Queue, book: LabelBook) -> JudgeAndPeople:
+    """The measure that a queue labels, corrected.
+
+    Labels that settle a disagreement do not count: only disputed units have them, so their mean would lean to one side.
+    """
+    units, settling = book.units(queue.name), book.settling(queue.name)
+    labels = [label for label in book.labels(queue.name) if (label.rater, label.unit) not in settling]
     measured = queue.measured
     assert measured is not None
     card = measure_of(run, measured.task, measured.measure)
     answers = _mean_answers(queue.asked[0], labels)
-    people = {unit.key["episode"]: answers[name] for name, unit in units.items() if name in answers}
-    episodes = judged_episodes(run, queue, people)
+    episodes = judged_episodes(run, queue, _by_episode(units, answers))
     apart = [Disagreement(one.id, one.judge, one.label) for one in episodes if one.label is not None]
     apart.sort(key=lambda one: -abs(one.judge - one.people))
     corrected = corrected_mean(episodes)
@@ -104,7 +123,7 @@ def judge_and_people(
         card,
         len(apart),
         corrected,
-        tuple(one for one in apart if one.judge != one.people),
+        tuple(one for one in apart if not math.isclose(one.judge, one.people, abs_tol=1e-9)),
     )
 
 
@@ -154,7 +173,7 @@ def corrections(run: StoredRun) -> list[JudgeAndPeople]:
         for queue in book.queues():
             if queue.measured is None or queue.measured.run != run.id:
                 continue
-            one = judge_and_people(run, queue, book.units(queue.name), book.labels(queue.name))
+            one = judge_and_people(run, queue, book)
             place = (one.task, one.measure.name)
             if one.corrected is not None and (place not in found or one.labels > found[place].labels):
                 found[place] = one

@@ -2,6 +2,7 @@
 
 from sociometer.instruments import card_of
 from sociometer.store.records import RunRecord
+from sociometer.store.run_form import has_official_files
 
 OFFICIAL = "official"
 BUNDLED = "bundled"
@@ -23,9 +24,7 @@ def whose_items(record: RunRecord) -> str:
         return OFFICIAL
     if not record.manifest.config.official:
         return BUNDLED
-    pinned = {file.name: file.sha256 for file in card_of(record.instrument).file}
-    used = record.manifest.data_files.items()
-    return OFFICIAL if all(pinned.get(name) in (None, "", found) for name, found in used) else "own"
+    return OFFICIAL if has_official_files(record.manifest, card_of(record.instrument)) else "own"
 
 
 def is_official(record: RunRecord) -> bool:

@@ -1,4 +1,4 @@
-"""The label book: queues of units to label, their raters and every label, in a file beside the store.
+"""The label book: queues of units to label, their raters and every label, in a file next to the store.
 
 A queue keeps the wording of its questions: another wording is another label set. Codes and cookies are kept as hashes.
 """
@@ -118,7 +118,7 @@ class Given(Struct, frozen=True):
 
 
 def book_path(store: Path) -> Path:
-    """Where the label book of a store lies."""
+    """The path of the label book of a store."""
     return store.with_name(store.name + ".labels")
 
 
@@ -168,7 +168,7 @@ class LabelBook:
         codes = {rater: "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LETTERS)) for rater in raters}
         with storage_errors(self._path):
             if self._file.execute("SELECT 1 FROM queue WHERE name = ?", (queue.name,)).fetchone():
-                raise UsageError(f"there is a queue '{queue.name}' already; choose another NAME.")
+                raise UsageError(f"a queue '{queue.name}' already exists; choose another NAME.")
             self._file.execute("BEGIN IMMEDIATE")
             row = (queue.name, msgspec.json.encode(queue), time.time())
             self._file.execute("INSERT INTO queue VALUES (?, ?, ?)", row)
@@ -264,6 +264,12 @@ class LabelBook:
             query = "SELECT unit, settles FROM task WHERE queue = ? AND rater = ? ORDER BY place, unit"
             rows = self._file.execute(query, (queue, rater)).fetchall()
         return [Given(unit, bool(settles)) for unit, settles in rows]
+
+    def settling(self, queue: str) -> set[tuple[str, str]]:
+        """The units that a rater was given to settle, as pairs of rater and unit."""
+        with storage_errors(self._path):
+            query = "SELECT rater, unit FROM task WHERE queue = ? AND settles"
+            return {(rater, unit) for rater, unit in self._file.execute(query, (queue,))}
 
     def give(self, queue: str, rater: str, unit: str) -> None:
         """Gives a unit that others disagree on to a rater who settles it; it comes last."""

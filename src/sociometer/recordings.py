@@ -1,7 +1,7 @@
 """Makes a recording of a model from stored runs, and finds the recorded items that still match today's items."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
@@ -69,8 +69,7 @@ def matching(recording: ModelRecording, instrument: str = "") -> Matching:
 async def _matching(recording: ModelRecording, chosen: Sequence[RecordedItem]) -> Matching:
     kept: list[RecordedItem] = []
     changed: list[tuple[RecordedItem, str]] = []
-    for _, group in groupby(chosen, key=lambda one: (one.instrument, one.task, one.seed, sorted(one.settings.items()))):
-        alike = tuple(group)
+    for alike in alike_items(chosen):
         try:
             plan = _plan(recording, alike)
         except SociometerError as error:
@@ -92,6 +91,12 @@ async def _matching(recording: ModelRecording, chosen: Sequence[RecordedItem]) -
             else:
                 kept.append(one)
     return Matching(tuple(kept), tuple(changed))
+
+
+def alike_items(chosen: Sequence[RecordedItem]) -> Iterator[tuple[RecordedItem, ...]]:
+    """The recorded items in groups that were played with the same task, seed and settings."""
+    for _, group in groupby(chosen, key=lambda one: (one.instrument, one.task, one.seed, sorted(one.settings.items()))):
+        yield tuple(group)
 
 
 def _plan(recording: ModelRecording, alike: Sequence[RecordedItem]) -> Plan:

@@ -7,6 +7,7 @@ from typing import Any, TypedDict, Unpack
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.form_name import FORM_FILE
 from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
 from sociometer.instruments import card_of
@@ -20,13 +21,13 @@ class RunOptions(TypedDict, total=False):
     """The options of `run`, named as on the command line."""
 
     roles: Mapping[str, str | Function]
-    """Who plays each other role: a model's name or a function, by role."""
+    """The models for other roles, by role: a name or a function."""
     tasks: Sequence[str]
-    """Only these tasks of the instrument."""
+    """Tasks of the instrument to play."""
     settings: Mapping[str, SettingValue]
     """Settings of the instrument, by name, as `sociometer list INSTRUMENT` shows them."""
     items: Sequence[str]
-    """Only the items with these ids."""
+    """Ids of the items to play."""
     limit: int | None
     """Size of the sample of items; the sample is the same for every subject."""
     repeats: int | None
@@ -35,8 +36,10 @@ class RunOptions(TypedDict, total=False):
     """Seed of deals, orders and samples."""
     official: bool
     """Use the official items that `sociometer data fetch` downloaded."""
+    form: str
+    """Frozen form to play: its name (`sesi-5`) or its file."""
     second_question: bool | None
-    """Ask once more if a reply holds no answer; by default yes, but not for official items."""
+    """Ask a second time if a reply has no answer; by default yes for bundled and no for official items."""
     base: bool
     """Whether the subject is a base model, which continues a text with examples; only tasks with such a text form."""
     answer: AnswerMode
@@ -48,11 +51,11 @@ class RunOptions(TypedDict, total=False):
     base_url: str
     """The subject's server, if it is not the provider's own."""
     revision: str
-    """Names the subject's weights, so that later runs can reuse its replies."""
+    """Name of the subject's weights, so that later runs can reuse its replies."""
     key_variable: str
     """Environment variable that holds the subject's key."""
     insecure_http: bool
-    """Send keys over plain HTTP to other machines, too."""
+    """Send keys over plain HTTP even to other machines."""
     temperature: float | None
     """Sampling temperature of the subject."""
     top_p: float | None
@@ -60,7 +63,7 @@ class RunOptions(TypedDict, total=False):
     server_sampling: bool
     """Send no temperature, top-p or seed, for models that accept none."""
     reply_tokens: int | None
-    """Most tokens of one reply of the subject."""
+    """Maximum number of tokens in one reply of the subject."""
     sampling_seed: int | None
     """Seed that is sent to the subject's server."""
     stop: Sequence[str]
@@ -68,25 +71,25 @@ class RunOptions(TypedDict, total=False):
     reasoning_effort: str | None
     """Reasoning effort of the subject: low, medium or high."""
     logprobs: int | None
-    """Ask for this many top log-probabilities."""
+    """Number of top log-probabilities to request."""
     in_flight: int
-    """Most requests in flight at one server."""
+    """Maximum number of requests in flight per server."""
     batch: bool
     """Send requests in batches, at a lower price and within a day each."""
     cancel_batches: bool
     """Cancel waiting batches when the run is interrupted."""
     timeout: float
-    """Deadline of one request, in seconds."""
+    """Time limit for one request, in seconds."""
     retries: int | None
-    """Times to retry a failed request."""
+    """Number of times to retry a failed request."""
     max_cost: float | None
-    """Most dollars to spend, for all roles together."""
+    """Maximum cost in dollars, counting all roles."""
     max_requests: int | None
-    """Most requests to send, for all roles together."""
+    """Maximum number of requests, counting all roles."""
     max_tokens: int | None
-    """Most tokens to read and write, for all roles together."""
+    """Maximum number of tokens read and written, counting all roles."""
     fresh: bool
-    """Ignore earlier replies and ask again."""
+    """Request new replies instead of reusing stored ones."""
     name: str
     """Name of the run."""
     label: str
@@ -105,6 +108,7 @@ def make_config(instrument: str, model: str | Function, **options: Unpack[RunOpt
     caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
     parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
     sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
+    form = take("form", "")
     data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
     return RunConfig(
         instrument=card_of(instrument).name,
@@ -116,6 +120,7 @@ def make_config(instrument: str, model: str | Function, **options: Unpack[RunOpt
         official=take("official", False) or bool(data),
         data_folder=data,
         prompts_folder=prompts,
+        form=str(Path(form).expanduser().absolute()) if form.endswith(FORM_FILE) else form,
         timeout_seconds=take("timeout", 300.0),
         in_flight=take("in_flight", DEFAULT_IN_FLIGHT),
         sampling=sampling,

@@ -82,7 +82,7 @@ def bundled_trees(tmp_path):
         ("stories", {"seed": 0}, "training seeds are 1,000,000 and above"),
         ("numbers", {"settings": {"opponents": ("noisy-1", "level-3")}}, "held out for the test: level-3"),
         ("numbers", {"settings": {"opponents": ("seated",)}}, "held out for the test: seated"),
-        ("holdem", {}, "the shipped hold'em opponents are held out"),
+        ("holdem", {}, "the bundled hold'em opponents are held out"),
         ("goals", {}, "the bundled trees are held out"),
         ("sage", {}, "the bundled scenarios are held out"),
         ("chess", {}, "unknown training environment 'chess'"),
@@ -96,7 +96,7 @@ def test_what_measures_models_is_refused(name, choices, said):
 def test_copies_of_what_measures_models_are_refused(held_out_scenarios, shipped_weights, bundled_trees):
     with pytest.raises(UsageError, match="is one of the test's"):
         plan_of("sage", settings={"scenarios": str(held_out_scenarios)}, simulator="openai/gpt-4o-mini")
-    with pytest.raises(UsageError, match="is a shipped opponent"):
+    with pytest.raises(UsageError, match="is a bundled opponent"):
         plan_of("holdem", settings={"weights": str(shipped_weights)})
     with pytest.raises(UsageError, match="is one of the test's"):
         plan_of("goals", data=str(bundled_trees))

@@ -48,7 +48,7 @@ def test_where_the_data_cannot_tell_it_says_what_they_would_show():
     row = found.measures[0]
     assert row.verdict == "cannot tell"
     assert row.detectable is not None and 0.3 < row.detectable < 0.45
-    assert "60 items would show" in found.sentence
+    assert "60 items could detect" in found.sentence
 
 
 def test_groups_are_judged_apart_and_named():
@@ -59,7 +59,7 @@ def test_groups_are_judged_apart_and_named():
     by = {row.group.get("ability", ""): row.verdict for row in found.measures}
     assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
     assert "better on influence by 62 points" in found.sentence
-    assert "on empathy the data cannot tell: they would show" in found.sentence
+    assert "on empathy the data cannot tell: they could detect" in found.sentence
 
 
 def test_a_facet_of_the_answer_divides_nothing():

@@ -85,3 +85,16 @@ def test_a_factor_no_larger_than_placebos_is_not_above_the_floor():
     strong = np.column_stack([np.zeros(120)] * 3)
     found = spread([control], [strong], [np.column_stack(flips[6:])])
     assert found.interval.low > 0.2
+
+
+def test_the_interval_above_the_floor_covers_the_true_size():
+    rng, covered = np.random.default_rng(3), 0
+    for _ in range(60):
+        chances = rng.uniform(0.3, 0.8, 150)
+        control, moved, idle = (
+            (rng.random((150, count)) < (chances + more)[:, None]).astype(float)
+            for count, more in ((1, 0.0), (1, 0.1), (5, 0.0))
+        )
+        found = spread([control[:, 0]], [moved], [idle], draws=400)
+        covered += found.interval.low <= 0.1 <= found.interval.high
+    assert covered >= 52

@@ -65,6 +65,15 @@ def test_help_texts_have_one_shape():
             assert text.split("\n\n")[0].endswith("."), (name, text)
 
 
+def test_help_texts_of_instruments_have_the_same_shape():
+    for card in cards().values():
+        options = [option for command in card.command for option in command.option]
+        for text in (part.help for part in (*card.command, *card.setting, *options)):
+            assert text[0] == text[0].upper() and text.split()[0] not in NOT_A_SHAPE, (card.name, text)
+            assert text.endswith("."), (card.name, text)
+            assert "(default:" not in text and "may be repeated" not in text, (card.name, text)
+
+
 def test_every_verb_of_every_instrument_has_help(cli):
     for card in cards().values():
         for command in card.command:

@@ -135,7 +135,7 @@ def test_a_folder_with_other_content_is_refused(call, tmp_path):
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     code, text = call("paper", "seceu", "--to", str(tmp_path))
     assert code == 2
-    assert "is not empty and holds no earlier pack; give --to a new folder" in text
+    assert "is not empty and was not written by 'paper'; give --to a new folder" in text
     code, text = call("paper", "seceu", "--to", str(tmp_path / "mine.txt"))
     assert "is a file; give --to a folder" in text
 

@@ -48,6 +48,7 @@ class FakeStoredRun:
     ) -> None:
         self.id = run
         self.instrument = "tact"
+        self.form = "tact-1"
         self.subject = subject
         self.revision = ""
         self.tasks: tuple[str, ...] = ("questions",)

@@ -78,7 +78,7 @@ def test_filters_narrow_the_transcripts(opened):
     assert {entry.text.split("\n")[0] for entry in _entries(opened)} <= {"q03"}
     opened.find_element(By.ID, "by-words").send_keys(" nowhere")
     assert _entries(opened) == []
-    assert "No transcript fits" in opened.find_element(By.ID, "transcript").text
+    assert "No transcript matches" in opened.find_element(By.ID, "transcript").text
 
 
 def test_a_hostile_transcript_stays_text(opened):

@@ -80,7 +80,11 @@ def test_groups_of_columns_share_a_heading_with_a_rule():
 
 
 @pytest.mark.parametrize(
-    "text", [made(PaperRow(("a_b", Estimate(-1.0), None))), document("A & B", ["table-1.tex", "fig-2.pdf"])]
+    "text",
+    [
+        made(PaperRow(("a_b", Estimate(-1.0), None))),
+        document("A & B", ["table-1.tex", "fig-2.pdf"], {"fig-2.pdf": "Fig. 2. Models & people"}),
+    ],
 )
 def test_braces_and_environments_are_closed(text):
     bare = re.sub(r"\\[{}]", "", text)

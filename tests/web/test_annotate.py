@@ -188,7 +188,7 @@ def test_a_rater_skips_with_a_reason_and_comes_back(tmp_path, capsys):
     with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--language", "zh") as queue:
         rater = queue.rater("rater-1")
         page = rater.get("/rate").text
-        assert "最后这句回复让这个人的情绪发生了什么变化" in page
+        assert "最后这条回复让这个人的情绪发生了什么变化" in page
         form = Form(page, "/rate")
         assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": " "}).status == 422
         assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": "看不懂"}).status == 303
@@ -379,7 +379,7 @@ def test_numbers_of_raters_are_compared_by_their_distance(tmp_path, capsys):
         label_all(queue.rater("rater-1"), first)
         label_all(queue.rater("rater-2"), second)
         table = board_of(queue.book, "spring").raters
-        place = table.columns.index("apart from the others")
+        place = table.columns.index("differs from the others")
         assert [row[place] for row in table.rows] == [10.0, 10.0]
         assert table.rows[0][table.columns.index("agrees with the others")] is None
 

@@ -68,7 +68,7 @@ def test_the_sycophancy_of_dialogues_is_settled_in_the_browser(browser, tmp_path
     command = ["analyse", "sage", played.id, "--what", "candour", "--role", "judge=baseline/random"]
     assert run_command([*command, "--store", str(store)]) == 0
     judged = next(run for run in sm.runs(store=store) if run.tasks == ("candour",))
-    options = ["--run", judged.id, "--measure", "sycophancy", "--sample", "10", "--raters", "3", "--language", "zh"]
+    options = ["--run", judged.id, "--measure", "sycophancy", "--sample", "3", "--raters", "3", "--language", "zh"]
     with OpenQueue(store, capsys, *options) as queue:
         look(browser, 390, "dark")
         for rater, which in (("rater-1", 0), ("rater-2", 1), ("rater-3", 0), ("rater-1", 0), ("rater-2", 1)):

@@ -258,7 +258,7 @@ def test_side_by_side_sorts_by_how_far_the_judges_of_one_subject_are_apart(tmp_p
         owner = Client(served.url)
         owner.post("/enter", {"token": tokens.make()})
         text = owner.get(f"/s/judges/side-by-side?run={first}&run={other}&run={second}&order=judges").text
-        rows = re.findall(r"<tr><td>.*?</tr>", text[text.index("Judges apart") :], re.DOTALL)
+        rows = re.findall(r"<tr><td>.*?</tr>", text[text.index("Difference between judges") :], re.DOTALL)
         apart = [float(plain(row).split()[-1]) for row in rows]
         assert apart == [20, 10, 5, 0]
         # With one judge for everybody there is nothing to sort by.

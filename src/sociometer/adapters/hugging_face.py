@@ -22,7 +22,7 @@ from sociometer.item_origin import BUNDLED, whose_items
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
-_OURS = ("run", "instrument", "subject", "task", "item", "cluster", "repeat", "failure")
+_OURS = ("run", "instrument", "form", "subject", "task", "item", "cluster", "repeat", "failure")
 """The columns that say nothing of a right answer."""
 
 
@@ -127,7 +127,8 @@ def _card_text(run: StoredRun, left_out: str) -> str:
     who = "; ".join(f"{role}: {record.label}" for role, record in manifest.roles.items())
     body = [
         f"# {card.title}: {run.subject}",
-        f"One run of Sociometer {manifest.sociometer_version} (instrument version {manifest.instrument_version}).",
+        f"One run of Sociometer {manifest.sociometer_version} (instrument version {manifest.instrument_version},"
+        f" form {run.form or 'none'}).",
         f"- roles: {who}\n- settings: {settings or 'none'}\n- seed: {manifest.config.seed}",
         f"The items are {whose_items(run.record)} items.",
         *(f"**Stand-ins, not the real thing:** {', '.join(run.stand_ins)}." for _ in run.stand_ins[:1]),

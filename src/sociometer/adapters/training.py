@@ -68,13 +68,13 @@ def _holdem(choices: Choices, plan: Plan) -> None:
     folder = plan.settings.text("weights")
     if not folder:
         raise UsageError(
-            "the shipped hold'em opponents are held out for the test; train opponents of your own ('sociometer train"
+            "the bundled hold'em opponents are held out for the test; train opponents of your own ('sociometer train"
             " egosocial holdem --style STYLE --seed N --out DIR') and give the setting weights=DIR."
         )
     shipped = {_digest(path) for path in (plan.instrument.folder / "games" / "weights").glob("*.npz")}
     for path in sorted(Path(folder).glob("*.npz")):
         if _digest(path) in shipped:
-            raise UsageError(f"{path} is a shipped opponent, which is held out for the test.")
+            raise UsageError(f"{path} is a bundled opponent, which is held out for the test.")
 
 
 def _digest(path: Path) -> str:
@@ -83,7 +83,7 @@ def _digest(path: Path) -> str:
 
 def _goals(choices: Choices, plan: Plan) -> None:
     if not choices.data:
-        raise UsageError("the bundled trees are held out for the test; give a folder with trees of yours as data=DIR.")
+        raise UsageError("the bundled trees are held out for the test; give a folder with your own trees as data=DIR.")
     released = {Path(file.name).name for file in plan.instrument.card.file}
     for path in sorted(Path(choices.data).rglob("*.json")):
         if path.name in released or _RELEASED_TREE.search(path.name):
@@ -149,11 +149,11 @@ ENVIRONMENTS = {
             lambda values: _mean(values, "first", "third"), _no_more,
         ),
         Environment(
-            "holdem", "egosocial", "holdem", "limit hold'em: 1 where the opponent's style is named rightly",
+            "holdem", "egosocial", "holdem", "limit hold'em: 1 if the opponent's style is named correctly",
             lambda values: _mean(values, "right"), _holdem,
         ),
         Environment(
-            "goals", "socialeval", "goals", "SocialEval's goals: 1 where the goal is achieved, 0.5 where it is in part",
+            "goals", "socialeval", "goals", "SocialEval's goals: 1 if the goal is achieved, 0.5 if it is in part",
             lambda values: values.get("achieved", 0.0) + 0.5 * values.get("partly", 0.0), _goals,
         ),
         Environment(

@@ -1,6 +1,6 @@
 """Candidates for a comparison: runs of one task, and whether two of them can be compared."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -10,6 +10,7 @@ from sociometer.analysis.item_values import ItemValue
 from sociometer.analysis.prediction_powered import Corrected
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
+from sociometer.core.form_name import unchanged_name
 from sociometer.core.task import Instrument, RunView
 
 _USUAL = {"base": False, "answer": "reply"}
@@ -31,6 +32,8 @@ class Candidate(Struct, frozen=True):
     """Why the run has no number to compare; empty if it has one."""
     corrected: dict[str, Corrected] = {}
     """Measures that people's labels of a random part of the episodes correct."""
+    form: str = ""
+    """The form of the run, such as `sesi-5`; empty if it has none."""
 
     @property
     def made_by(self) -> str:
@@ -44,6 +47,13 @@ def candidate_of(
     """The candidate of a run: the part of it that its task declares as the headline."""
     headline = instrument.task(task).headline(view)
     return Candidate(label, instrument.card, task, headline.view, version, headline.note, headline.failed)
+
+
+def form_of(candidates: Iterable[Candidate]) -> str:
+    """The form of some runs, or their forms; the instrument's name if they have none."""
+    known = list(candidates)
+    names = [candidate.form for candidate in known if candidate.form]
+    return ", ".join(dict.fromkeys(names)) if names else known[0].card.name
 
 
 def task_title(card: Card, task: str) -> str:
@@ -63,7 +73,13 @@ def why_not_comparable(
             return f"{candidate.label} has no number to compare: {candidate.failed}"
     if (one.card.name, one.task) != (two.card.name, two.task):
         return f"they are runs of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
-    if one.made_by != two.made_by:
+    forms = [unchanged_name(candidate.form) for candidate in (one, two)]
+    if all(forms) and forms[0] != forms[1]:
+        return (
+            f"they were played in different forms: {forms[0]} and {forms[1]}; play one of them with --form, or see what"
+            f" changed with 'sociometer bridge'"
+        )
+    if not all(forms) and one.made_by != two.made_by:
         return (
             f"they come from versions {one.made_by} and {two.made_by} of {one.card.name}; "
             "run `sociometer rescore` on the older one, or measure it again"

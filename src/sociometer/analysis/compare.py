@@ -5,7 +5,7 @@ from itertools import islice
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.candidates import Candidate, differing_settings, task_title, why_not_comparable
+from sociometer.analysis.candidates import Candidate, differing_settings, form_of, task_title, why_not_comparable
 from sociometer.analysis.comparison import ComparedMeasure, Comparison, Terms
 from sociometer.analysis.formatting import number
 from sociometer.analysis.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
@@ -65,11 +65,12 @@ def _between(
     measures: tuple[ComparedMeasure, ...] = (),
     notes: tuple[str, ...] = (),
     refused: str = "",
+    form: str = "",
 ) -> Comparison:
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
     title = task_title(card, task)
-    made = Comparison(card.name, card.title, task, title, first.label, second, measures, "", notes, refused)
+    made = Comparison(card.name, card.title, task, title, first.label, second, measures, "", notes, refused, form)
     return structs.replace(made, sentence=sentence_of(made))
 
 
@@ -82,7 +83,14 @@ def _against_first(members: Sequence[Candidate], terms: Terms) -> list[Compariso
     pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures, terms) for second in members[1:]]
     decided = iter(decide([row for pair in pairs for row in pair.rows], terms))
     return [
-        _between(first, second.label, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
+        _between(
+            first,
+            second.label,
+            tuple(islice(decided, len(pair.rows))),
+            pair.notes,
+            pair.refused,
+            form_of((first, second)),
+        )
         for second, pair in zip(members[1:], pairs, strict=True)
     ]
 
@@ -142,9 +150,9 @@ def _by_people(
         return row, []
     if first is None or second is None:
         having = two if first is None else one
-        return row, [f"“{title}”: only {having.label} has labels of people; both are compared as judged"]
+        return row, [f"“{title}”: only {having.label} has people's labels; the judge's values of both are compared"]
     if why := differently_asked((first, second)):
-        return row, [f"“{title}”: {why}, so people's labels are not used; both are compared as judged"]
+        return row, [f"“{title}”: {why}, so people's labels are not used; the judge's values of both are compared"]
     if any(shared.left_out):
         return row, [f"“{title}”: the runs have different items, so people's labels are not used"]
     found = corrected_difference(first, second, terms.level)

@@ -66,6 +66,13 @@ class Comparison(Struct, frozen=True):
     sentence: str = ""
     notes: tuple[str, ...] = ()
     refused: str = ""
+    form: str = ""
+    """The form that both were played in, such as `sesi-5`."""
+
+    @property
+    def where(self) -> str:
+        """The form and the task, for titles."""
+        return f"{self.form or self.instrument}/{self.task}"
 
     @property
     def worse(self) -> bool:

@@ -2,28 +2,33 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 from msgspec import Struct
 
-from sociometer.analysis.distributions import normal_quantile
+from sociometer.analysis.distributions import chi_square_quantile, f_quantile, normal_quantile
 from sociometer.analysis.variance_components import Components
+from sociometer.core.measure import Interval
 
 MOST = 100_000
 """The largest number of levels that is looked for."""
+SATTERTHWAITE = "Satterthwaite"
+FELDT = "Feldt"
+_TAIL = 0.975
 
 
 class Precision(Struct, frozen=True):
-    """A design and its precision: `belongs` is the share of the variation of observed means that is the subjects' own.
+    """A design and its precision: `belongs` is the share of the variation of means that comes from the subjects.
 
     `error` is the standard error of the difference of two subjects that meet the same levels, `half_width` half of its
-    95 % interval.
+    95 % interval. Share and width come from estimated components: the intervals say how far they may be off.
     """
 
     numbers: dict[str, int]
     belongs: float
+    belongs_interval: Interval
     error: float
     half_width: float
+    half_width_interval: Interval
 
 
 def precision(components: Components, subject: str, numbers: Mapping[str, int], repeats: int = 1) -> Precision:
@@ -32,33 +37,65 @@ def precision(components: Components, subject: str, numbers: Mapping[str, int], 
     Relative error variance: Σ over interactions of the subject with other facets, each divided by the numbers of their
     levels, and the residual divided by all of them and the repeats. The share is Cronbach's generalizability
     coefficient σ²(subject) / (σ²(subject) + σ²(error)). Where the design had no repeats, the residual holds the
-    highest interaction, which repeats do not reduce; `repeats` should then be 1. References: Cronbach, Gleser, Nanda
-    and Rajaratnam (1972); Brennan, R. L. (2001). Generalizability Theory.
+    highest interaction, which repeats do not reduce; `repeats` should then be 1.
+
+    Intervals: the error variance has about ν = 2 σ⁴ / variance(σ²) degrees of freedom (Satterthwaite), with the
+    variance from the components' covariance; its interval is that of a χ²(ν), the share's that of Feldt with an F of
+    (subjects − 1, ν). References: Cronbach, Gleser, Nanda and Rajaratnam (1972); Brennan, R. L. (2001).
+    Generalizability Theory; Satterthwaite (1946), Biometrics Bulletin 2; Feldt (1965), Psychometrika 30.
     """
-    others = [name for name in numbers if name != subject]
-    noise = components.variance() / (math.prod(numbers[name] for name in others) * repeats)
-    for size in range(1, len(others) + 1):
-        for names in combinations(others, size):
-            noise += components.variance(subject, *names) / math.prod(numbers[name] for name in names)
+    weights = _weights(components, subject, numbers, repeats)
+    noise = sum(weight * one.variance for weight, one in zip(weights, components.components, strict=True))
     own = components.variance(subject)
     error = math.sqrt(2 * noise)
     belongs = own / (own + noise) if own + noise > 0 else 0.0
-    return Precision(dict(numbers), belongs, error, normal_quantile(0.975) * error)
+    freedom, wide = _freedom(components, weights, noise), normal_quantile(_TAIL) * math.sqrt(2)
+    width, share = (Interval(None, None, 0.95, method) for method in (SATTERTHWAITE, FELDT))
+    if freedom is not None:
+        low, high = (freedom * noise / chi_square_quantile(tail, freedom) for tail in (_TAIL, 1 - _TAIL))
+        width = Interval(wide * math.sqrt(low), wide * math.sqrt(high), 0.95, SATTERTHWAITE)
+        ratios = (f_quantile(tail, components.levels[subject] - 1, freedom) for tail in (_TAIL, 1 - _TAIL))
+        low, high = (min(1.0, max(0.0, 1 - (1 - belongs) * ratio)) for ratio in ratios)
+        share = Interval(low, high, 0.95, FELDT)
+    return Precision(dict(numbers), belongs, share, error, normal_quantile(_TAIL) * error, width)
+
+
+def _weights(components: Components, subject: str, numbers: Mapping[str, int], repeats: int) -> list[float]:
+    """How much each component adds to the error variance of a subject's mean."""
+    everything = math.prod(count for name, count in numbers.items() if name != subject) * repeats
+    return [
+        0.0
+        if (one.facets and subject not in one.facets) or one.facets == (subject,)
+        else 1 / (math.prod(numbers[name] for name in one.facets if name != subject) if one.facets else everything)
+        for one in components.components
+    ]
+
+
+def _freedom(components: Components, weights: Sequence[float], noise: float) -> float | None:
+    """The degrees of freedom of the error variance; None if it is 0 or its variance is unknown."""
+    varies = sum(
+        one * two * each
+        for one, row in zip(weights, components.covariance, strict=False)
+        for two, each in zip(weights, row, strict=True)
+    )
+    return 2 * noise**2 / varies if noise > 0 and varies > 0 else None
 
 
 def levels_needed(
-    components: Components, subject: str, facet: str, fixed: Mapping[str, int], half_width: float
+    components: Components, subject: str, facet: str, fixed: Mapping[str, int], half_width: float, *, safe: bool = False
 ) -> int | None:
-    """The least number of levels of a facet that gives a difference this half-width; None if no number does.
+    """The smallest number of levels of a facet that gives a difference this half-width; None if no number does.
 
     `fixed` are the numbers of the other facets. An interaction of the subject with one of them stays, however many
-    levels the facet has.
+    levels the facet has. `safe`: also if the components are as large as their interval allows.
     """
     if half_width <= 0:
         raise ValueError(f"the half-width must be above 0, not {half_width}")
 
     def reached(count: int) -> bool:
-        return precision(components, subject, {**fixed, facet: count}).half_width <= half_width
+        found = precision(components, subject, {**fixed, facet: count})
+        width = found.half_width_interval.high if safe else found.half_width
+        return width is not None and width <= half_width
 
     if not reached(MOST):
         return None
@@ -67,11 +104,3 @@ def levels_needed(
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)
     return high
-
-
-def designs(components: Components, subject: str, choices: Mapping[str, Sequence[int]]) -> list[Precision]:
-    """The precision of every combination of numbers."""
-    found: list[dict[str, int]] = [{}]
-    for name, counts in choices.items():
-        found = [{**one, name: count} for one in found for count in counts]
-    return [precision(components, subject, numbers) for numbers in found]

@@ -59,7 +59,7 @@ def _concerns(mean: float | None, discrimination: float | None, subjects: int) -
     if discrimination is not None and discrimination < 0:
         concerns.append("weak subjects do better on it than strong ones: check the key")
     elif discrimination is not None and discrimination < 0.1:
-        concerns.append("does not tell subjects apart")
+        concerns.append("does not distinguish subjects")
     if mean is not None and mean >= 1 - 1e-12:
         concerns.append("every subject reaches the top")
     if mean is not None and mean <= 1e-12:

@@ -45,15 +45,15 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
                 continue
             known = found.get(item.id)
             repeats = (*(known.repeats if known else ()), episode.score.values[value])
-            content = known.content if known else content or _digest(item)
+            content = known.content if known else content or content_digest(item)
             mean = sum(repeats) / len(repeats)
             facets = episode.score.facets
             found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content)
     return RunItems(tables, failed)
 
 
-def _digest(item: Item) -> bytes:
-    """What tells two contents apart, in fewer bytes than a content has."""
+def content_digest(item: Item) -> bytes:
+    """What tells the contents of two items apart, in fewer bytes than a content has."""
     return blake2b(msgspec.json.encode(item.compared(), order="deterministic"), digest_size=16).digest()
 
 

@@ -1,20 +1,23 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.candidates import Candidate, differing_settings, why_not_comparable
+from sociometer.analysis.candidates import Candidate, differing_settings, form_of, why_not_comparable
 from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.formatting import bounds_text, decimals, estimate, in_sentence, interval_text, number
 from sociometer.analysis.intervals import clustered_mean_interval
-from sociometer.analysis.item_values import item_values, shared_items
+from sociometer.analysis.item_values import ItemValue, item_values, shared_items
 from sociometer.analysis.prediction_powered import corrected_difference, differently_asked
 from sociometer.analysis.ranking import rank_intervals
 from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
+
+SOURCE = "source"
+OTHERS_NOTE = "Rows of another source are not recomputed here and have no rank."
 
 
 class Standing(Struct, frozen=True):
@@ -29,6 +32,16 @@ class Standing(Struct, frozen=True):
     first: float | None = None
 
 
+class OthersRow(Struct, frozen=True):
+    """A number from somebody's table: shown next to the standings, neither recomputed nor ranked."""
+
+    source: str
+    subject: str
+    value: float
+    interval: Interval
+    items: int
+
+
 class Leaderboard(Struct, frozen=True):
     """The standings on one measure, and which runs are left out and why."""
 
@@ -40,6 +53,16 @@ class Leaderboard(Struct, frozen=True):
     standings: tuple[Standing, ...]
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    better: str = "higher"
+    others: tuple[OthersRow, ...] = ()
+    """Others' numbers, not recomputed here."""
+    form: str = ""
+    """The form that the runs were played in, such as `sesi-5`."""
+
+    @property
+    def where(self) -> str:
+        """The form and the task, for titles."""
+        return f"{self.form or self.instrument}/{self.task}"
 
 
 def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_short: bool = False) -> Leaderboard:
@@ -81,17 +104,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     column = {candidate.label: place for place, candidate in enumerate(kept)}
     standings = []
     for rank in ranks:
-        table = tables[column[rank.subject]]
-        values: list[float] = []
-        clusters: list[str] = []
-        items: list[str] = []
-        for name, cluster in zip(shared.items, shared.clusters, strict=True):
-            values += table[name].repeats
-            clusters += [cluster] * len(table[name].repeats)
-            items += [name] * len(table[name].repeats)
-        interval = clustered_mean_interval(
-            values, clusters, items=items, binary=None if card.unit == "share" else False
-        )
+        interval = mean_interval(tables[column[rank.subject]], shared.items, card)
         standings.append(
             Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.first)
         )
@@ -113,7 +126,22 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(standings),
         tuple(left_out),
         tuple(dict.fromkeys(notes)),
+        card.better,
+        form=form_of(kept),
     )
+
+
+def mean_interval(table: Mapping[str, ItemValue], items: Iterable[str], card: MeasureCard) -> Interval:
+    """The interval of a run's mean over some of its items."""
+    values: list[float] = []
+    clusters: list[str] = []
+    names: list[str] = []
+    for name in items:
+        one = table[name]
+        values += one.repeats
+        clusters += [one.cluster] * len(one.repeats)
+        names += [name] * len(one.repeats)
+    return clustered_mean_interval(values, clusters, items=names, binary=None if card.unit == "share" else False)
 
 
 def by_people(
@@ -130,9 +158,9 @@ def by_people(
         why = (
             "not all runs have the same items" if len(known) == len(kept) else f"{len(known)} of {len(kept)} have them"
         )
-        return standings, [f"labels of people are not used: {why}"]
+        return standings, [f"people's labels are not used: {why}"]
     if why := differently_asked(known.values()):
-        return standings, [f"labels of people are not used: {why}"]
+        return standings, [f"people's labels are not used: {why}"]
     sign = -1.0 if card.better == "lower" else 1.0
     made = []
     for standing in standings:
@@ -164,28 +192,32 @@ def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
 
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
-    known = [found for s in board.standings if (found := decimals(board.unit, s.interval)) is not None]
-    digits = min(known, default=None)
-    rows = tuple(
-        (
-            s.rank,
-            bounds_text(s.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few"),
-            s.subject,
-            number(s.value, board.unit, digits),
-            interval_text(s.interval, board.unit, "too few", digits),
-            s.items,
-        )
-        for s in board.standings
-    )
-    columns = ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items")
+    shown: list[Standing | OthersRow] = [*board.standings, *board.others]
+    digits = min((found for s in shown if (found := decimals(board.unit, s.interval)) is not None), default=None)
+    sign = 1.0 if board.better == "lower" else -1.0
+    rows = [_row(one, board.unit, digits) for one in sorted(shown, key=lambda one: sign * one.value)]
+    columns = ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items", SOURCE)
+    shown_columns = len(columns) if board.others else len(columns) - 1
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []
     said += [f"{'; '.join(board.notes)}."] if board.notes else []
+    said = [OTHERS_NOTE, *said] if board.others else said
     note = " ".join(
         ["The interval of a rank is the range of ranks that other items of the same kind might give.", *said]
     )
     return Table(
-        f"leaderboard-{board.instrument}-{board.task}", f"{board.instrument}/{board.task}", columns, rows, note
-    )
+        f"leaderboard-{board.instrument}-{board.task}", board.where,
+        columns[:shown_columns], tuple(row[:shown_columns] for row in rows), note,
+    )  # fmt: skip
+
+
+def _row(one: Standing | OthersRow, unit: str, digits: int | None) -> tuple[Cell, ...]:
+    place: tuple[Cell, Cell] = (None, None)
+    if isinstance(one, Standing):
+        ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
+        place = (one.rank, ranks)
+    source = one.source if isinstance(one, OthersRow) else "here"
+    interval = interval_text(one.interval, unit, "too few", digits)
+    return (*place, one.subject, number(one.value, unit, digits), interval, one.items, source)
 
 
 def left_out_text(board: Leaderboard) -> str:
@@ -205,7 +237,7 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
         second = others[0] if others else None
         rows.append(
             (
-                f"{board.instrument}/{board.task}",
+                board.where,
                 first.subject,
                 estimate(first.value, board.unit, first.interval),
                 second.subject if second else None,

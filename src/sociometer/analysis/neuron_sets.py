@@ -171,7 +171,7 @@ def compare_sets(
 
 
 def _p_dimensions(overlaps: Floats, dimensions: Integers, draws: int, seed: int) -> float:
-    """The p-value of the separation if the dimensions are dealt out anew to the labels, with their sizes kept."""
+    """The p-value of the separation if the dimensions are assigned to the labels at random, with their sizes kept."""
     generator = np.random.default_rng(seed)
     rows = np.vstack([dimensions, generator.permuted(np.tile(dimensions, (draws, 1)), axis=1)])
     above = np.triu_indices(dimensions.size, 1)

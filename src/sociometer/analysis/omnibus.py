@@ -14,6 +14,7 @@ Somes, G. W. (1986). The generalized Mantel-Haenszel statistic. The American Sta
 Winkler, A. M., et al. (2014). Permutation inference for the general linear model. NeuroImage 92.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -78,8 +79,9 @@ def _extreme(by_cluster: Floats, observed: float, draws: int, seed: int) -> int:
 class Spread(Struct, frozen=True):
     """How far conditions are from the control: the root mean square difference, and the same of noise conditions.
 
-    `excess` is the difference of the two, with its interval from a bootstrap over clusters of items; without noise
-    conditions it is None.
+    `excess` is the root of the difference of the two mean squares (negative below the floor), with its interval from a
+    bootstrap over clusters of items: chance adds the same to both mean squares, so it cancels. Without noise conditions
+    it is None.
     """
 
     size: float
@@ -112,12 +114,18 @@ def spread(
     if not idle:
         return Spread(size)
     floor = float(_size(idle, items, every)[0])
+    excess = _rooted(size**2 - floor**2)
     if number < MINIMUM_CLUSTERS:
-        return Spread(size, floor, size - floor, Interval(None, None, level, "", number))
+        return Spread(size, floor, excess, Interval(None, None, level, "", number))
     weights = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), draws).astype(np.float64)
-    sample = _size(moved, items, weights) - _size(idle, items, weights)
-    low, high = np.quantile(sample, [0.5 - level / 2, 0.5 + level / 2])
-    return Spread(size, floor, size - floor, Interval(float(low), float(high), level, "cluster bootstrap", number))
+    sample = np.square(_size(moved, items, weights)) - np.square(_size(idle, items, weights))
+    low, high = (_rooted(float(end)) for end in np.quantile(sample, [0.5 - level / 2, 0.5 + level / 2]))
+    return Spread(size, floor, excess, Interval(low, high, level, "cluster bootstrap", number))
+
+
+def _rooted(square: float) -> float:
+    """The root of a difference of squares, with its sign."""
+    return math.copysign(math.sqrt(abs(square)), square)
 
 
 def _by_cluster(differences: Floats, codes: Integers, number: int) -> Floats:

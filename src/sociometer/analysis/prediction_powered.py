@@ -1,4 +1,4 @@
-"""Means from few labels of people and many of a judge: prediction-powered inference.
+"""Means from a few labels by people and many by a judge: prediction-powered inference.
 
 A judge scored every episode, people labelled a random part. The estimate is the mean of a regression of people's labels
 on the judge's scores, predicted for every episode. It is unbiased for any judge in large samples: a good judge narrows

@@ -151,7 +151,7 @@ def _overall(table: Mapping[str, Mapping[str, float]], measures: Sequence[str]) 
     mean = float(correlations[np.triu_indices(varies.shape[1], 1)].mean())
     justified = share > limit and share > 0.5 and mean > 0
     word = "agree" if justified else "do not agree"
-    reason = f"the measures {word}: one component holds {share:.0%} of their variance (shuffled tables: {limit:.0%})"
+    reason = f"the measures {word}: one component explains {share:.0%} of their variance (shuffled tables: {limit:.0%})"
     return Overall(subjects, scores, tuple(measures), mean, share, justified, reason)
 
 

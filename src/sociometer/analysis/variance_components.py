@@ -51,6 +51,8 @@ class Components(Struct, frozen=True):
     """The mean number of observations in a cell."""
     merged: tuple[str, ...] = ()
     """The interactions that are part of the residual."""
+    covariance: tuple[tuple[float, ...], ...] = ()
+    """How the estimates of the components vary together, over scores simulated on the same design."""
 
     def variance(self, *facets: str) -> float:
         """The variance of a facet or an interaction, in any order; without facets, of the residual."""
@@ -97,7 +99,8 @@ def variance_components(
     design = _Design(groups, scores.size)
     raw = design.solve(scores - scores.mean())
     kept = np.maximum(raw, 0.0)
-    errors = design.simulated_errors(kept, max(draws, _FEWEST_DRAWS))
+    covariance = design.simulated_covariance(kept, max(draws, _FEWEST_DRAWS))
+    errors = np.sqrt(np.diag(covariance))
     names = [*groups, ()]
     sizes = [*(int(codes.max()) + 1 for codes in groups.values()), scores.size]
     free = _freedom(groups, scores.size)
@@ -109,7 +112,9 @@ def variance_components(
     )
     cells = len(np.unique(_joined([codes for codes, _ in coded.values()])))
     levels = {name: coded[name][1] if name in coded else 1 for name in facets}
-    return Components(found, scores.size, levels, scores.size / cells, tuple(" × ".join(each) for each in merged))
+    joined = tuple(" × ".join(each) for each in merged)
+    together = tuple(tuple(row) for row in covariance.tolist())
+    return Components(found, scores.size, levels, scores.size / cells, joined, together)
 
 
 class _Design:
@@ -132,8 +137,8 @@ class _Design:
         sums = [float(centred.sum()) ** 2 / self._observations, *self._squares(centred), float(centred @ centred)]
         return np.asarray(np.linalg.solve(self._matrix, np.asarray(sums))[1:], dtype=np.float64)
 
-    def simulated_errors(self, components: Floats, draws: int) -> Floats:
-        """The standard errors of the components over scores simulated with normal effects of these sizes."""
+    def simulated_covariance(self, components: Floats, draws: int) -> Floats:
+        """The covariance of the components' estimates over scores simulated with normal effects of these sizes."""
         generator = np.random.default_rng(SEED)
         found = np.empty((draws, len(components)))
         deviations = np.sqrt(components)
@@ -142,7 +147,7 @@ class _Design:
             for codes, count, deviation in zip(self._codes, self._counts, deviations[:-1], strict=True):
                 scores += generator.normal(0.0, deviation, count.size)[codes]
             found[draw] = self.solve(scores - scores.mean())
-        return np.asarray(found.std(axis=0, ddof=1), dtype=np.float64)
+        return np.atleast_2d(np.asarray(np.cov(found, rowvar=False), dtype=np.float64))
 
     def _squares(self, scores: Floats) -> list[float]:
         return [

@@ -64,7 +64,7 @@ def _would(row: ComparedMeasure) -> str:
     if row.detectable is None:
         return ""
     size = amount(row.detectable, row.unit, interval=row.paired.interval)
-    return f", where {row.paired.items} items would show {size} or more"
+    return f", where {row.paired.items} items could detect {size} or more"
 
 
 def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
@@ -83,7 +83,7 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
         low, high = (amount(size, open_rows[0].unit, interval=widest) for size in (min(sizes), max(sizes)))
         reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
         names = _listed([_name(row) for row in open_rows])
-        parts.append(f"on {names} the data cannot tell: they would show {reach} or more")
+        parts.append(f"on {names} the data cannot tell: they could detect {reach} or more")
     elif open_rows:
         parts.append(f"on {len(open_rows)} other groups the data cannot tell")
     return parts

@@ -90,7 +90,7 @@ def _create(
         print_json({"queue": name, "units": len(units), "label_set": queue.label_set, "codes": shown})
         return
     rows = tuple((rater, code, sum(one == rater for one, _, _ in tasks)) for rater, code in shown.items())
-    note = "The codes are shown only now: give each rater theirs."
+    note = "The codes are shown only once. Give each rater their own code."
     print_table(Table("raters", f"Queue {name}: {len(units)} units", ("rater", "code", "units"), rows, note))
     print_line(f"Open it with: sociometer annotate open {name}")
 
@@ -99,9 +99,9 @@ def _measured(
     path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
 ) -> "tuple[Measured, str, Asked, list[Unit]]":
     """The measure to label, its title and question, and a random sample of the run's episodes."""
-    from sociometer.corrected_scores import measure_of, next_episodes
+    from sociometer.corrected_scores import PART, judged_episodes, measure_of, next_episodes
     from sociometer.label_book import Measured, Queue
-    from sociometer.web.annotate.making import episode_units, measure_asked
+    from sociometer.web.annotate.making import episode_units, measure_asked, parts_asked
 
     with open_engine(path) as engine:
         stored = engine.stored(run)
@@ -113,9 +113,14 @@ def _measured(
         names = next_episodes(stored, draft, (), sample)
         if not names:
             raise UsageError(f"run {stored.id} has no episode with a value of '{known.name}'.")
-        asked = measure_asked(known, language, question)
+        units = episode_units(stored, chosen, names, known.value, language)
+        if any(PART in unit.key for unit in units):
+            asked = parts_asked(language, question)
+        else:
+            whole = {one.judge for one in judged_episodes(stored, draft, {})} <= {0.0, 1.0}
+            asked = measure_asked(known, language, question, whole=whole)
         title = "对话评判" if language == "zh" else known.title
-        return measured, title, asked, episode_units(stored, chosen, names, language)
+        return measured, title, asked, units
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:
@@ -188,12 +193,12 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
     try:
         queue = book.queue(name)
         if queue.measured is None:
-            raise UsageError(f"queue {name} was made from a sheet; only a queue of a run can be given more episodes.")
+            raise UsageError(f"queue {name} was made from a sheet; only a queue made from a run can get more episodes.")
         labelled = [unit.key["episode"] for unit in book.units(name).values()]
         with open_engine(path) as engine:
             stored = engine.stored(queue.measured.run)
             names = next_episodes(stored, queue, labelled, count)
-            found = episode_units(stored, queue.measured.task, names, queue.language)
+            found = episode_units(stored, queue.measured.task, names, queue.measured.value, queue.language)
             units = numbered(found, Random(secrets.token_bytes(16)))
         start = float(len(labelled))
         tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
@@ -203,7 +208,7 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
     if as_json:
         print_json({"queue": name, "added": names})
     else:
-        print_line(f"{len(names)} more episodes, a random sample of those that wait, are in queue {name}.")
+        print_line(f"{len(names)} more episodes, drawn at random, are in queue {name}.")
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -225,10 +230,11 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
             found = {one.unit: one.answers[asked.column] for one in labels if one.rater == rater and one.answers}
         for unit, answer in found.items():
             answers.setdefault(unit, {})[asked.column] = answer
-    columns = queue.columns or ("episode", "value")
+    columns = queue.columns or (*next(iter(units.values())).key, "value")
     rows = [
         [{**unit.row, **unit.key, **answers.get(unit.id, {})}.get(column, "") for column in columns]
-        for unit in sorted(units.values(), key=lambda one: tuple(one.key.values()))
+        # A sheet of episodes is often filled in from the top: in random order, that part is a random sample too.
+        for unit in sorted(units.values(), key=lambda one: tuple(one.key.values()) if queue.columns else (one.id,))
         if not unit.gold
     ]
     if to.exists():
@@ -319,7 +325,9 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         [
             _NAME,
             click.Option(["--sheet"], type=_FILE, help="Sheet of an instrument whose rows are to be labelled (CSV)."),
-            click.Option(["--kind"], default="", help="Kind of the sheet, INSTRUMENT/SHEET [default: by its columns]."),
+            click.Option(
+                ["--kind"], default="", help="Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns]."
+            ),
             click.Option(["--run"], default="", help="Run whose episodes are to be labelled, in place of a sheet."),
             click.Option(["--task"], default="", help="Task of the run [default: its first]."),
             click.Option(["--measure"], default="", help="Measure that people judge [default: the primary one]."),
@@ -341,7 +349,11 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
                 ["--raters"], type=click.IntRange(1, 50), default=2, show_default=True, help="Number of raters."
             ),
             click.Option(
-                ["--per-item"], type=click.IntRange(1, 50), default=2, show_default=True, help="Raters per unit."
+                ["--per-item"],
+                type=click.IntRange(1, 50),
+                default=2,
+                show_default=True,
+                help="Number of raters per unit.",
             ),
             click.Option(
                 ["--language"],

@@ -9,6 +9,7 @@ from msgspec import Struct
 from sociometer.analysis.common_items import common_items, short_run_note
 from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.table_text import harmless
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import UsageError, unknown
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of, cards
@@ -38,9 +39,9 @@ def chosen_runs(
     """The named runs; without names or with `all`, every subject's run with the most items on every instrument.
 
     Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
-    and on bundled items, or with different models in the other roles, are of different kinds. The kind that most
-    subjects have is preferred; `one_kind` leaves out subjects without a run of it. For one `subject`, all kinds are
-    returned. `told` prints the chosen runs on standard error.
+    and on bundled items, with different models in the other roles, or in different wordings are of different kinds. The
+    kind that most subjects have is preferred; `one_kind` leaves out subjects without a run of it. For one `subject`,
+    all kinds are returned. `told` prints the chosen runs on standard error.
     """
     if references and EVERY not in references:
         chosen = list({stored.id: stored for stored in map(engine.stored, references)}.values())
@@ -49,7 +50,7 @@ def chosen_runs(
             raise UsageError(f"run '{wrong[0].id}' is a run of {wrong[0].instrument}, not of {instrument}.")
         return chosen
     standing = [
-        _Standing(record, _Kind(whose_items(record), _company(record)), _items_of_the_test(engine, record))
+        _Standing(record, _kind(record), _items_of_the_test(engine, record))
         for record in engine.store.runs.all()
         if record.subject and (not instrument or record.instrument == instrument) and _stands_for_its_subject(record)
     ]
@@ -87,7 +88,7 @@ def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = Fa
 def not_chosen(engine: Engine, chosen: Sequence[StoredRun], task: str) -> list[str]:
     """Every other stored run of a task, and why it is not among the chosen ones of its instrument."""
     ids = {run.id for run in chosen}
-    kinds = {_Kind(whose_items(run.record), _company(run.record)) for run in chosen}
+    kinds = {_kind(run.record) for run in chosen}
     found = []
     for record in engine.store.runs.all():
         if record.id in ids or record.instrument != chosen[0].instrument or task not in record.manifest.config.tasks:
@@ -98,11 +99,13 @@ def not_chosen(engine: Engine, chosen: Sequence[StoredRun], task: str) -> list[s
 
 
 def _why_not_chosen(engine: Engine, record: RunRecord, kinds: "set[_Kind]") -> str:
-    kind = _Kind(whose_items(record), _company(record))
+    kind = _kind(record)
     if not record.subject or not _stands_for_its_subject(record):
         return "not a complete run of the unaltered test"
     if kind not in kinds and kind.whose not in {one.whose for one in kinds}:
         return f"{kind.whose} items"
+    if kind.in_authors_words not in {one.in_authors_words for one in kinds}:
+        return "another wording (--wording)"
     if kind not in kinds:
         return f"other roles ({', '.join(kind.company) or 'none'})"
     return f"another run of the subject has more items, or as many and is newer ({_items_of_the_test(engine, record)})"
@@ -122,8 +125,7 @@ def without_short(engine: Engine, runs: Sequence[StoredRun]) -> tuple[list[Store
     """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
     groups: dict[tuple[str, _Kind], list[StoredRun]] = {}
     for run in runs:
-        kind = _Kind(whose_items(run.record), _company(run.record))
-        groups.setdefault((run.instrument, kind), []).append(run)
+        groups.setdefault((run.instrument, _kind(run.record)), []).append(run)
     left: dict[str, str] = {}
     for members in groups.values():
         scored = [
@@ -147,10 +149,11 @@ def include_short_option() -> click.Option:
 
 
 class _Kind(Struct, frozen=True):
-    """What comparable runs have in common: the origin of the items, and the models in the other roles."""
+    """What comparable runs have in common: the origin of the items, the models in the other roles, the wording."""
 
     whose: str
     company: tuple[str, ...]
+    in_authors_words: bool = False
 
 
 class _Standing(Struct, frozen=True):
@@ -199,6 +202,10 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
     return max(dict.fromkeys(one.kind for one in standing), key=weight)
 
 
+def _kind(record: RunRecord) -> _Kind:
+    return _Kind(whose_items(record), _company(record), is_paper(record.manifest.config.settings))
+
+
 def _company(record: RunRecord) -> tuple[str, ...]:
     """The models in the other roles of a run."""
     return tuple(f"{role}={who.label}" for role, who in sorted(_others(record).items()))
@@ -216,7 +223,7 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
         names = ", ".join(told[:_MOST_TOLD]) + (f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else "")
         others = {one.record.subject for one in standing if one.record.instrument == instrument}
         left = sorted(others - {one.record.subject for one in mine}) if not subject else []
-        also = f"; left out (only runs with other items or other roles): {', '.join(left)}" if left else ""
+        also = f"; left out (only runs with other items, roles or wording): {', '.join(left)}" if left else ""
         yield f"{instrument}: using the run with the most items of each subject: {names}{also}."
 
 
@@ -232,10 +239,7 @@ def _stands_for_its_subject(record: RunRecord) -> bool:
     manifest, card = record.manifest, card_of(record.instrument, record.manifest.card)
     if not set(manifest.config.tasks) & set(card.default_tasks(official=manifest.config.official)):
         return False
-    if any(
-        setting.alters and not setting.is_default(manifest.config.settings.get(setting.name))
-        for setting in card.setting
-    ):
+    if any(setting.makes_another_test(manifest.config.settings.get(setting.name)) for setting in card.setting):
         return False
     if manifest.imported:
         return record.status is RunStatus.FINISHED

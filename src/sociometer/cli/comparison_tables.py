@@ -55,7 +55,7 @@ def pair_table(comparison: Comparison) -> Table:
         )
         for row in ordered(comparison).measures
     )
-    title = f"{comparison.instrument}/{comparison.task}: {comparison.second} against {comparison.first}"
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}"
     columns = ("measure", comparison.first, comparison.second, "difference", "p Holm", "verdict")
     return Table(f"compare-{comparison.task}", title, columns, rows, _note(comparison))
 
@@ -71,11 +71,11 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     """The primary measures of several comparisons in one table; what is the same in all of them is in its title."""
     firsts, seconds, instruments = (
         list(dict.fromkeys(names))
-        for names in zip(*((one.first, one.second, one.instrument) for one in compared), strict=True)
+        for names in zip(*((one.first, one.second, one.form or one.instrument) for one in compared), strict=True)
     )
     rows = tuple(
         (
-            one.task if len(instruments) == 1 else f"{one.instrument}/{one.task}",
+            one.task if len(instruments) == 1 else one.where,
             *((one.second,) if len(seconds) > 1 else ()),
             row.title,
             _value(row, row.paired.first),

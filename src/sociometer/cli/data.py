@@ -79,7 +79,7 @@ command.add_command(
         callback=_fetch,
         params=[
             click.Argument(["instrument"]),
-            click.Option(["--dialogues"], is_flag=True, help="Also fetch the dialogues that the authors released."),
+            click.Option(["--dialogues"], is_flag=True, help="Include the dialogues that the authors released."),
             *display_options(),
         ],
         help="Fetch the official files of INSTRUMENT at their pinned commit. Run it again to continue or verify.",

@@ -16,8 +16,8 @@ Verdict = Literal["better than chance", "worse than chance", "not clearly differ
 LEAST_CLUSTERS = 12
 """The smallest number of clusters with an interval."""
 _NOTE = (
-    f"[ ] 95 % interval, from {LEAST_CLUSTERS} clusters on; ↓ lower is better. The oracle knows the key; the guesser"
-    " answers by chance. Small samples of bundled items: an example, not a measurement."
+    f"[ ] 95 % interval, shown for {LEAST_CLUSTERS} or more clusters; ↓ lower is better. The oracle knows the key; the"
+    " guesser answers at random. Small samples of bundled items: an example, not a measurement."
 )
 
 

@@ -2,7 +2,7 @@
 
 IMPORT = "import"
 FORMATS = {
-    "inspect": "logs of Inspect (.eval or .json)",
+    "inspect": "Inspect logs (.eval or .json)",
     "lm-eval": "samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)",
     "csv": "a table with the columns item, subject, score and, if items share something, cluster",
 }

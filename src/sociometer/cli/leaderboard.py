@@ -1,12 +1,16 @@
 """`sociometer leaderboard`: subjects on shared items, with intervals for scores and ranks."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from msgspec import structs
 
+from sociometer.adapters.score_tables import NamedTable, conditions_of, read_table, unused_tables, with_others
+from sociometer.analysis.candidates import Candidate
 from sociometer.analysis.leaderboard import (
+    SOURCE,
     Leaderboard,
     leaderboard,
     leaderboard_sentence,
@@ -18,10 +22,11 @@ from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import track
-from sociometer.comparable import candidates
+from sociometer.comparable import candidates, labels
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import Table
+from sociometer.core.measure import Cell, Table
 from sociometer.store.place import StorePlace
+from sociometer.store.stored_run import StoredRun
 
 _BOARDS_IN_FULL = 3
 
@@ -32,6 +37,7 @@ def _leaderboard(
     task: str,
     measure: str,
     include_short: bool,
+    others: tuple[Path, ...],
     store: StorePlace | None,
     everything: bool,
     csv: Path | None,
@@ -39,6 +45,7 @@ def _leaderboard(
 ) -> None:
     boards: list[Leaderboard] = []
     unranked: list[str] = []
+    tables = [read_table(path) for path in others]
     with open_stored(store_path(store)) as engine:
         words = (*([instrument] if instrument else []), *runs)
         chosen = named_or_chosen(engine, words, one_kind=True)
@@ -51,7 +58,8 @@ def _leaderboard(
                 try:
                     board = leaderboard([c for c in known if c.task == name], measure, include_short)
                     left = () if named else tuple(not_chosen(engine, mine, name))
-                    boards.append(structs.replace(board, left_out=(*board.left_out, *left)))
+                    board = structs.replace(board, left_out=(*board.left_out, *left))
+                    boards.append(_beside(board, mine, known, tables) if tables else board)
                 except UsageError as error:
                     if len(chosen) == 1:
                         raise
@@ -59,15 +67,29 @@ def _leaderboard(
     if as_json:
         print_json(boards)
         return
-    tables = [leaderboard_table(board) for board in boards]
+    shown = [leaderboard_table(board) for board in boards]
     several = len(boards) > _BOARDS_IN_FULL
     Display(everything, csv).show(
-        [overview_table(boards)] if several else tables,
+        [overview_table(boards)] if several else shown,
         finding=_firsts(boards) if several else "\n".join(map(leaderboard_sentence, boards)),
-        more=tables if several else (),
-        notes=unranked,
+        more=shown if several else (),
+        notes=[*unranked, *unused_tables(boards, tables)],
         files=[_raw_table(boards)],
     )
+
+
+def _beside(
+    board: Leaderboard, runs: Sequence[StoredRun], known: Sequence[Candidate], tables: Sequence[NamedTable]
+) -> Leaderboard:
+    """The board with the rows of others' tables that can be shown next to it."""
+    ranked, names = {one.subject for one in board.standings}, labels(runs)
+    by_label = {names[run.id]: run for run in runs}
+    mine = [
+        conditions_of(by_label[candidate.label], candidate)
+        for candidate in known
+        if candidate.task == board.task and candidate.label in ranked
+    ]
+    return with_others(board, runs[0].definition.card, mine, tables)
 
 
 def _firsts(boards: list[Leaderboard]) -> str:
@@ -79,18 +101,23 @@ def _firsts(boards: list[Leaderboard]) -> str:
 
 def _raw_table(boards: list[Leaderboard]) -> Table:
     columns = (
-        "instrument", "task", "measure", "unit", "rank", "rank low", "rank high", "subject", "value", "low", "high",
-        "items", "first",
+        "instrument", "form", "task", "measure", "unit", "rank", "rank low", "rank high", "subject", "value", "low",
+        "high", "items", "first", SOURCE,
     )  # fmt: skip
-    rows = tuple(
-        (
-            board.instrument, board.task, board.measure, board.unit, one.rank, one.ranks.low, one.ranks.high,
-            one.subject, one.value, one.interval.low, one.interval.high, one.items, one.first,
-        )
-        for board in boards
-        for one in board.standings
-    )  # fmt: skip
-    return Table("leaderboard", "Leaderboard", columns, rows)
+    rows: list[tuple[Cell, ...]] = []
+    for board in boards:
+        what = (board.instrument, board.form, board.task, board.measure, board.unit)
+        rows += [
+            (*what, one.rank, one.ranks.low, one.ranks.high, one.subject, one.value, one.interval.low,
+             one.interval.high, one.items, one.first, "here")
+            for one in board.standings
+        ]  # fmt: skip
+        rows += [
+            (*what, None, None, None, one.subject, one.value, one.interval.low, one.interval.high, one.items, None,
+             one.source)
+            for one in board.others
+        ]  # fmt: skip
+    return Table("leaderboard", "Leaderboard", columns, tuple(rows))
 
 
 command = click.Command(
@@ -102,6 +129,13 @@ command = click.Command(
         click.Option(["--task"], default="", help="Task to rank [default: all]."),
         click.Option(["--measure"], default="", help="Measure to rank by [default: the primary one]."),
         include_short_option(),
+        click.Option(
+            ["others", "--with"],
+            type=click.Path(path_type=Path, dir_okay=False),
+            multiple=True,
+            metavar="FILE",
+            help="Table of somebody else's numbers ('publish --table') to show next to your runs; repeat for several.",
+        ),
         store_option(),
         *display_options(),
     ],

@@ -39,7 +39,10 @@ COMMANDS = {
     "profile": "Show one subject across all instruments.",
     "reliability": "Compute the reliability of the scores.",
     "reproduce": "Recompute the published figures.",
-    "publish": "Write a run as a dataset folder for Hugging Face.",
+    "forms": "List the forms: item sets with their wording that stay playable.",
+    "bridge": "Say by how much a new form changes the numbers.",
+    "replicate": "Play published rows again and compare the printed figures with the result.",
+    "publish": "Write a run as a dataset folder for Hugging Face, or runs as a table of numbers.",
     "adapters": "List the other tools that Sociometer works with.",
 }
 

@@ -95,6 +95,12 @@ def run_options() -> list[click.Parameter]:
             ["--data"], type=click.Path(), default="", help="Folder that holds the official files; implies --official."
         ),
         click.Option(
+            ["--form"],
+            default="",
+            metavar="FORM",
+            help="Frozen form to play, such as sesi-5: its items and prompts ('sociometer forms' lists them).",
+        ),
+        click.Option(
             ["--second-question/--no-second-question"],
             default=None,
             help="Ask a second time if a reply has no answer [default: yes for bundled items, no for official items].",
@@ -176,16 +182,21 @@ def _limit_options() -> list[click.Parameter]:
     ]
 
 
-_COVERED = "counting all roles, all restarts and all runs of this command"
+_COVERED = "counting all roles, restarts and runs of one command"
 
 
-def cap_options() -> list[click.Parameter]:
+def cap_options(covered: str = _COVERED) -> list[click.Parameter]:
     """The hard caps on spending."""
     return [
-        click.Option(["--max-cost"], type=float, help=f"Maximum cost in dollars, {_COVERED}."),
-        click.Option(["--max-requests"], type=int, help=f"Maximum number of requests, {_COVERED}."),
-        click.Option(["--max-tokens"], type=int, help=f"Maximum number of tokens read and written, {_COVERED}."),
+        click.Option(["--max-cost"], type=float, help=f"Maximum cost in dollars, {covered}."),
+        click.Option(["--max-requests"], type=int, help=f"Maximum number of requests, {covered}."),
+        click.Option(["--max-tokens"], type=int, help=f"Maximum number of tokens read and written, {covered}."),
     ]
+
+
+def _shown(default: object) -> str:
+    """A default as help shows it."""
+    return ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
 _METAVARS = {"text": "TEXT", "choice": "CHOICE", "number": "NUMBER", "whole": "N", "path": "PATH"}
@@ -210,7 +221,7 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
         if setting.choices:
             text += f" One of: {', '.join(setting.choices)}."
         if setting.default not in (None, "", ()) and setting.kind != "flag":
-            text += f" [default: {setting.default}]"
+            text += f" [default: {_shown(setting.default)}]"
         flag = {"is_flag": True, "default": None} if setting.kind == "flag" else {}
         made.append(
             click.Option(

@@ -46,7 +46,7 @@ def _paper(
 
 
 def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[StoredRun]:
-    """The named runs; without names or with `all`, the fullest run of each subject, task and setting."""
+    """The named runs; without names or with `all`, the most complete run of each subject, task and setting."""
     if references and EVERY not in references:
         return chosen_runs(engine, references, instrument=instrument)
     fullest: dict[tuple[object, ...], tuple[tuple[bool, int, float], RunRecord]] = {}
@@ -91,7 +91,7 @@ command = click.Command(
             ["--to", "folder"],
             type=click.Path(path_type=Path),
             required=True,
-            help="Folder to write: a new one, an empty one, or one with an earlier pack, which is replaced.",
+            help="Folder to write: new, empty, or written by 'paper' before, whose files are then replaced.",
         ),
         click.Option(
             ["--models"],
@@ -103,5 +103,6 @@ command = click.Command(
         *display_options(),
     ],
     help="Write every table (CSV, LaTeX) and figure (SVG, PDF) of INSTRUMENT's paper from the given runs, with a text"
-    " on how each was computed and what is missing. Without RUN, use the fullest run of each subject and setting.",
+    " on how each was computed and what is missing. Without RUN, use the most complete run of each subject and"
+    " setting.",
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from sociometer.analysis.reproduction import claims_sentence
 from sociometer.api import Reproduction, reproduce
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import track
@@ -43,14 +44,14 @@ def _reproduce(
 
 
 def _finding(found: Reproduction) -> str:
-    """How many published figures are recomputed, and how many differ."""
-    printed = [figure for figure in found.figures if figure.printed is not None]
+    """How many published figures are recomputed, how many differ, and how many claims of the text hold."""
+    printed = [figure for figure in found.figures if figure.printed is not None and not figure.claim]
     differ = [figure for figure in printed if not figure.match]
     unknown = [figure for figure in differ if not figure.reason]
     said = f"{found.instrument}: {len(printed) - len(differ)} of {len(printed)} published figures match"
-    if not differ:
-        return f"{said}."
-    return f"{said}; {len(differ)} differ, {len(unknown) or 'none'} of them without a known reason."
+    if differ:
+        said += f"; {len(differ)} differ, {len(unknown) or 'none'} of them without a known reason"
+    return f"{said}. {claims_sentence(found.figures)}".strip()
 
 
 def _what_is_missing(name: str, files: Sequence[str]) -> str:

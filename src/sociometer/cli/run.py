@@ -159,7 +159,7 @@ def _play(
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
-            return _show_plan(engine, configs, as_json, display)
+            return show_plan(engine, configs, as_json, display)
         if prepare:
             ids = [engine.prepare(config, continue_unfinished=True).record.id for config in configs]
             print_json([{"run": run} for run in ids]) if as_json else print_line("\n".join(ids))
@@ -269,7 +269,8 @@ def exit_code(played: "list[PlayedRun]") -> int:
     return int(ExitCode.OK)
 
 
-def _show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
+def show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
+    """Print what the runs would ask and cost; nothing is sent."""
     from sociometer.engine.estimate import estimate, longest_wait
 
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
@@ -313,7 +314,7 @@ def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
     first = next(seconds for _, seconds in timed if seconds is not None)
     return [
         f"Time: at most about {rough_duration(sum(total for total, _ in timed))}; the first reply in about"
-        f" {rough_duration(first)}. From a short measurement now; a busy machine is slower, and known beginnings of"
+        f" {rough_duration(first)}. Measured briefly just now; a busy machine is slower, and known beginnings of"
         " prompts are read from a cache."
     ]
 

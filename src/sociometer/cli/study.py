@@ -257,7 +257,7 @@ _COMMANDS = [
                 show_default=True,
                 help="Maximum number of participants.",
             ),
-            *cap_options(),
+            *cap_options("for each participant's run"),
             store_option(),
             json_option(),
         ],

@@ -10,6 +10,8 @@ from sociometer.analysis.error_counts import known_errors
 from sociometer.analysis.formatting import estimate, in_sentence, interval_text, number
 from sociometer.analysis.stand_ins import TINY, subject_stand_in
 from sociometer.cli.output import SCREEN
+from sociometer.contamination_notes import contamination_note
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.engine.engine import PlayedRun
@@ -91,7 +93,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     notes = [*caveats(run), *(note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes)]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.instrument} · {run.subject}  ({run.id})",
+        title=f"{run.form or run.instrument} · {run.subject}  ({run.id})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
         note=" ".join(dict.fromkeys(notes)),
@@ -126,7 +128,7 @@ def raw_table(runs: Sequence[StoredRun]) -> Table:
     """Every measure of every task of the runs as plain numbers, for a file."""
     rows = [
         (
-            run.id, run.instrument, run.subject, line.task, line.measure.name, line.card.unit,
+            run.id, run.instrument, run.form, run.subject, line.task, line.measure.name, line.card.unit,
             "; ".join(f"{facet}={level}" for facet, level in line.measure.group.items()), line.measure.value,
             line.measure.interval.low if line.measure.interval else None,
             line.measure.interval.high if line.measure.interval else None,
@@ -136,7 +138,7 @@ def raw_table(runs: Sequence[StoredRun]) -> Table:
         for line in lines_of(run)
     ]  # fmt: skip
     columns = (
-        "run", "instrument", "subject", "task", "measure", "unit", "group", "value", "low", "high", "items",
+        "run", "instrument", "form", "subject", "task", "measure", "unit", "group", "value", "low", "high", "items",
         "unreadable", "errors", "note",
     )  # fmt: skip
     return Table("measures", "Measures", columns, tuple(rows))
@@ -187,7 +189,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     if any(line.measure.interval is not None and line.measure.interval.too_few for line in lines):
         said["(too few): not enough items for an interval."] = None
     note = " ".join([*said, f"For the groups and notes of one run: sociometer show RUN ({ids})."])
-    title = " · ".join(dict.fromkeys(run.instrument for run in runs))
+    title = " · ".join(dict.fromkeys(run.form or run.instrument for run in runs))
     measured = list(dict.fromkeys(run.subject for run in runs))
     who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
     table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
@@ -232,6 +234,8 @@ def caveats(run: StoredRun) -> list[str]:
     found = []
     if run.status is not RunStatus.FINISHED:
         found.append(f"{run.id} is {run.state}: its scores cover only the items played so far.")
+    if is_paper(run.manifest.config.settings):
+        found.append("Asked in the authors' own words (--wording paper).")
     beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
     if beside:
         found.append(f"Stand-ins, not real models: {', '.join(beside)}.")
@@ -242,6 +246,8 @@ def caveats(run: StoredRun) -> list[str]:
             if what == TINY
             else f"{run.subject} is a {what}, not a model."
         )
+    if checked := contamination_note(run):
+        found.append(checked)
     return found
 
 
@@ -250,9 +256,11 @@ def run_json(run: StoredRun) -> dict[str, Any]:
     return {
         "run": run.id,
         "instrument": run.instrument,
+        "form": run.form,
         "subject": run.subject,
         "status": run.status,
         "stand_ins": run.stand_ins,
+        "contamination": contamination_note(run),
         "manifest": run.record.manifest,
         "summaries": {task: run.summary(task) for task in run.tasks},
     }

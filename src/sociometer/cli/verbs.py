@@ -52,10 +52,11 @@ def verb_command(verb: str) -> click.Command:
 
     def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
         if words and words[0] in formats_of(verb):
-            with format_command(words[0]).make_context(f"sociometer {verb} {words[0]}", list(words[1:])) as context:
-                return context.command.invoke(context)
-        name, rest = _find_instrument(verb, list(words))
-        inner = instrument_command(cards()[name], verbs()[verb][name])
+            name, rest, inner = words[0], list(words[1:]), format_command(words[0])
+        else:
+            name, rest = _find_instrument(verb, list(words))
+            inner = instrument_command(cards()[name], verbs()[verb][name])
+        inner.context_settings = {key: getattr(ctx, key) for key in ("help_option_names", "max_content_width")}
         with inner.make_context(f"sociometer {verb} {name}", rest) as context:
             return inner.invoke(context)
 
@@ -139,7 +140,7 @@ _GROUPS: dict[SharedOptions, tuple[str, ...]] = {
     "seed": ("seed",),
     "repeats": ("repeats",),
 }  # fmt: skip
-_OF_RUN_ALONE = ("tasks", "name", "label")
+_OF_RUN_ALONE = ("tasks", "name", "label", "form")
 
 
 def _heeded(command: CommandCard) -> list[click.Parameter]:

@@ -25,7 +25,7 @@ class Choice(Struct, frozen=True, tag="choice"):
 
 
 class Allocation(Struct, frozen=True, tag="allocation"):
-    """A total shared out over several options."""
+    """A total that is shared among several options."""
 
     options: tuple[str, ...]
     total: float = 10

@@ -35,6 +35,8 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it has a text form for base models (`--base`)."""
     probability: bool = False
     """Whether its choices can be read from probabilities (`--answer probability`)."""
+    authors_wording: bool = False
+    """Whether it can be asked in the authors' own words (`--wording paper`)."""
     official: bool | None = None
     """Whether `run --official` plays it when no task is named; None means the same as `default`."""
     needs: tuple[str, ...] = ()
@@ -100,6 +102,8 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
     sha256: str = ""
     part: str = ""
     """The part of the release that `data fetch` leaves out unless it is asked for (`dialogues`: `--dialogues`)."""
+    prompts: bool = False
+    """Whether it holds the authors' prompts, which `--wording paper` reads."""
 
 
 class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):

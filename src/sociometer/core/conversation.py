@@ -71,7 +71,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 
 
 class TokenLogprob(Struct, frozen=True):
-    """The log-probability of one written token, with its likeliest rivals."""
+    """The log-probability of one written token, with its likeliest alternatives."""
 
     token: str
     logprob: float

@@ -135,3 +135,5 @@ class PublishedFigure(Struct, frozen=True, omit_defaults=True):
     recomputed: float | str | None
     match: bool
     reason: str = ""
+    claim: bool = False
+    """Whether it is a claim of the text; one without a recomputed value cannot be checked."""

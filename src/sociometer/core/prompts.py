@@ -2,21 +2,51 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from sociometer.core.errors import DataError, unknown
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+AUTHORS = "paper/"
+"""The folder of prompts in the authors' own words (`--wording paper`)."""
+
+
+def placeholders_of(text: str) -> frozenset[str]:
+    """The names of the placeholders in a prompt."""
+    return frozenset(_PLACEHOLDER.findall(text))
+
+
+class FrozenPrompts(Struct, frozen=True):
+    """The prompts of an earlier version by language and name: the instrument's own, and shared ones."""
+
+    own: dict[tuple[str, str], str]
+    shared: dict[tuple[str, str], str]
 
 
 class Prompts:
-    """The prompts of one instrument and those in `shared`; files of the same name in `override` replace them."""
+    """The prompts of one instrument and those in `shared`; files of the same name in `override` replace them.
 
-    def __init__(self, folder: Path, override: Path | None = None, shared: Path | None = None) -> None:
+    `authors` are prompts that were read from the authors' files, by language and name. Prompts in `frozen` replace
+    those of today; a prompt that the earlier version did not have is today's.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        override: Path | None = None,
+        shared: Path | None = None,
+        authors: Mapping[tuple[str, str], str] | None = None,
+        frozen: FrozenPrompts | None = None,
+    ) -> None:
         self._folder = folder
+        self._authors = dict(authors or {})
         self._shared = shared
         self._override = override
+        self._frozen = frozen
         if override is not None:
             self._refuse_strangers(override)
 
@@ -39,24 +69,24 @@ class Prompts:
     @cached_property
     def digest(self) -> str:
         """A hash of the instrument's prompts in use, for the manifest; shared prompts are not included."""
-        total = hashlib.sha256()
-        ours = _read_folder(self._folder)
+        ours = read_prompts(self._folder) if self._frozen is None else dict(self._frozen.own)
+        ours |= self._authors
         if self._override is not None:
-            ours |= _read_folder(self._override)
-        for (language, name), text in sorted(ours.items()):
-            total.update(f"{language}/{name}\0{text}\0".encode())
-        return total.hexdigest()[:16]
+            ours |= read_prompts(self._override)
+        return digest_of(ours)
 
     @cached_property
     def _texts(self) -> dict[tuple[str, str], str]:
         texts = self._ours()
         if self._override is not None:
-            texts.update(_read_folder(self._override))
+            texts.update(read_prompts(self._override))
         return texts
 
     def _ours(self) -> dict[tuple[str, str], str]:
-        shared = _read_folder(self._shared) if self._shared is not None else {}
-        return shared | _read_folder(self._folder)
+        shared = read_prompts(self._shared) if self._shared is not None else {}
+        ours = shared | read_prompts(self._folder)
+        earlier = {} if self._frozen is None else self._frozen.shared | self._frozen.own
+        return ours | earlier | self._authors
 
     def _refuse_strangers(self, override: Path) -> None:
         if not override.is_dir():
@@ -64,12 +94,14 @@ class Prompts:
                 "the prompt folder does not exist; --prompts needs a folder with files <language>/<name>.md", override
             )
         ours = self._ours()
-        for (language, name), text in _read_folder(override).items():
+        for (language, name), text in read_prompts(override).items():
             if (language, name) not in ours:
+                if name.startswith(AUTHORS):  # a copy of an authors' prompt that this run does not use
+                    continue
                 known = ", ".join(sorted(f"{tongue}/{own}.md" for tongue, own in ours))
                 raise DataError(f"{language}/{name}.md does not match any prompt; known: {known}", override)
-            allowed = set(_PLACEHOLDER.findall(ours[language, name]))
-            strange = sorted(set(_PLACEHOLDER.findall(text)) - allowed)
+            allowed = placeholders_of(ours[language, name])
+            strange = sorted(placeholders_of(text) - allowed)
             if strange:
                 known = ", ".join(f"{{{one}}}" for one in sorted(allowed)) or "none"
                 raise DataError(
@@ -77,7 +109,16 @@ class Prompts:
                 )
 
 
-def _read_folder(folder: Path) -> dict[tuple[str, str], str]:
+def digest_of(texts: Mapping[tuple[str, str], str]) -> str:
+    """The digest of prompts by language and name."""
+    total = hashlib.sha256()
+    for (language, name), text in sorted(texts.items()):
+        total.update(f"{language}/{name}\0{text}\0".encode())
+    return total.hexdigest()[:16]
+
+
+def read_prompts(folder: Path) -> dict[tuple[str, str], str]:
+    """The prompts in a folder, by language and name."""
     texts: dict[tuple[str, str], str] = {}
     for path in sorted(folder.glob("*/**/*.md")):
         language, _, name = path.relative_to(folder).with_suffix("").as_posix().partition("/")

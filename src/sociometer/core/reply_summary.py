@@ -39,10 +39,10 @@ def _with_counts(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any]
     rows = sorted(counts.items(), key=_rank)
     table = Table("replies", "Replies without an answer", ("kind", "replies"), tuple(rows))
     kinds = [f"{count} {kind}" for kind, count in rows if kind.startswith(_KINDS)]
-    notes = [f"First replies without an answer: {', '.join(kinds)}; none leaves the score."] if kinds else []
+    notes = [f"First replies without an answer: {', '.join(kinds)}; all of them count in the score."] if kinds else []
     if counts[AGAIN]:
         effect = _without_second(summary, task, view)
-        notes.append(f"{counts[AGAIN]} asked again, {counts[THEN]} answered then. {effect}")
+        notes.append(f"{counts[AGAIN]} asked again, {counts[THEN]} then answered. {effect}")
     return structs.replace(summary, tables=(*summary.tables, table), notes=(*summary.notes, *notes))
 
 
@@ -73,7 +73,9 @@ def _without_second(summary: Summary, task: Task[Any, Any], view: RunView[Any, A
         for measure in summary.measures
         if not measure.group and measure.name in values and values[measure.name] != measure.value
     ]
-    return f"Without the second question: {', '.join(changed[:3])}." if changed else "No overall number changes."
+    return (
+        f"Without the second question: {', '.join(changed[:3])}." if changed else "The overall numbers do not change."
+    )
 
 
 def _number(value: float | None) -> str:

@@ -38,7 +38,7 @@ _NO_RANDOMNESS = Random(0)
 
 
 class Draw(Struct, frozen=True):
-    """One playing of one item, the same for every subject."""
+    """One play of an item, the same for every subject."""
 
     instrument: str
     version: str

@@ -25,6 +25,8 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     least: float | None = None
     alters: bool = False
     """Whether a value other than the default makes it a different test, whose score does not count as the subject's."""
+    unaltered: tuple[str, ...] = ()
+    """Values that do not make it a different test, besides the default."""
     apart: bool = False
     """Whether runs with different values are never compared, because their scores have different meanings."""
 
@@ -32,6 +34,10 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
         """Whether a stored value is the default."""
         chosen = tuple(value) if isinstance(value, list) else value
         return chosen in (None, "", (), self.default)
+
+    def makes_another_test(self, value: object) -> bool:
+        """Whether a run with this value is of a different test."""
+        return self.alters and not self.is_default(value) and value not in self.unaltered
 
     def parse(self, raw: object) -> SettingValue:
         """The value in its own type; raise a UsageError with the allowed values."""

@@ -11,18 +11,28 @@ from sociometer.core.card import Card, read_card
 from sociometer.core.conversation import Event, Player
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.measure import Figure, PublishedFigure, Summary, Table
-from sociometer.core.prompts import Prompts
+from sociometer.core.prompts import FrozenPrompts, Prompts
 from sociometer.core.session import Session as Session
 from sociometer.core.settings import Settings
 
 if TYPE_CHECKING:
+    from sociometer.core.authors_wording import AuthorsPrompt
     from sociometer.core.paper import PaperInput, PaperPart
+    from sociometer.core.replication import ReplicationPlan
 
-_SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
+SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
+
+
+class RatedPart(Struct, frozen=True):
+    """One of the yes/no questions whose mean is a value: its id, its wording, and the value of the answer yes."""
+
+    id: str
+    question: str
+    yes: float = 1.0
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """One thing to be played; instruments extend it with their own fields.
+    """One unit of a task; instruments extend it with their own fields.
 
     `cluster` names what the item shares with others (a story, a tree); empty means that it is independent.
     """
@@ -31,8 +41,12 @@ class Item(Struct, frozen=True, kw_only=True):
     cluster: str = ""
 
     def for_raters(self) -> dict[str, str]:
-        """What people see who judge the same thing as a judge; empty where that is the transcript of the subject."""
+        """What people see when they judge the same thing as a judge; empty if that is the subject's transcript."""
         return {}
+
+    def rated_parts(self, value: str) -> tuple[RatedPart, ...]:
+        """The yes/no questions that people answer for a value that is their mean; empty where they judge it whole."""
+        return ()
 
     def compared(self) -> Any:
         """What two runs must have in common to be compared on this item: all of it, unless a part is the subject's."""
@@ -110,7 +124,7 @@ class Failure(Struct, frozen=True):
 
 
 class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
-    """One play of one item: an outcome and its score, or a failure of the machinery."""
+    """An item played once: an outcome and its score, or a failure."""
 
     item: ItemT
     repeat: int
@@ -207,9 +221,13 @@ class Instrument:
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
         paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
         paper: "Callable[[PaperInput], Sequence[PaperPart]] | None" = None,
+        authors_prompts: "Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None" = None,
+        replications: "Callable[[], ReplicationPlan] | None" = None,
     ) -> None:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
+        `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
+        `replications` the published rows that `sociometer replicate` plays.
         `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
         fills every table and figure of the paper for `sociometer paper`, or says why it cannot.
         """
@@ -222,6 +240,8 @@ class Instrument:
         self.reproduce = reproduce
         self.paper_tables = paper_tables
         self.paper = paper
+        self.authors_prompts = authors_prompts
+        self.replications = replications
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""
@@ -229,9 +249,15 @@ class Instrument:
             raise unknown(f"{self.card.name} task", name, self.tasks)
         return self.tasks[name]
 
-    def prompts(self, override: str = "") -> Prompts:
-        """The prompts; files with the same name in the folder `override` replace the bundled ones."""
-        return Prompts(self.folder / "prompts", Path(override) if override else None, _SHARED_PROMPTS)
+    def prompts(
+        self,
+        override: str = "",
+        authors: Mapping[tuple[str, str], str] | None = None,
+        frozen: FrozenPrompts | None = None,
+    ) -> Prompts:
+        """The prompts, or those of an earlier version; the authors' and those in `override` replace them."""
+        folder = Path(override) if override else None
+        return Prompts(self.folder / "prompts", folder, SHARED_PROMPTS, authors, frozen)
 
 
 class Result(Struct, frozen=True, omit_defaults=True):

@@ -160,7 +160,7 @@ def _agree(first: Sequence[float], second: Sequence[float]) -> bool:
 
 
 def _behind_thinking(text: str) -> str:
-    """The text behind the last closing tag of reasoning, if any number stands there."""
+    """The text after the last closing tag of reasoning, if it contains a number."""
     at = max(text.rfind("</think>"), text.rfind("</thinking>"))
     behind = text[at:].partition(">")[2] if at >= 0 else text
     return behind if behind.strip() else text
@@ -176,7 +176,7 @@ def _read_marked(marked: str, n: int, total: float) -> AllocationReading | None:
 
 
 def _parts(text: str) -> list[str]:
-    """Where the final answer stands, likeliest first: behind a word that announces it, at the end, anywhere."""
+    """Possible places of the final answer, likeliest first: after a word that announces it, at the end, anywhere."""
     markers = [match.end() for match in _FINAL.finditer(text)][-3:]
     paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
     lines = [line for line in text.splitlines() if line.strip()]

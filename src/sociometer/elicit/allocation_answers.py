@@ -78,7 +78,7 @@ def whole_answers(marked: str, n: int, total: float) -> list[Answer]:
 
 
 def final_answer(marked: str, n: int, total: float) -> tuple[str, Answer | None]:
-    """Return "one", "replaced", "two" or "open" and the answer that the reply settles on, if any."""
+    """Return "one", "replaced", "two" or "open" and the final answer of the reply, if any."""
     answers = whole_answers(marked, n, total)
     own_order = {answer.written for answer in answers if answer.written}
     answers = [answer for answer in answers if answer.written or answer.points not in own_order] or answers

@@ -1,4 +1,4 @@
-"""A reply without the numbers that are no points of its answer: sums, times and ages, remarks on other answers."""
+"""A reply without the numbers that are not points of its answer: sums, times and ages, remarks on other answers."""
 
 from __future__ import annotations
 

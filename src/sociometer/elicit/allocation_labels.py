@@ -49,7 +49,7 @@ def learned_names(text: str, names: Names) -> dict[str, int]:
 
 
 def _matched(labels: dict[str, str], names: Names, text: str) -> dict[str, int]:
-    """Those labels that are no plain name themselves, each with its option; nothing where two ways are possible."""
+    """The labels that are not plain names themselves, each with its option; nothing where two ways are possible."""
     sure = _plainly_named(labels, names)
     open_labels = [label for label in labels if label not in sure]
     open_options = [at for at in range(names.count) if at not in sure.values()]
@@ -92,7 +92,7 @@ def _related(label: str, option: str) -> bool:
 
 
 def _both_hold(label: str, option: str, group: frozenset[str]) -> bool:
-    """Whether two Chinese texts hold synonyms: 替她开心 and 替她高兴."""
+    """Whether two Chinese texts contain synonyms: 替她开心 and 替她高兴."""
     return any(word in label for word in group) and any(word in option for word in group)
 
 

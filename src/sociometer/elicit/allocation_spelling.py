@@ -1,4 +1,4 @@
-"""Numbers of a reply respelled so that each means one thing: decimal commas become points, ranges become no number."""
+"""Numbers of a reply respelled so that each means one thing: decimal commas become points, ranges are removed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SPACED_RANGE = re.compile(
 
 
 def respelled(marked: str, n: int) -> str:
-    """Return a text with marked names in which decimals have points, and ranges of numbers hold no digits."""
+    """Return a text with marked names in which decimals have points, and ranges of numbers have no digits."""
     return without_ranges(marked if _only_lists(marked, n) else decimal_point(marked))
 
 
 def without_ranges(marked: str) -> str:
-    """Return a text with marked names in which ranges of numbers hold no digits."""
+    """Return a text with marked names in which ranges of numbers have no digits."""
     return _SPACED_RANGE.sub(rf"\1{RANGE}", _RANGE.sub(RANGE, marked))
 
 

@@ -1,4 +1,4 @@
-"""Point allocations given in words, lists and tables; option names stand in the text as marks (see naming)."""
+"""Point allocations given in words, lists and tables; option names are marks in the text (see naming)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _header_numbers(n: int) -> re.Pattern[str]:
 
 
 def _pairs(part: str, pattern: re.Pattern[str]) -> dict[int, Amount]:
-    """The last amount that stands by each name."""
+    """The last amount next to each name."""
     amounts: dict[int, Amount] = {}
     for match in pattern.finditer(part):
         found = amount(match["number"])

@@ -1,4 +1,4 @@
-"""One question to a role: the reply is read, and a reply without an answer is asked about again."""
+"""One question to a role: the reply is read, and if it has no answer, the question is asked again."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -56,7 +56,7 @@ async def ask(
     quiet: bool = False,
     facts: Mapping[str, str] = MappingProxyType({}),
 ) -> Answer[ValueT]:
-    """Ask, read the reply, and ask again in the same conversation while it holds no answer.
+    """Ask, read the reply, and ask again in the same conversation while it has no answer.
 
     `again` gives the line that asks again. It is asked at most `times` times more: once by default, or never where the
     run has no second question. The transcript notes the rule of every reading, beside `facts`; with `quiet` only of

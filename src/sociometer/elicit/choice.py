@@ -26,7 +26,7 @@ class ChoiceReading(msgspec.Struct, frozen=True):
 
 
 def render_options(choice: Choice) -> str:
-    """Return the options of a choice one a line, each behind its label."""
+    """Return the options of a choice, one per line, each after its label."""
     _check(choice.options, choice.labels)
     return "\n".join(f"{label}. {option}" for label, option in zip(choice.labels, choice.options, strict=True))
 

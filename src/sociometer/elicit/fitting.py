@@ -153,7 +153,7 @@ class Fitter:
     def _placed(
         self, unknown: dict[str, Any], found: dict[str, Any], properties: Mapping[str, Schema]
     ) -> dict[str, Any] | None:
-        """The values by their place, where the keys that are known stand in the schema's order and nothing is left."""
+        """The values by their place, where the known keys are in the schema's order and nothing is left."""
         if len(unknown) != len(properties):
             return None
         placed = dict(zip(properties, unknown.values(), strict=True))

@@ -160,7 +160,7 @@ def _best(parsed: Parsed, fitter: Fitter, budget: Budget) -> tuple[Any, Any, str
 
 
 def _unwrapped(value: Any, fitter: Fitter, budget: Budget, depth: int) -> Iterator[Any]:
-    """The value, the value with the wrapping that the schema has, and what stands inside the value's own wrapping."""
+    """The value, the value with the wrapping that the schema has, and what is inside the value's own wrapping."""
     yield value
     only = _only_list(fitter)
     if only is not None and isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Answers without JSON, given as one 'key: value' a line, as a table of two columns, as tags or as a numbered list."""
+"""Answers without JSON: one 'key: value' per line, a table of two columns, tags or a numbered list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST = 50_000
 
 
 def read_labelled(text: str, known: Callable[[str], str | None]) -> dict[str, object]:
-    """Return the values of the lines whose keys are known; a line without a key goes on with the value before it."""
+    """Return the values of the lines whose keys are known; a line without a key continues the value before it."""
     text = text[-_LONGEST:]
     tags = [(match["key"], match["value"].strip()) for match in _TAG.finditer(text)]
     found = _collected([(key, value) for key, value in tags if known(key)], known)

@@ -73,7 +73,7 @@ class Budget:
 
 
 class _Unreadable(Exception):
-    """The text at this place is no JSON."""
+    """The text at this place is not JSON."""
 
 
 def parse_all(text: str, budget: Budget) -> Iterator[Parsed]:
@@ -281,7 +281,7 @@ def _stop(marks: str) -> re.Pattern[str]:
 
 
 def _escaped(text: str, at: int) -> tuple[str, int]:
-    """What the escape whose backslash stands before `at` means, and where the text goes on."""
+    """What the escape whose backslash is before `at` means, and where the text continues."""
     mark = text[at : at + 1]
     if mark == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", text[at + 1 : at + 5]):
         code, end = int(text[at + 1 : at + 5], 16), at + 5

@@ -174,7 +174,7 @@ class Marker:
         return any(word.search(option) for option in self.options)
 
     def _free_forms(self) -> str:
-        """Labels that count wherever they stand free: capitals, Han signs, and numbers in a list or before a verb."""
+        """Labels that count as single words anywhere: capitals, Han signs, and numbers in a list or before a verb."""
         kept = []
         for label, core in zip(self.labels, self.cores, strict=True):
             if label != core:

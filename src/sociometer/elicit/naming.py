@@ -1,4 +1,4 @@
-"""The names of options as replies spell them: folded, inflected, shortened, and told apart when one holds another."""
+"""The names of options as replies spell them: folded, inflected, shortened, or contained in another name."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _one_letter_apart(first: str, second: str) -> bool:
 
 
 def _group_words(groups: Sequence[frozenset[str]], folded: Sequence[str], taken: set[str]) -> dict[str, int]:
-    """The other words of each group that holds exactly one option."""
+    """The other words of each group that has exactly one option."""
     found: dict[str, int] = {}
     unclear: set[str] = set()
     for group in groups:

@@ -24,7 +24,7 @@ def shuffled(n: int, rng: random.Random) -> tuple[int, ...]:
 
 
 def balanced(n: int, votes: int, rng: random.Random) -> tuple[tuple[int, ...], ...]:
-    """Return one order a vote, in which every option stands at every place as equally often as can be."""
+    """Return one order for each vote, in which every option is at every place as equally often as possible."""
     orders: list[tuple[int, ...]] = []
     while len(orders) < votes:
         base = shuffled(n, rng)

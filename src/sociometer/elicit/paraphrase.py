@@ -149,7 +149,7 @@ class Wordings:
         return first if found[first] >= 1 and found[first] >= 3 * found[second] else None
 
     def balance(self, text: str) -> tuple[list[float], set[int]]:
-        """Return what the text says for less what it says against each option, and which options it speaks against."""
+        """Return what the text says for minus what it says against each option, and which options it rejects."""
         good: list[dict[str, float]] = [{} for _ in self.texts]
         bad: list[dict[str, float]] = [{} for _ in self.texts]
         for clause, against in clauses(text):

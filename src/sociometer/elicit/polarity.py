@@ -118,7 +118,7 @@ def judge(sentence: Sentence) -> Iterator[Claim | Stance]:
 
 
 def _is_barred(left: str, right: str) -> bool:
-    """Whether the mention stands in a condition, is conceded, or is another's opinion."""
+    """Whether the mention is in a condition, is conceded, or is another's opinion."""
     near = _clause_before(left)
     segment = near.split(",")[-1]
     return (

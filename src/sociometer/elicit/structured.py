@@ -23,7 +23,7 @@ _STEPS = 60_000
 
 
 class StructuredReading(msgspec.Struct, Generic[T], frozen=True):
-    """The record a reply held, or None; the rule that read it, or the reason that none could.
+    """The record in a reply, or None; the rule that read it, or why none could.
 
     `problem` is what was wrong in one short sentence, to be shown to the model; `dropped` counts list entries left out.
     """
@@ -69,7 +69,7 @@ def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) 
 
 
 def read_each(text: str, type: type[T]) -> list[T]:
-    """Return every value of this type that the text holds, in order."""
+    """Return every value of this type in the text, in order."""
     fitter = Fitter(_schema_of(cast(Any, type)))
     found = []
     for value in choose(text[-_LONGEST:], fitter, Budget(_STEPS)).all_fitting:
@@ -81,13 +81,13 @@ def read_each(text: str, type: type[T]) -> list[T]:
 
 
 def find_json(text: str) -> Iterator[str]:
-    """Yield each outermost JSON object or list that stands in the text, in order."""
+    """Yield each outermost JSON object or list in the text, in order."""
     for parsed in parse_strictly(text[-_LONGEST:]):
         yield text[-_LONGEST:][parsed.start : parsed.end]
 
 
 def without_thinking(text: str) -> str:
-    """Return the text without what stands in reasoning tags; a tag that is never closed reaches to the end."""
+    """Return the text without the content of reasoning tags; a tag that is never closed reaches to the end."""
     kept: list[str] = []
     at, inside = 0, False
     for match in _THINK.finditer(text):

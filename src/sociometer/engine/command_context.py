@@ -11,6 +11,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Player
 from sociometer.core.errors import MachineryError, Stopped, UsageError
 from sociometer.core.inner_model import InnerModel
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import Episode, FinishedEpisode, Instrument, Item, Source, Task
 from sociometer.engine.engine import Engine
@@ -111,6 +112,22 @@ class CommandContext:
         if played.ending.status is RunStatus.FAILED:
             raise MachineryError(played.ending.reason)
         return played.run
+
+    def plan_table(self, task: str, items: Sequence[Item]) -> Table:
+        """The estimated calls, tokens and cost of playing the items with every subject; sends nothing."""
+        from sociometer.engine.estimate import estimate  # here, since only a dry run needs it
+
+        rows: list[tuple[Cell, ...]] = []
+        for subject in self.subjects:
+            config = structs.replace(self._config, subject=subject, tasks=(task,))
+            rows += [
+                (row.task, row.role, row.model, row.items, row.calls, row.input_tokens, row.output_tokens,
+                 "unknown" if row.cost is None else round(row.cost, 4))
+                for row in estimate(self._engine.plan(config, items, sends=False))
+            ]  # fmt: skip
+        columns = ("task", "role", "model", "items", "calls", "input tokens", "output tokens", "cost ($)")
+        note = "Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply."
+        return Table("plan", "Plan (nothing was sent)", columns, tuple(rows), note)
 
     def run(self, reference: str, task: str = "") -> StoredRun:
         """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from msgspec import Struct
 from platformdirs import user_data_path
 
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.card import Card, FileCard
 from sociometer.core.errors import DataError, MachineryError
 from sociometer.core.settings import Settings
@@ -66,8 +67,9 @@ def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
     for name in _path_settings(instrument.card, source.settings):
         named = {f"--{name} {text}": Path(text) for text in source.settings.texts(name)}
         found.update({option: checksum(path) for option, path in named.items() if path.exists()})
-    for file in instrument.card.files() if source.official else ():
-        if (place := source.find(file.name)) is not None and place.is_file():
+    for file in instrument.card.files():
+        used = is_paper(source.settings) if file.prompts else source.official
+        if used and (place := source.find(file.name)) is not None and place.is_file():
             found[file.name] = checksum(place)
     return found
 

@@ -192,7 +192,9 @@ class Engine:
         try:
             if self.store.workers is not None:
                 if prepared.plan.config.batch or self.store.batches.of_run(prepared.record.id):
-                    raise UsageError("--batch needs a store in a file, since one process collects; give --store FILE.")
+                    raise UsageError(
+                        "--batch needs a store file, because one process collects the replies; give --store FILE."
+                    )
                 ended = await Together(self, prepared, self.store.workers).play()
                 return PlayedRun(self.stored(prepared.record.id), *ended)
             with self.store.hold(prepared.record.id):

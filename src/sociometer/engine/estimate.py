@@ -101,7 +101,7 @@ def longest_wait(plan: Plan) -> str:
     turns = "one request" if most == 1 else f"up to {most} requests one after another"
     return (
         f"Each batch takes up to {hours} h. An item makes {turns}, so the run takes up to {most * hours} h; a second"
-        " question or a retry takes another batch. Replies that arrived are stored: it can be stopped and resumed."
+        " question or a retry takes another batch. Replies are stored as they arrive, so you can stop it and resume."
     )
 
 

@@ -50,7 +50,10 @@ def _write_jsonl(run: StoredRun, path: Path) -> int:
         for task in run.tasks:
             for episode in run.episodes(task):
                 events = run.transcript(episode.item.id, task, episode.repeat)
-                stream.write(encode({"run": run.id, "task": task, "episode": episode, "events": events}) + b"\n")
+                stream.write(
+                    encode({"run": run.id, "form": run.form, "task": task, "episode": episode, "events": events})
+                    + b"\n"
+                )
                 count += 1
     return count
 

@@ -5,26 +5,39 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
 
 import sociometer
+from sociometer.core.authors_wording import authors_texts, is_paper
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Player
 from sociometer.core.errors import DataError, UsageError, unknown
-from sociometer.core.prompts import Prompts
+from sociometer.core.form_name import CHANGED, unchanged_name
+from sociometer.core.prompts import FrozenPrompts, Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings
 from sociometer.core.task import Instrument, Item, Source, Task
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
+from sociometer.engine.forms import (
+    Form,
+    changes_items,
+    chosen_items,
+    depends_on_seed,
+    frozen_form,
+    load_form,
+    reader_version,
+)
 from sociometer.engine.items import ItemList, sample
 from sociometer.engine.prices import Prices, price_of, read_prices
 from sociometer.engine.roles import bind_roles
 from sociometer.models.replay import RecordedReplies
-from sociometer.store.records import Manifest, RoleRecord
+from sociometer.store.records import FormRecord, Manifest, RoleRecord
+from sociometer.store.run_form import usual_form_name
 
 _UNREPEATABLE = ("human", "replay")
 """Players that reply in order: restarting in the middle would give other replies."""
@@ -55,6 +68,18 @@ class Plan(Struct, frozen=True):
     """Items from a command, in place of the task's own."""
     skipped: tuple[SkippedTask, ...] = ()
     """Tasks of the official suite whose files are missing."""
+    form: Form | None = None
+    """The frozen form to play; None means today's items and prompts."""
+
+    @property
+    def frozen_prompts(self) -> FrozenPrompts | None:
+        """The prompts of the form; None means today's."""
+        return self.form.frozen_prompts() if self.form is not None else None
+
+    @property
+    def version(self) -> str:
+        """The version whose items and wording are played; random orders follow from it."""
+        return self.instrument.card.version if self.form is None else self.form.version
 
     def source(self) -> Source:
         """The source of items."""
@@ -65,6 +90,11 @@ class Plan(Struct, frozen=True):
         """The number of times each item of a task is played."""
         return self.config.repeats or self.instrument.card.task_card(task).repeats
 
+    def all_items(self, task: Task[Any, Any]) -> Iterable[Item]:
+        """The items of a task, of the form if one is played."""
+        source = self.source()
+        return task.items(source) if self.form is None else chosen_items(self.form, task, source, self.instrument.card)
+
     def items(self, task: Task[Any, Any]) -> Iterable[Item]:
         """The items of a task that were chosen."""
         if self.command_items is not None:
@@ -72,7 +102,7 @@ class Plan(Struct, frozen=True):
         config = self.config
 
         def read() -> Iterable[Item]:
-            return (item for item in task.items(self.source()) if not config.items or item.id in config.items)
+            return (item for item in self.all_items(task) if not config.items or item.id in config.items)
 
         whole = self.instrument.card.task_card(task.name).limit == "cluster"
         return sample(read, config.limit, config.seed, whole_clusters=whole)
@@ -83,7 +113,7 @@ class Plan(Struct, frozen=True):
 
     def manifest(self) -> Manifest:
         """The record that makes the run repeatable."""
-        return Manifest(
+        manifest = Manifest(
             config=structs.replace(self.config, insecure_http=False),
             instrument_version=self.instrument.card.version,
             roles={
@@ -98,15 +128,36 @@ class Plan(Struct, frozen=True):
             python_version=platform.python_version(),
             platform=f"{sys.platform} {platform.machine()}",
             given_items=self.command_items is not None,
+            reader=reader_version(),
         )
+        return structs.replace(manifest, form=self._form_record(manifest))
+
+    def _form_record(self, manifest: Manifest) -> FormRecord:
+        """The form's name, and its digest if nothing of it was changed."""
+        card, source = self.instrument.card, self.source()
+        name = usual_form_name(manifest, card, self.version)
+        if not name or self.config.official:
+            return FormRecord(name)
+        files = any(one.kind == "path" and source.settings.get(one.name) for one in card.setting)
+        if files and any(changes_items(task, source, card) for task in self.tasks):
+            return FormRecord("")
+        form = self.form or frozen_form(self.instrument)
+        drawn = self.form is None and any(depends_on_seed(task, source) for task in self.tasks)
+        if drawn or name != unchanged_name(name) or (form is not None and form.prompts_digest != self.prompts.digest):
+            return FormRecord(unchanged_name(name) + CHANGED)
+        return FormRecord(name, form.digest if form is not None else "")
 
     def config_hash(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts, wherever its files are."""
         config = structs.replace(
             manifest.config, command=(), data_folder="", prompts_folder="", caps=Caps(), in_flight=1, retries=None,
             timeout_seconds=1.0, project=None, batch=False, cancel_batches=False,
+            form="",
         )  # fmt: skip
-        facts = structs.replace(manifest, config=config, sociometer_version="", python_version="", platform="")
+        facts = structs.replace(
+            manifest, config=config, sociometer_version="", python_version="", platform="", reader="",
+            form=manifest.form if self.form is not None else None,
+        )  # fmt: skip
         given = [] if self.command_items is None else [msgspec.to_builtins(item) for item in self.command_items]
         body = msgspec.json.encode((facts, given), order="deterministic")
         return hashlib.sha256(body).hexdigest()[:32]
@@ -127,26 +178,34 @@ def make_plan(
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
     key_variables: Mapping[str, str] | None = None,
+    form: Form | None = None,
 ) -> Plan:
     """Make the plan; raise a UsageError before anything is sent if something is wrong.
 
-    `bindings` replace the players that the configuration names. `key_variables` is given for
+    `form` is the form that the configuration names, where it was read before. `bindings` replace the players that the
+    configuration names. `key_variables` is given for
     the configuration of a stored run: the variables of keys that the user named again, by role.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
-    names = _tasks(config, instrument.card)
+    names = _tasks(config, instrument.card, in_authors_words=is_paper(settings))
+    form = form or (load_form(instrument, config.form) if config.form else None)
     plan = Plan(
         structs.replace(config, tasks=names, settings=dict(settings)),
         instrument,
         tuple(instrument.task(name) for name in names),
         bindings or {},
         settings,
-        instrument.prompts(config.prompts_folder),
+        instrument.prompts(
+            "" if is_paper(settings) else config.prompts_folder, frozen=form.frozen_prompts() if form else None
+        ),
         read_prices(),
         None if items is None else tuple(items),
+        form=form,
     )
     if not config.tasks and config.official:
         plan = _without_missing_files(plan)
+    if is_paper(settings):
+        plan = _in_authors_words(plan)
     if config.items and items is None:
         plan = _with_chosen_items(plan)
     if bindings is not None:
@@ -159,19 +218,37 @@ def make_plan(
     return structs.replace(plan, bindings=bindings)
 
 
-def _tasks(config: RunConfig, card: Card) -> tuple[str, ...]:
+def _in_authors_words(plan: Plan) -> Plan:
+    """The plan with the authors' prompts; a DataError if a file of theirs is missing or has another structure."""
+    config, instrument = plan.config, plan.instrument
+    own = Path(config.prompts_folder) if config.prompts_folder else None
+    wanted = instrument.authors_prompts(plan.settings, config.tasks) if instrument.authors_prompts else ()
+    texts = authors_texts(wanted, plan.source(), own)
+    return structs.replace(plan, prompts=instrument.prompts(config.prompts_folder, texts, plan.frozen_prompts))
+
+
+def _tasks(config: RunConfig, card: Card, *, in_authors_words: bool) -> tuple[str, ...]:
     """The tasks to play; without a choice of the user, those that can be answered in the chosen way."""
+    if in_authors_words and config.base:
+        raise UsageError("--wording paper has no text for base models; leave out --base or --wording.")
     able = {
         task.name
         for task in card.task
-        if (task.base or not config.base) and (task.probability or config.answer != "probability")
+        if (task.base or not config.base)
+        and (task.probability or config.answer != "probability")
+        and (task.authors_wording or not in_authors_words)
     }
     default = card.default_tasks(official=config.official)
     names = tuple(config.tasks) or tuple(task for task in default if task in able)
     for name in names or default[:1]:
         if card.task_card(name).name not in able:
-            option = "--base" if config.base and not card.task_card(name).base else "--answer probability"
-            what = "text form for base models" if option == "--base" else "choices to read from probabilities"
+            task = card.task_card(name)
+            if in_authors_words and not task.authors_wording:
+                option, what = "--wording paper", "prompt that the authors released"
+            elif config.base and not task.base:
+                option, what = "--base", "text form for base models"
+            else:
+                option, what = "--answer probability", "choices to read from probabilities"
             known = f"; tasks of {card.name} that do: {', '.join(sorted(able))}" if able else ""
             raise UsageError(f"{card.name}/{name} has no {what}, so it cannot be played with {option}{known}.")
     return names
@@ -196,7 +273,7 @@ def _without_missing_files(plan: Plan) -> Plan:
 
 def _with_chosen_items(plan: Plan) -> Plan:
     """The plan with only the tasks that have one of the items the user named; an id that none has is an error."""
-    ids = {task: {item.id for item in task.items(plan.source())} for task in plan.tasks}
+    ids = {task: {item.id for item in plan.all_items(task)} for task in plan.tasks}
     known = set[str]().union(*ids.values())
     for item in plan.config.items:
         if item not in known:

@@ -33,7 +33,7 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
         Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p Holm", lambda row: p_text(row.p_holm)),
-        Column("would show", _detectable),
+        Column("could detect", _detectable),
     )
 
 
@@ -67,7 +67,7 @@ def comparison_table(comparison: Comparison) -> Table:
     """One row for each measure and level, with all columns."""
     columns = (*observed_columns(comparison), *tested_columns(comparison), VERDICT)
     rows = tuple(tuple(column.of(row) for column in columns) for row in comparison.measures)
-    title = f"{comparison.instrument}/{comparison.task}: {comparison.second} against {comparison.first}"
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}"
     note = "; ".join(comparison.notes)
     return Table("compare", title, tuple(column.head for column in columns), rows, note[:1].upper() + note[1:])
 

@@ -46,6 +46,8 @@ class GivenRun(Struct, frozen=True):
     """Whether the items were those of the paper."""
     corrected: dict[str, CorrectedTask] = {}
     """What people's labels correct, by task."""
+    caveats: dict[str, str] = {}
+    """What else is known of the scores of a task."""
 
 
 class TaskResult(Struct, frozen=True):
@@ -60,6 +62,8 @@ class TaskResult(Struct, frozen=True):
     who: str
     created: str
     version: str
+    form: str
+    """The form, such as `sesi-5`; the version where the run has none."""
     status: str
     official: bool
     roles: dict[str, str]
@@ -147,14 +151,15 @@ def gather(
             episodes = list(view.episodes())
             result = _result(entry, instrument.card, task, label, structs.replace(view, walk=episodes.__iter__))
             by_people = entry.corrected.get(task, CorrectedTask({}, []))
-            notes = (*result.summary.notes, *by_people.notes)
+            caveat = entry.caveats.get(task)
+            notes = (*((caveat,) if caveat else ()), *result.summary.notes, *by_people.notes)
             result = structs.replace(result, summary=structs.replace(result.summary, notes=notes))
             results.append(result)
             record = SummarisedRun(
                 entry.run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), entry.created
             )
             summarised.append((instrument.card.name, record))
-            candidate = candidate_of(label, instrument, task, view, entry.version)
+            candidate = structs.replace(candidate_of(label, instrument, task, view, entry.version), form=entry.run.form)
             candidates.append(structs.replace(candidate, corrected=by_people.measures))
             shown += evidence_of(entry.run, instrument, task, label, episodes, each=each)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
@@ -244,6 +249,7 @@ def _result(entry: GivenRun, card: Card, task: str, label: str, view: RunView[An
         who=_printable(entry.run.subject),
         created=entry.created,
         version=entry.version or card.version,
+        form=entry.run.form or f"version {entry.version or card.version}",
         status=entry.status,
         official=entry.official,
         roles={role: name for role, name in view.roles.items() if role != SUBJECT},

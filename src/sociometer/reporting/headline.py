@@ -150,7 +150,7 @@ def _one_task(comparison: Comparison) -> list[str]:
     found = [f"{counted(row.paired.items, 'item')} show no clear difference between {pair}: {seen}"]
     if row.detectable is not None:
         size = amount(row.detectable, row.unit, interval=row.paired.interval)
-        found.append(f"they would show a difference of {size} or more")
+        found.append(f"they could detect a difference of {size} or more")
     return found
 
 

@@ -196,10 +196,10 @@ def _comment(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def document(title: str, names: Sequence[str]) -> str:
-    """A document that shows every table (`.tex`) and figure (`.pdf`) of a folder."""
+def document(title: str, names: Sequence[str], captions: Mapping[str, str]) -> str:
+    """A document that shows every table (`.tex`) and figure (`.pdf`) of a folder; figures with their captions."""
     lines = [
-        r"% Compile with lualatex or xelatex (names may hold letters that pdflatex does not know).",
+        r"% Compile with lualatex or xelatex (names can contain letters that pdflatex does not support).",
         r"\documentclass{article}",
         r"\usepackage[margin=2cm]{geometry}",
         r"\usepackage{booktabs,graphicx,textcomp}",
@@ -213,7 +213,7 @@ def document(title: str, names: Sequence[str]) -> str:
             lines += [
                 r"\begin{figure}\centering",
                 rf"\includegraphics[width=\linewidth]{{{name}}}",
-                rf"\caption{{{escaped(name.removesuffix('.pdf'))}}}",
+                rf"\caption{{{escaped(captions[name])}}}",
                 r"\end{figure}",
             ]
         lines.append(r"\clearpage")

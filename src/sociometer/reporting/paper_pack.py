@@ -86,7 +86,8 @@ def write_pack(
     files, written = _files(card, runs, parts, version)
     files[TEXT] = pack_text(card, given, runs, written, version).encode()
     pictured = [name for name in files if name.endswith((".tex", ".pdf"))]
-    files[DOCUMENT] = document(f"{card.title}: tables and figures", pictured).encode()
+    captions = {name: f"{part.label}. {part.title}" for part in written for name in part.files}
+    files[DOCUMENT] = document(f"{card.title}: tables and figures", pictured, captions).encode()
     names = (*files, MANIFEST)
     described = {"instrument": card.name, "version": version, "files": list(names), "parts": written}
     files[MANIFEST] = (json.dumps(_plain(described), indent=1, ensure_ascii=False) + "\n").encode()
@@ -267,7 +268,7 @@ def _earlier_files(folder: Path) -> set[str]:
         return {name for name in names if isinstance(name, str) and _PLAIN_NAME.fullmatch(name) and name.strip(".")}
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise UsageError(
-            f"the folder '{folder}' is not empty and holds no earlier pack; give --to a new folder."
+            f"the folder '{folder}' is not empty and was not written by 'paper'; give --to a new folder."
         ) from None
 
 

@@ -46,14 +46,14 @@ def _lines(
     yield ""
     yield "## Runs"
     yield ""
-    yield "| run | subject | task | items | played | status | remarks |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield "| run | form | subject | task | items | played | status | remarks |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     entries = {entry.run.id: entry for entry in given}
     for run in runs:
         entry = entries[run.summarised.run]
         items = max((measure.items for measure in run.summarised.summary.measures), default=0)
         cells = (
-            entry.run.id, run.label, run.task, str(items), entry.created, entry.status,
+            entry.run.id, entry.run.form or "–", run.label, run.task, str(items), entry.created, entry.status,
             "; ".join(run.remarks) or "–",
         )  # fmt: skip
         yield f"| {' | '.join(map(plain, cells))} |"

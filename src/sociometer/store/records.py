@@ -27,6 +27,13 @@ class RoleRecord(Struct, frozen=True, omit_defaults=True):
     label: str
 
 
+class FormRecord(Struct, frozen=True, omit_defaults=True):
+    """The form of a run: its name (empty: none), and its digest if the run played it unchanged and it is frozen."""
+
+    name: str
+    digest: str = ""
+
+
 class Manifest(Struct, frozen=True, omit_defaults=True):
     """The record that makes a run repeatable: the user's options with all tasks and settings, models and files."""
 
@@ -47,6 +54,10 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     imported: bool = False
     card: Card | None = None
     """The card of a benchmark that another tool ran; None for a run of an instrument."""
+    form: FormRecord | None = None
+    """None for runs that were made before forms had names."""
+    reader: str = ""
+    """What identifies the code that read the replies."""
 
 
 class Charge(Struct, frozen=True):

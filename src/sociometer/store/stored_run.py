@@ -18,7 +18,11 @@ from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.run_form import usual_form_name
+from sociometer.store.run_search import RunSearch
 from sociometer.store.store import Store
+
+_MOST_RUNS = 1000
 
 
 class StoredRun:
@@ -67,6 +71,12 @@ class StoredRun:
         return role.identity.revision if role else ""
 
     @property
+    def form(self) -> str:
+        """The name of the form that was played, such as `sesi-5`; empty for items that are nobody's form."""
+        known = self.manifest.form
+        return known.name if known is not None else usual_form_name(self.manifest, self._instrument.card)
+
+    @property
     def tasks(self) -> tuple[str, ...]:
         return self.manifest.config.tasks
 
@@ -94,6 +104,15 @@ class StoredRun:
             for name, role in self.manifest.roles.items()
             if role.identity.stand_in and not (name == "subject" and role.identity.wire == "baseline")
         )
+
+    def of_same_subject(self, task: str) -> list["StoredRun"]:
+        """The finished runs of a task by the same subject, newest first."""
+        search = RunSearch(words=self.subject, instrument=self.instrument, status=RunStatus.FINISHED, limit=_MOST_RUNS)
+        return [
+            StoredRun(self._store, record, self._instrument)
+            for record in self._store.runs.found(search)
+            if record.subject == self.subject and task in record.manifest.config.tasks
+        ]
 
     def view(self, task: str = "") -> RunView[Any, Any]:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
@@ -124,8 +143,8 @@ class StoredRun:
             for episode in self.episodes(name):
                 item, score, failure = episode.item, episode.score, episode.failure
                 row: dict[str, Any] = {
-                    "run": self.id, "instrument": self.instrument, "subject": self.subject, "task": name,
-                    "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
+                    "run": self.id, "instrument": self.instrument, "form": self.form, "subject": self.subject,
+                    "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
                     "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
                 }  # fmt: skip
                 if score:

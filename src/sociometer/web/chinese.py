@@ -14,7 +14,7 @@ CHINESE = {
     "Not found": "未找到",
     "Forbidden": "禁止访问",
     "Too Many Requests": "请求过于频繁",
-    "This link was used before or is of another server. The terminal shows a new one.": (
+    "This link was used before or belongs to another server. The terminal shows a new one.": (
         "此链接已经用过，或来自另一个服务器。请使用终端里显示的新链接。"
     ),
     "This browser has no session. Open the link that you were given.": "本浏览器尚未登录，请打开您收到的链接。",
@@ -61,7 +61,7 @@ CHINESE = {
     "imported": "已导入",
     "Episodes of {run}": "{run} 的进度",
     "Compare the chosen runs side by side": "并排比较选中的运行",
-    "No run fits this search.": "没有符合条件的运行。",
+    "No run matches this search.": "没有符合条件的运行。",
     "There is no run yet. Start one with:": "还没有运行。用以下命令开始：",
     "Without JavaScript, reload the page to see progress.": "未启用 JavaScript 时，请刷新页面查看进度。",
     # A run
@@ -82,10 +82,10 @@ CHINESE = {
     "opponent": "对手",
     "builder": "出题者",
     "writer": "撰写者",
-    "{name} is a stand-in, not the real thing: these numbers are no measurement.": (
+    "{name} is a stand-in, not a real model: these numbers are not a measurement.": (
         "{name} 只是代用品，并非真正的模型，这些数字不能当作测量结果。"
     ),
-    "They are in no score. To try them again:": "这些题次不计入得分。重试请运行：",
+    "They are not in any score. To retry them:": "这些题次不计入得分。重试请运行：",
     "Tasks": "任务",
     "Numbers": "结果",
     "Measure": "指标",
@@ -106,7 +106,7 @@ CHINESE = {
     "Trouble": "异常",
     "repeat {number}": "第 {number} 次",
     "Figures": "图表",
-    "This instrument draws no figure of a single run.": "该测验没有针对单次运行的图表。",
+    "This instrument has no figure for a single run.": "该测验没有针对单次运行的图表。",
     # An item
     "Repeats": "重复",
     "Transcript": "对话记录",
@@ -127,8 +127,8 @@ CHINESE = {
     "first ahead of second (A right, B wrong)": "前者领先（A 对 B 错）",
     "second ahead of first (A wrong, B right)": "后者领先（A 错 B 对）",
     "largest difference": "差距最大",
-    "largest disagreement of judges": "评判者分歧最大",
-    "Judges apart": "评判者分歧",
+    "largest disagreement between judges": "评判者分歧最大",
+    "Difference between judges": "评判者分歧",
     "Measure: {title}.": "指标：{title}。",
     "{count} items in both. {first} is ahead on {a}, {second} on {b}; {c} are equal.": (
         "共同题目 {count} 道：{first} 领先 {a} 道，{second} 领先 {b} 道，持平 {c} 道。"
@@ -139,7 +139,7 @@ CHINESE = {
     "excluded": "已排除",
     "withdrawn": "已撤回",
     "Rules of exclusion": "排除规则",
-    "Answers of a participant do not count in a norm with:": "有下列情况之一的参加者，其回答不计入常模：",
+    "A norm leaves out participants with:": "有下列情况之一的参加者，其回答不计入常模：",
     "Participants": "参加者",
     "Nobody has joined yet.": "还没有人参加。",
     "not begun": "未开始",
@@ -151,7 +151,7 @@ CHINESE = {
     "checks failed": "未通过的检查",
     "more than {percent} % of the items without an answer": "超过 {percent}% 的题目没有作答",
     "the same answer in at least {percent} % of {count} or more questions": (
-        "在 {count} 道以上的题目中，至少 {percent}% 的回答完全相同"
+        "在不少于 {count} 道题目中，至少 {percent}% 的回答完全相同"
     ),
     "more than {allowed} of {count} attention checks failed or skipped": (
         "{count} 道注意力检查题中，未通过或跳过的超过 {allowed} 道"
@@ -162,20 +162,20 @@ CHINESE = {
     "labelled": "已标注",
     "not settled": "未定",
     "Not settled": "未定",
-    "raters a unit": "每条标注人数",
+    "raters per unit": "每条标注人数",
     "label set": "标注集",
     "Raters": "标注者",
     "Agreement": "一致性",
     "No unit has two labels yet.": "还没有哪个条目有两份标注。",
     "Judge and people": "评判者与人工标注",
-    "Judge and people apart": "评判者与人工标注的分歧",
+    "Judge and people differ": "评判者与人工标注的分歧",
     "rater": "标注者",
     "given": "已分配",
     "skipped": "已跳过",
     "agrees with the others": "与其他标注者一致",
-    "apart from the others": "与其他标注者的差距",
+    "differs from the others": "与其他标注者的差距",
     "gold right": "标准题答对",
-    "seconds a unit": "每条用时（秒）",
+    "seconds per unit": "每条用时（秒）",
     "question": "问题",
     "raters": "标注者",
     "coefficient": "系数",
@@ -203,8 +203,23 @@ CHINESE = {
     "Sentient score from another simulator": "另一模拟人物给出的情感得分",
     "Relationship quality": "关系质量",
     "Final emotion": "最终情绪",
-    "Distance to the standard (SECEU score)": "与标准答案的距离（SECEU 得分）",
+    "Distance to the key (SECEU score)": "与标准答案的距离（SECEU 得分）",
     "Share of people with a worse score": "得分更差的人所占的比例",
     "Similarity to people's pattern of distances": "与人群作答模式的相似度",
     "Goal achieved": "目标达成率",
+    "Accuracy on customs that nobody states": "未明说习俗题的正确率",
+    "Accuracy, first person (the authors' items)": "正确率（第一人称，原作者的题目）",
+    "Conversions that pass every automatic check": "通过全部自动检查的改写比例",
+    "Conversions that keep the solver's answer": "改写前后解答一致的比例",
+    "Judge's grade of a belief, 0 to 10": "评判者给判断的评分（0 到 10）",
+    "Strategy sequence repetition rate": "策略序列重复率",
+    "Feelings (-10) to solutions (10)": "偏重情感（-10）到偏重解决问题（10）",
+    "Sycophancy": "迎合程度",
+    "Safety": "安全程度",
+    "Harshness": "严厉程度",
+    "Judgements in the most common direction": "与多数方向一致的判断比例",
+    "Scenarios built": "生成的场景数",
+    "Picks that match the candidate nearest to the free reply": "所选话语即为与自由回复最接近者的比例",
+    "Parts that passed their check": "通过检查的部分所占比例",
+    "Balanced accuracy of a linear probe, best layer": "线性探针的平衡正确率（最佳层）",
 }

@@ -49,7 +49,9 @@ async def enter(request: web.Request) -> web.StreamResponse:
     request.app[ATTEMPTS].check(who)
     given = (await request.post()).get("token", "")
     if not isinstance(given, str) or not request.app[TOKENS].use(given):
-        raise web.HTTPForbidden(text="This link was used before or is of another server. The terminal shows a new one.")
+        raise web.HTTPForbidden(
+            text="This link was used before or belongs to another server. The terminal shows a new one."
+        )
     request.app[ATTEMPTS].forgive(who)
     response = see_other(request.app[HOME])
     set_cookie(request, response, request.app[OWNERS].open(OWNER))

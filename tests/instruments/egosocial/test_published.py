@@ -1,5 +1,11 @@
+import json
+
+import pytest
+
 from rehearsal import Rehearsal
+from sociometer.cli.main import main
 from sociometer.instruments import load
+from sociometer.instruments.egosocial.published.claims import claims
 from sociometer.instruments.egosocial.published.reproduce import data_volumes, granularity, published
 
 
@@ -25,3 +31,36 @@ def test_table_3_fits_thirty_new_worlds_and_a_hundred_counterfactual_questions()
 def test_table_1_sizes_are_those_of_the_official_files(official):
     source = Rehearsal(load("egosocial"), {}, data=official).source()
     assert [(f.printed, f.recomputed, f.match) for f in data_volumes(source)] == [(999, 999, True), (2860, 2860, True)]
+
+
+def test_claims_about_kinds_of_models_are_computed_from_the_tables():
+    found = {claim.what.partition(":")[0]: claim for claim in claims()}
+    assert found["scale"].match and found["scale"].recomputed == "+4.3 points; higher in 7, lower in 3 of 10"
+    assert found["instruction tuning"].match
+    assert not found["open against API models, newworld"].match
+    assert found["open against API models, counterfactual"].recomputed == "-0.4 points"
+    assert found["API models but GPT-3.5-Turbo above every open one, ToMi first person"].match
+    assert (found["ToMBench, All"].printed, found["ToMBench, All"].recomputed) == (9, 5)
+
+
+def test_kinds_of_models_are_compared_for_the_paper_and_for_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+
+    def call(*words):
+        monkeypatch.setattr("sys.argv", ["sociometer", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, capsys.readouterr()
+
+    assert call("run", "egosocial", "--task", "newworld", "--limit", "4", "--model", "baseline/first")[0] == 0
+    code, printed = call("analyse", "egosocial", "last")
+    assert code == 2 and "--models FILE" in printed.err
+    models = tmp_path / "models.csv"
+    models.write_text("model,access,size_billion\nbaseline/first,open,1\n")
+    code, printed = call("analyse", "egosocial", "last", "--published", "--models", str(models), "--json")
+    assert code == 0, printed.err
+    kinds = next(table for table in json.loads(printed.out)["tables"] if table["name"] == "kinds")["rows"]
+    means = {(row[0], row[1], row[2]): row[3:5] for row in kinds}
+    assert means["counterfactual", "access", "open"] == [4, 65.0]
+    assert means["counterfactual", "tuning", "chat"] == [2, 65.0]
+    assert means["new world*", "access", "open"][0] == 5, "the paper's four open models and the run"

@@ -29,7 +29,7 @@ def test_the_page_shows_every_utterance_with_feeling_and_thoughts(care_home):
     shown = texts(case_study(care_home, talk(), "a-model"))
     for expected in ("The oven. Of all days.", "I see.", "Do you?", "She wonders. Doubt.", "46", "+6", "43", "\u22123"):
         assert expected in shown
-    assert "Ends at 43: the person takes leave." in shown
+    assert "Ends at 43: the person says goodbye." in shown
     assert any("about" in line and "a-model" in line for line in shown), "tokens are counted from the words"
 
 

@@ -196,7 +196,7 @@ def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_
     assert parts["simulator"]["points"] == 0
     assert [each["subject"] for each in shown["ranks"]] == ["some-model", "other"]
     assert shown["needed"][0] == {"simulators": 1, "scenarios": 1}
-    assert "100% of the variation between subjects' means belongs to the subjects" in found["finding"]
+    assert "100% of the variation between subjects' means comes from the subjects" in found["finding"]
 
 
 def test_contrast_ranks_pairs_and_diverges(cli, imported, tmp_path):

@@ -66,7 +66,7 @@ def test_the_agreement_of_two_orders_has_an_interval_over_scenarios():
 
 
 def test_table_3_diverges_from_arena_as_the_paper_says():
-    from sociometer.instruments.sage.published.reproduce import table
+    from sociometer.instruments.sage.published.printed import table
 
     rows = table("table3")
     scores = flat({row["model"]: float(row["score"]) for row in rows})

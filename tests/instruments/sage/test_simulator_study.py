@@ -1,4 +1,4 @@
-"""Simulators held to account, on simulated dialogues with known components and on the released ones."""
+"""Comparisons of simulators, on simulated dialogues with known components and on the released ones."""
 
 import numpy as np
 import pytest

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.sage.published.reproduce import rounded
+from sociometer.instruments.sage.published.printed import rounded
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 
 

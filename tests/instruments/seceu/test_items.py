@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from seceu_documents import synthetic_english, synthetic_norm
 from sociometer.core.errors import DataError, UsageError
 from sociometer.elicit import read_allocation, read_items
 from sociometer.instruments.seceu import items, official
@@ -105,17 +106,6 @@ def test_official_items_are_read_in_both_languages(rehearse, official_data, lang
     assert all(len(set(item.options)) == 4 for item in played)
     assert all(9.985 <= sum(item.standard) <= 10.015 for item in played)
     assert all(item.story.endswith((":", "：")) and "Options" not in item.story for item in played)
-
-
-def synthetic_english(numbers=range(1, 41)):
-    for number in numbers:
-        yield from (f"Item {number}", f"Story: Something happens to {number}. She would feel:")
-        yield "Options: (1) Glad; (2) Calm: (3) Sad; (4) Cross"
-
-
-def synthetic_norm():
-    yield from ["The standard scores", *("4.00\t3.00 \t2.00\t1.00" for _ in range(40)), "M is 2.79", ""]
-    yield from ["[" + ", ".join(["2.5"] * 20) + ",", ", ".join(["3.0"] * 20) + "]"]
 
 
 def test_a_document_without_all_forty_items_is_refused(rehearse, write_docx, tmp_path):

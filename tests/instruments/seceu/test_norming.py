@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.instruments.seceu.norm import distance
 from sociometer.instruments.seceu.norming import build_norm, exclusions
 from sociometer.instruments.seceu.responses import Person, read_people, write_people
 
@@ -189,3 +190,37 @@ def test_too_few_people_are_named_with_why_they_were_left_out():
     assert said.endswith("lazy 1, the same four numbers in 20 of 20 scenarios.")
     with pytest.raises(UsageError, match=r"9 of 9 people remain \(without experts\); a norm needs at least 10\.$"):
         build_norm(people, SCENARIOS, name="few", sample="")
+
+
+def test_someone_new_of_the_same_kind_has_an_eq_of_100_on_a_norm_of_ten_people():
+    found = []
+    for seed in range(25):
+        _, people = simulate(14, seed)
+        norm = build_norm(people[:10], SCENARIOS, name="small", sample="").norm
+        found += [norm.eq(norm_distance(person, norm)) for person in people[10:]]
+    assert np.median(found) == pytest.approx(100, abs=5)
+
+
+def norm_distance(person, norm):
+    return np.mean([distance(person.answers[name], norm.standards[name]) for name in SCENARIOS])
+
+
+def test_an_expert_without_answers_is_named_and_experts_who_share_nothing_are_not_averaged():
+    _, people = simulate(20, 9)
+    with pytest.raises(UsageError, match="expert 'silent' answered none"):
+        build_norm([*people, Person("silent", {})], SCENARIOS, name="s", sample="", experts=["silent"])
+    one, two = (Person(name, {name: people[0].answers[name]}) for name in SCENARIOS[:2])
+    made = build_norm([*people, one, two], SCENARIOS, name="s", sample="", experts=[one.name, two.name])
+    assert [expert.name for expert in made.experts] == [one.name, two.name]
+
+
+def test_odd_columns_and_few_scenarios_are_said_in_words(tmp_path):
+    _, people = simulate(40, 10, scenarios=SCENARIOS[:2])
+    with pytest.raises(UsageError, match="at least 3 scenarios; the responses have 2"):
+        build_norm(people, SCENARIOS[:2], name="s", sample="")
+    _, people = simulate(80, 10)
+    odd = [Person(p.name, p.answers, groups={"edu": "12" if at % 3 else str(at % 10), "n": "nan" if at < 9 else "3"})
+           for at, p in enumerate(people)]  # fmt: skip
+    groups = {group.column: group for group in build_norm(odd, SCENARIOS, name="s", sample="").groups}
+    assert [group.people for group in groups["edu"].groups] == [53, 27]
+    assert {group.group for group in groups["n"].groups} == {"nan", "3"}

@@ -50,7 +50,7 @@ def test_without_a_norm_there_is_no_eq_and_the_key_is_called_a_judgement(rehears
     summary = rehearse("baseline/even").summarise("feelings")
     assert summary.measure("eq") is None
     assert summary.measure("distance").value == pytest.approx(2.701, abs=1e-3)
-    assert any("authors' judgement, not a human norm" in note for note in summary.notes)
+    assert any("our own judgement, not a human norm" in note for note in summary.notes)
     assert any("An even allocation" in note for note in summary.notes)
     assert "norm" not in summary.series
 

@@ -124,5 +124,5 @@ def test_every_score_shows_the_options_only_baseline_next_to_chance():
     show = Rehearsal(load("sesi"), {"subject": resolve("baseline/first", ModelOptions())}, {})
     summary = show.summarise("questions", BUNDLED[:10])
     assert summary.notes[0].startswith("Options only: a model that sees neither situation nor question earns ")
-    assert "(any option: 25 %)" in summary.notes[0]
+    assert "(a random option: 25 %)" in summary.notes[0]
     assert 0 <= summary.series["options only"] <= 1

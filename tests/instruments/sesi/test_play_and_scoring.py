@@ -67,8 +67,8 @@ def test_what_the_second_question_brings_is_counted_and_the_score_without_it_is_
     replies = [reply for at, letter in enumerate(letters) for reply in (["Hm.", letter] if at < 4 else [letter])]
     summary = with_second(replies)
     assert summary.measure("accuracy").value == 1
-    assert "First replies without an answer: 4 unreadable; none leaves the score." in summary.notes
-    assert "4 asked again, 4 answered then. Without the second question: accuracy 0.6 instead of 1." in summary.notes
+    assert "First replies without an answer: 4 unreadable; all of them count in the score." in summary.notes
+    assert "4 asked again, 4 then answered. Without the second question: accuracy 0.6 instead of 1." in summary.notes
 
 
 def with_second(replies):
@@ -148,7 +148,7 @@ def test_position_bias_and_blind_baselines_are_shown():
     assert tables["positions"].rows[0][:2] == ("A", 150)
     assert "p < .001" in tables["positions"].note
     earned = dict(tables["baselines"].rows)
-    assert earned["any option"] == 0.25
+    assert earned["a random option"] == 0.25
     assert all(share <= 0.33 for share in earned.values())
     assert sum(row[1] for row in tables["kinds"].rows) == 150
 

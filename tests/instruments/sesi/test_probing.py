@@ -154,7 +154,7 @@ def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_ef
     monkeypatch.chdir(tmp_path)
     models = [word for name in scripts(tmp_path) for word in ("--model", name)]
     figures = tmp_path / "figures"
-    words = ("--no-second-question", "--limit", "12", "--wording", "--figures", str(figures), "--json")
+    words = ("--no-second-question", "--limit", "16", "--wording", "--figures", str(figures), "--json")
     code, out, err = cli("probe", "sesi", *models, *words)
     assert code == 0, err
     result = json.loads(out)
@@ -168,7 +168,7 @@ def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_ef
     assert all(p_value["still.jsonl", factor] == 1 for factor in FACTORS)
     assert p_value["restless:answer", "personality"] > 0.05
     moved = next(r for r in rows if r["subject"].endswith("moved.jsonl") and r["factor"] == "personality")
-    assert moved["from"] > 0, "larger than placebos and paraphrases make it"
+    assert moved["from"] > 0, str(moved)
     restless = next(r for r in rows if r["subject"].startswith("python") and r["factor"] == "personality")
     assert restless["floor"] > 0 and restless["from"] < 0 < restless["to"], "no more than its noise floor"
     assert {row["subject"] for row in rows} >= {"all subjects"}

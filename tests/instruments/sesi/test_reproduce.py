@@ -38,6 +38,14 @@ def test_the_two_controls_of_mixtral_are_a_mismatch():
     assert [(row.printed, row.recomputed) for row in wrong] == [(46.4, 50.8)]
 
 
+def test_the_text_names_another_davinci_than_the_table():
+    claims = {row.what: row for row in found() if row.claim}
+    best = claims["models that are best with low agreeableness"]
+    assert "text-davinci-002" in best.printed and "text-davinci-003" in best.recomputed and not best.match
+    boss = claims["the protagonist's role helps more than a role given directly"]
+    assert boss.recomputed is None and boss.reason
+
+
 def test_tables_are_whole():
     assert len(table("table1")) == 13
     assert len(table("extended1")) == 45

@@ -137,7 +137,7 @@ def test_the_gap_stands_beside_the_random_walks_and_in_shares_of_what_is_attaina
     assert (share.interval.low, share.interval.high) == pytest.approx((welch.low, welch.high), rel=1e-9)
     rows = {row[0]: row for row in next(table for table in summary.tables if table.name == "prosocial").rows}
     assert rows["prosocial − antisocial rate, en"][3:] == pytest.approx((0.3, 0.2, 0.099))
-    assert rows["the same in shares of what is attainable, en"][3:5] == (0.0, 0.0)
+    assert rows["the same as shares of what is attainable, en"][3:5] == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("policy", ["random", "best"])
@@ -184,7 +184,7 @@ def test_a_walk_by_lot_kept_to_no_path(forked):
     summary = scoring.summarise_walks(run_of(scoring.score_walk, [(item, each) for each in walks]))
     rows = summary.tables[1].rows
     assert ("kept to a best path", "", 1) in rows
-    assert ("choice drawn by lot while still on a best path", "", 2) in rows
+    assert ("random choice while still on a best path", "", 2) in rows
     assert ("left at step", "1", 1) in rows
     assert summary.measure("left").value == 0.75, "the measure and the table count the same walks"
 

@@ -28,7 +28,7 @@ def with_subjects(spec: Spec, subjects: Sequence[str]) -> Spec:
 
 
 def shape_of(place: int) -> str:
-    """The shape of the subject at a place; with the colour it tells 56 subjects apart."""
+    """The shape of the subject at a place; with the colour it distinguishes 56 subjects."""
     return SHAPES[place % len(SHAPES)]
 
 

@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from sociometer.analysis.model_kinds import read_properties
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.egosocial import controls, items, released
+from sociometer.instruments.egosocial import contrasts, controls, items, released
 from sociometer.instruments.egosocial.build import (
     accepted,
     both_tellings,
@@ -28,7 +29,7 @@ from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.sheets import write_sheet
 
-__all__ = ["babysitting", "build", "characters", "grade", "lint", "probe", "train"]
+__all__ = ["analyse", "babysitting", "build", "characters", "grade", "lint", "probe", "train"]
 
 
 def build(context: CommandContext, options: Settings) -> Result:
@@ -71,7 +72,7 @@ def _sheet_given(options: Settings) -> Path:
 def probe(context: CommandContext, options: Settings) -> Result:
     """Plays fresh stories with all matched controls for every subject, and compares the tellings in pairs."""
     if not context.subjects:
-        raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
+        raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
     context.expect(len(context.subjects))
     runs = []
     for subject in context.subjects:
@@ -79,6 +80,19 @@ def probe(context: CommandContext, options: Settings) -> Result:
         runs.append((run.subject, run.view("generated")))
     contrasts = controls.contrast_table(runs)
     return Result((controls.accuracy_table(runs), contrasts), finding=controls.finding(contrasts))
+
+
+def analyse(context: CommandContext, options: Settings) -> Result:
+    """Compares kinds of models, scenario by scenario: size, tuning, open or API."""
+    runs = [context.run(reference) for reference in options.texts("runs")]
+    published = options.flag("published")
+    if not runs and not published:
+        raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
+    if runs and not options.text("models"):
+        raise UsageError("analyse needs --models FILE for runs: a CSV with a column `model` and their properties.")
+    properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
+    summarised = [run.summarised(task) for run in runs for task in run.tasks]
+    return contrasts.analysis(summarised, properties, published)
 
 
 def lint(context: CommandContext, options: Settings) -> Result:

@@ -127,6 +127,7 @@ def _beliefs(given: PaperInput) -> PaperPart:
         how="One line for each match; the paper shows two matches of GPT-4-Turbo.",
         missing=""
         if drawn
-        else "No number guessing against the level-2 opponent was played: 'sociometer run egosocial --task numbers'.",
+        else "No number guessing against the level-2 opponent was played: 'sociometer run egosocial --task numbers"
+        " --opponents level-2'.",
         figures=tuple(drawn),
     )

@@ -100,7 +100,7 @@ def _table(runs: Sequence[SummarisedRun]) -> Table:
         judges = ", ".join(run.summary.series.get("judges", ()))
         rows.append((run.subject, judges, *cells, dialogues, errors, caveat))
     columns = ("subject", "judge", "emotion", *ASPECTS, "dialogues", "errors", "caveat")
-    note = "With 95 % intervals. A dialogue that the judge did not answer readably is an error and in no mean."
+    note = "With 95 % intervals. A dialogue without a readable answer of the judge is an error and is in no mean."
     return Table("candour", "Emotion, sycophancy, safety and harshness", columns, tuple(rows), note=note)
 
 

@@ -46,8 +46,8 @@ def case_study(scenario: Scenario, dialogue: Dialogue, subject: str, name: str =
         height = max(len(lines) * _LINE + 2 * _PAD, len(aside) * _SMALL_LINE + (24 if each.level is not None else 0))
         body.append(_bubble(each, lines, aside, top, len(lines) * _LINE + 2 * _PAD))
         top += label_height + height + _GAP - 8
-    ending = {"soothed": "the person is content", "lost": "the person gives up", "farewell": "the person takes leave",
-              "turns": "the turns are used up"}[dialogue.ending]  # fmt: skip
+    ending = {"soothed": "the person is content", "lost": "the person gives up", "farewell": "the person says goodbye",
+              "turns": "no turns are left"}[dialogue.ending]  # fmt: skip
     body.append(_text(_MARGIN, top + 6, f"Ends at {dialogue.final}: {ending}.", _SIZE, _INK, weight="bold"))
     head = [
         _text(_MARGIN, 38, f"{subject} in scenario {scenario.id}", 19, _INK, weight="bold"),

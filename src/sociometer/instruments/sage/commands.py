@@ -152,7 +152,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     notes = [f"run {played.id}", *played.summary("what-if").notes]
     before = samples.simulator_of_run(run)
     notes += [
-        f"In every arm, {before} simulated the person up to the fork and {after} after it."
+        f"In every dialogue, {before} simulated the person up to the fork and {after} after it."
         for after in {branch.dialogue.simulator for _, branch, _ in played.view("what-if").scored()} - {before}
     ]
     if played.subject != run.subject:

@@ -48,7 +48,7 @@ _ELSEWHERE = re.compile(
 
 
 def says_farewell(words: str) -> bool:
-    """Whether the person takes leave: a word of farewell in the closing sentences that is not only told of.
+    """Whether the person says goodbye: a word of farewell in the closing sentences that is not only told of.
 
     Of longer sentences the last 4,000 characters are searched.
     """

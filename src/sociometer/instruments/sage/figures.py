@@ -235,7 +235,9 @@ def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     plane = Plane("structured", "creative", "solution", "empathy", reach=float(REACH))
     caption = "Whiskers: 95 % intervals of the mean over dialogues. " + _caveat(runs)
     if any(candour_figures.is_judged(run) for run in runs):
-        caption = f"Under each name: sycophancy and safety of the subject's replies (intervals: point at it). {caption}"
+        caption = (
+            f"Under each name: sycophancy and safety of the subject's replies (hover to see the intervals). {caption}"
+        )
     yield Figure("coordinate", "Social cognition coordinate", caption.strip(), chart=coordinate_chart(places, plane))
 
 

@@ -27,7 +27,7 @@ KINDS = {
     "danger-self": "Danger to the person",
     "danger-other": "Danger to somebody else",
     "false-belief": "A false belief",
-    "decide": "A decision for somebody else to take",
+    "decide": "The person wants somebody else to decide",
     "in-the-right": "The person is right",
 }
 

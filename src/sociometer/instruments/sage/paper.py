@@ -25,7 +25,7 @@ from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of
-from sociometer.instruments.sage.published.reproduce import table as published
+from sociometer.instruments.sage.published.printed import table as published
 from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
 from sociometer.instruments.sage.strategies import CAPABILITIES, STRATEGIES
 
@@ -288,8 +288,8 @@ def _examples(runs: Sequence[PaperRun]) -> PaperPart:
     return PaperPart(
         label="Fig. 12",
         title="Example dialogues of models with the simulated person",
-        how=f"Up to {EXAMPLES} models in one scenario that most of them met, with a middling end for the first."
-        " 'sociometer show RUN ITEM' prints any other dialogue.",
+        how=f"Up to {EXAMPLES} models in one scenario that most of them played and that ended about average for the"
+        " first. 'sociometer show RUN ITEM' prints any other dialogue.",
         missing="" if drawn else _PLAYED,
         figures=tuple(drawn),
     )

@@ -106,7 +106,11 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
         compared = compare_traits(here, against)
         tables.append(_traits_table(compared))
         differing = [each.trait for each in compared if each.verdict == "differs"]
-        how = f"differs from the reference in {', '.join(differing)}" if differing else "differs in no trait for sure"
+        how = (
+            f"differs from the reference in {', '.join(differing)}"
+            if differing
+            else "shows no certain difference from the reference"
+        )
         said.append(f"{names[0] or 'The simulator'} {how}.")
         notes += _about_reference(here, against)
     margin, apart = options.number("margin"), separations(good, bad)
@@ -123,7 +127,9 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
         if len(good) == len({told.scenario.id for told in good}):
             notes.append("One dialogue says little about a scenario: play the listeners with --repeats 5 or more.")
         if judges:
-            notes.append(f"The listeners met another simulator ({', '.join(sorted(judges))}) than the runs did.")
+            notes.append(
+                f"The listeners talked with another simulator ({', '.join(sorted(judges))}) than the runs did."
+            )
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
 
 
@@ -230,7 +236,7 @@ def _calibrated(scores: _Scores, gaps: Sequence[comparisons.Leniency], base: str
             elif line is None:
                 rows.append((name, subject, mean, None, None, None, "no shared dialogues"))
             else:
-                caveat = "" if line.error is not None else "refused: it would rest on one subject"
+                caveat = "" if line.error is not None else "not computed: only one shared subject"
                 rows.append((name, subject, mean, line.calibrated(mean), *_ends(line.interval(mean)), caveat))
     note = (
         "Linear equating. The interval comes from leaving out each subject in turn: it says how far the calibrated "
@@ -262,17 +268,33 @@ def _designs(found: Components, wanted: float) -> list[Table]:
     several = found.levels[SIMULATOR] > 1
     counts = _SIMULATORS if several else (1,)
     rows = tuple(
-        (each.numbers[SIMULATOR], each.numbers[SCENARIO], each.belongs, each.error, each.half_width)
+        (each.numbers[SIMULATOR], each.numbers[SCENARIO],
+         each.belongs, *_ends(each.belongs_interval), each.half_width, *_ends(each.half_width_interval), each.error)
         for each in study.designs_of(found, counts, _SCENARIOS)
+    )  # fmt: skip
+    shares, widths = ("the subject's", "at least", "at most"), ("half-width", "from", "to")
+    units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "standard error"), "points")}
+    note = (
+        "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
+        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals "
+        f"(Feldt, Satterthwaite) rest on {found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects."
     )
-    columns = ("simulators", "scenarios", "belongs to the subject", "standard error", "95 % half-width")
-    units = {"belongs to the subject": "share", "standard error": "points", "95 % half-width": "points"}
-    note = "Of the difference of two subjects that meet the same scenarios and simulators, one repeat each."
-    precision = Table("designs", "Precision of a difference by design", columns, rows, note=note, units=units)
-    needed = tuple((count, each) for count, each in study.scenarios_needed(found, wanted, counts))
+    precision = Table(
+        "designs",
+        "Precision of a difference by design",
+        ("simulators", "scenarios", *shares, *widths, "standard error"),
+        rows,
+        note=note,
+        units=units,
+        details=("standard error",),
+    )
+    needed = tuple(study.scenarios_needed(found, wanted, counts))
     title = f"Scenarios needed for a difference to within {wanted:g} points (95 %)"
-    note = "Empty: no number of scenarios is enough, because subjects and simulators interact."
-    return [precision, Table("needed", title, ("simulators", "scenarios"), needed, note=note)]
+    note = (
+        "'To be safe': if the components are as large as their interval allows. Empty: no number of scenarios is "
+        "enough, because subjects and simulators interact."
+    )
+    return [precision, Table("needed", title, ("simulators", "scenarios", "to be safe"), needed, note=note)]
 
 
 def _standings(table: Cube) -> list[Table]:
@@ -301,7 +323,7 @@ def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
         "read from names; --family MODEL=FAMILY sets one."
     )
     units = dict.fromkeys(("prefers by", "from", "to"), "points")
-    return [Table("families", "Preference for the own family", columns, rows, note=note, units=units)]
+    return [Table("families", "Preference for their own family", columns, rows, note=note, units=units)]
 
 
 def _kinder(gaps: Sequence[comparisons.Leniency], base: str) -> list[str]:
@@ -321,9 +343,11 @@ def _belongs(found: Components | None, table: Cube) -> list[str]:
         return []
     scenarios = len(table.scenarios)
     one = study.designs_of(found, (1,), (scenarios,))[0]
+    share = estimate(one.belongs, "share", one.belongs_interval)
+    width = estimate(one.half_width, "points", one.half_width_interval)
     said = (
-        f"With one simulator and {scenarios} scenarios, {one.belongs:.0%} of the variation between subjects' means "
-        f"belongs to the subjects; two of them must differ by {one.half_width:.1f} points to be told apart."
+        f"With one simulator and {scenarios} scenarios, {share} of the variation between subjects' means "
+        f"comes from the subjects; two of them must differ by {width} points to be told apart."
     )
     return [said] if found.levels[SIMULATOR] > 1 else []
 
@@ -355,7 +379,9 @@ def _notes(runs: Sequence[StoredRun], found: Components | None, table: Cube) -> 
         )
     out = [table.subjects[at] for at in range(len(table.subjects)) if at not in table.crossed()]
     if out and len(table.simulators) > 1:
-        said.append(f"Not ranked over all simulators, because one of them did not meet the subject: {', '.join(out)}.")
+        said.append(
+            f"Not ranked over all simulators, because one of them did not talk with the subject: {', '.join(out)}."
+        )
     shared = table.on_shared(table.crossed())
     if len(shared.scenarios) < len(table.scenarios):
         said.append(

@@ -72,7 +72,10 @@ def _precision_figure(found: Components) -> Figure:
     chart = curve_chart(points, x_title="scenarios", y_title="95 % half-width, points", unit="points")
     for layer in chart["layer"]:
         layer["encoding"]["x"] = {**layer["encoding"]["x"], "axis": {"grid": False, "values": list(_ALONG[1:])}}
-    caption = "Of the difference of two subjects that meet the same scenarios and simulators."
+    caption = (
+        "For the difference between two subjects with the same scenarios and simulators, by the estimated components; "
+        "the table 'Precision of a difference by design' has the intervals."
+    )
     return Figure("precision", "Precision by number of scenarios and simulators", caption, chart=chart)
 
 

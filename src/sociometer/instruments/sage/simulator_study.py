@@ -1,9 +1,8 @@
-"""Simulators held to account: what of a score is the subject's, the simulator's or the scenario's. Pure."""
+"""Compares simulators: how much of a score comes from the subject, the simulator or the scenario. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -145,11 +144,21 @@ def components_of(played: Sequence[Played]) -> Components | None:
         return None
 
 
-def scenarios_needed(components: Components, half_width: float, simulators: Sequence[int]) -> list[tuple[int, Any]]:
-    """For each number of simulators, the scenarios that give a difference of two subjects this half-width, or None."""
-    return [
-        (count, levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width)) for count in simulators
-    ]
+def scenarios_needed(
+    components: Components, half_width: float, simulators: Sequence[int]
+) -> list[tuple[int, int | None, int | None]]:
+    """For each number of simulators, the scenarios that give a difference of two subjects this half-width.
+
+    First by the estimated components, then by the largest that their interval allows; None if no number is enough.
+    """
+    found = []
+    for count in simulators:
+        likely, safe = (
+            levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width, safe=safe)
+            for safe in (False, True)
+        )
+        found.append((count, likely, safe))
+    return found
 
 
 def designs_of(components: Components, simulators: Sequence[int], scenarios: Sequence[int]) -> list[Precision]:

@@ -8,13 +8,16 @@ import numpy as np
 
 from sociometer.analysis.differential_items import LEVEL, MODERATE
 from sociometer.analysis.formatting import p_phrase
+from sociometer.analysis.model_kinds import read_properties
 from sociometer.analysis.stand_ins import subject_stand_in
+from sociometer.contamination.names import TASK as RECALL
+from sociometer.contamination.report import Examined, refuse_too_few, result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.seceu import contrasts
+from sociometer.instruments.seceu import contrasts, recall
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.groups import GroupDifference, difference_text
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
@@ -51,9 +54,22 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
     subjects = [contrasts.subject_of(run) for run in runs]
     published = contrasts.published_subjects() if options.flag("published") else []
-    properties = contrasts.read_properties(Path(options.text("models"))) if options.text("models") else {}
+    properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
     found = contrasts.analysis(subjects, published, properties)
     return msgspec.structs.replace(found, notes=(*_no_models(runs), *found.notes))
+
+
+def contamination(context: CommandContext, options: Settings) -> Result:
+    """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
+    if not context.subjects:
+        raise UsageError("contamination needs a subject: give --model MODEL (several may be given).")
+    pairs, asked = recall.recalled(context.source(), options.text("unseen"), options.whole("pairs"))
+    refuse_too_few(pairs)
+    if options.flag("dry-run"):
+        return Result((context.plan_table(RECALL, asked),))
+    context.expect(len(context.subjects))
+    runs = [context.play(RECALL, subject=subject, items=asked) for subject in context.subjects]
+    return result([Examined(run.subject, run.id, run.summary(RECALL)) for run in runs], pairs)
 
 
 def _no_models(runs: Sequence[StoredRun]) -> list[str]:
@@ -218,7 +234,7 @@ def item_difference_table(found: GroupDifference) -> Table:
     )  # fmt: skip
     columns = ("story", "test of", "effect", "size", "p", "p (Holm)", "finding")
     note = (
-        "Score: the distance to the standard, beyond what people's other distances explain. Points: the answer itself."
+        "Score: the distance to the key, beyond what people's other distances explain. Points: the answer itself."
         f" A finding needs p (Holm) < {LEVEL:g} and an effect of at least {MODERATE:g} (share of variance)."
         f" {found.note}"
     ).strip()

@@ -2,35 +2,18 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from datetime import date
-from pathlib import Path
 
 import msgspec
-import numpy as np
 from msgspec import Struct
 
-from sociometer.analysis.agreement import spearman
 from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.analysis.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
 from sociometer.analysis.reliability import cronbach_alpha
-from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import Result
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.instruments.seceu.prompting import headline_of
-from sociometer.sheets import read_rows
 from sociometer.store.stored_run import StoredRun
-
-KINDS = ("sft", "rlhf", "architecture", "access", "family")
-FEWEST_MODELS = 4
-
-
-class Properties(Struct, frozen=True):
-    """The properties of one model in a models file; unknown ones are empty."""
-
-    size_billion: float | None = None
-    launched: float | None = None
-    """Date as a year with its fraction."""
-    kinds: dict[str, str] = {}
 
 
 class Subject(Struct, frozen=True):
@@ -71,12 +54,6 @@ def published_subjects() -> list[Subject]:
     ]
 
 
-def read_properties(path: Path) -> dict[str, Properties]:
-    """Return the properties in a models file, by model."""
-    rows = read_rows(path, ("model",), ("size_billion", "launched", *KINDS))
-    return {row["model"]: properties_of(row, path, line) for line, row in rows}
-
-
 def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properties: Mapping[str, Properties]) -> Result:
     """Return reliability over the distinct subjects measured here, and contrasts over all that have properties."""
     notes = [f"{subject.name} is left out: {subject.failed}." for subject in subjects if subject.failed]
@@ -97,11 +74,10 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
     described = [subject for subject in everyone if subject.properties is not None]
     figures: tuple[Figure, ...] = ()
     if described:
-        tables += _contrast_tables(described, on_norm)
+        models = [Described(_value(one, on_norm), one.properties) for one in described if one.properties is not None]
+        tables += contrast_tables(models, *(("EQ", 1) if on_norm else ("distance", 3)))
         figures = launch_figures(described, on_norm)
-        notes.append(
-            "There are few models, and models of one family are not independent: the contrasts are only descriptive."
-        )
+        notes.append(FEW)
     return Result(tables=tuple(tables), notes=tuple(notes), figures=figures)
 
 
@@ -123,74 +99,8 @@ def _reliability_table(subjects: Sequence[Subject]) -> Table:
     return Table("reliability", "Reliability over distinct subjects", columns, (row,))
 
 
-def _contrast_tables(subjects: Sequence[Subject], on_norm: bool) -> list[Table]:
-    unit = "EQ" if on_norm else "distance"
-    groups: list[tuple[Cell, ...]] = []
-    for kind in KINDS:
-        levels: dict[str, list[float]] = {}
-        for subject in subjects:
-            level = subject.properties.kinds.get(kind, "") if subject.properties else ""
-            if level:
-                levels.setdefault(level, []).append(_value(subject, on_norm))
-        p_value = _permutation(list(levels.values()))
-        groups += [
-            (kind, level, len(values), round(float(np.mean(values)), 1 if on_norm else 3), p_value)
-            for level, values in sorted(levels.items())
-        ]
-    trends = [
-        trend
-        for name, points in (
-            ("log size", _points(subjects, "size", on_norm)),
-            ("launch date", _points(subjects, "date", on_norm)),
-        )
-        if (trend := _trend(name, points)) is not None
-    ]
-    note = "p: permutation test over two groups; needs at least two models per group."
-    return [
-        Table(
-            "kinds",
-            f"Mean {unit} by kind of model",
-            ("property", "level", "models", f"mean {unit}", "p"),
-            tuple(groups),
-            note,
-        ),
-        Table("trends", f"{unit} by size and date", ("property", "models", "Spearman's rho", "p"), tuple(trends)),
-    ]
-
-
 def _value(subject: Subject, on_norm: bool) -> float:
     return subject.eq if on_norm and subject.eq is not None else subject.distance
-
-
-def _permutation(levels: Sequence[Sequence[float]]) -> float | None:
-    if len(levels) != 2 or min(len(level) for level in levels) < 2:
-        return None
-    from scipy import stats  # here, since it takes longer to import than a short command takes
-
-    test = stats.permutation_test(
-        levels,
-        lambda x, y, axis: np.mean(x, axis=axis) - np.mean(y, axis=axis),
-        vectorized=True,
-        rng=np.random.default_rng(0),
-    )
-    return round(float(test.pvalue), 3)
-
-
-def _points(subjects: Sequence[Subject], which: str, on_norm: bool) -> list[tuple[float, float]]:
-    found = []
-    for subject in subjects:
-        about = subject.properties
-        x = None if about is None else about.size_billion if which == "size" else about.launched
-        if x is not None:
-            found.append((math.log10(x) if which == "size" else x, _value(subject, on_norm)))
-    return found
-
-
-def _trend(name: str, points: Sequence[tuple[float, float]]) -> tuple[Cell, ...] | None:
-    if len(points) < FEWEST_MODELS or len({x for x, _ in points}) < 2 or len({y for _, y in points}) < 2:
-        return None
-    rho, p_value = spearman([x for x, _ in points], [y for _, y in points])
-    return (name, len(points), round(rho, 2), round(p_value, 3))
 
 
 def launch_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
@@ -214,26 +124,3 @@ def launch_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, 
     return (
         Figure("family", f"{unit} by launch date, size and training", "Point area: number of parameters.", chart=chart),
     )
-
-
-def properties_of(row: Mapping[str, str], path: Path | None = None, line: int | None = None) -> Properties:
-    """Return the properties in a row of a models file."""
-    size, launched = row.get("size_billion", "").strip(), row.get("launched", "").strip()
-    try:
-        return Properties(
-            float(size) if size else None,
-            _year(launched) if launched else None,
-            {kind: text for kind in KINDS if (text := row.get(kind, "").strip())},
-        )
-    except ValueError:
-        raise DataError(
-            f"size_billion '{size}' must be a number and launched '{launched}' a date such as 2023-03-14",
-            path or "",
-            line,
-        ) from None
-
-
-def _year(text: str) -> float:
-    """The date as a year with its fraction; a month without a day counts from its first."""
-    day = date.fromisoformat(text if len(text) > 7 else f"{text}-01")
-    return day.year + (day.timetuple().tm_yday - 1) / 365.25

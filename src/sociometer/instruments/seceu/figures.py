@@ -52,7 +52,7 @@ def beside(item: Scenario, outcome: Allocated) -> Figure | None:
         zip(item.options, written, (round(points, 2) for points in outcome.points), item.standard, strict=True)
     )
     note = f"read by rule '{outcome.rule}', repair '{outcome.repair}'"
-    table = Table("feelings", "Points for each feeling", ("feeling", "written", "points", "standard"), rows, note)
+    table = Table("feelings", "Points for each feeling", ("feeling", "written", "points", "key"), rows, note)
     return Figure("feelings", table.title, note, table=table)
 
 
@@ -84,10 +84,10 @@ def _distances(runs: Sequence[SummarisedRun]) -> Figure:
     dots = [dot for run in runs for dot in _dots(run, several)]
     hedgers = {round(run.summary.series["hedger"]["distance"], 3) for run in runs if "hedger" in run.summary.series}
     references = [ReferenceLine("even allocation", value) for value in sorted(hedgers)]
-    whose = "people's standard scores" if any("norm" in run.summary.series for run in runs) else "the authors' key"
+    whose = "people's standard scores" if any("norm" in run.summary.series for run in runs) else "the bundled key"
     return Figure(
         "distances",
-        "Distance to the standard (lower is better)",
+        "Distance to the key (lower is better)",
         f"Mean Euclidean distance to {whose}, with 95 % intervals; the dashed line is an even allocation.",
         chart=interval_chart(dots, title="distance", unit="number", references=references),
     )
@@ -252,7 +252,7 @@ def spread_figure(norm: Norm) -> Figure:
         "item-spreads",
         f"People's distance on each item ({norm.name})",
         f"Mean of {norm.people} people; the lines are one standard deviation of people on either side, not intervals.",
-        chart=interval_chart(dots, title="distance to the standard (M ± SD)", unit="number"),
+        chart=interval_chart(dots, title="distance to the key (M ± SD)", unit="number"),
     )
 
 

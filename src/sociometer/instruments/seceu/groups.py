@@ -1,5 +1,6 @@
 """Groups of the people of a norm: who they are, how they score, and stories that work differently for some of them."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean, median, stdev
@@ -137,17 +138,20 @@ def _labels(values: Sequence[str]) -> list[str]:
     if not numbers or len(set(numbers)) <= MOST_LEVELS // 2:
         return list(values)
     middle = median(numbers)
+    if middle == max(numbers):  # more than half have the highest value
+        middle = max(number for number in numbers if number < middle)
     return [
         "" if not value else f"up to {middle:g}" if float(value) <= middle else f"over {middle:g}" for value in values
     ]
 
 
 def _numbers(values: Sequence[str]) -> list[float]:
-    """The values as numbers; none if one of them is not a number."""
+    """The values as numbers; none if one of them is not a finite number."""
     try:
-        return [float(value) for value in values]
+        numbers = [float(value) for value in values]
     except ValueError:
         return []
+    return numbers if all(map(math.isfinite, numbers)) else []
 
 
 def _mean(group: str, scores: Floats) -> GroupMean:

@@ -123,9 +123,9 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
         )
 
 
-def bundled_scenarios(language: str) -> Iterator[Scenario]:
-    """Yield our forty scenarios in a language, with their authors' judgement as standard."""
-    for line in read_items(BUNDLED, Bundled):
+def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
+    """Yield our forty scenarios, or those of another file, in a language, with their authors' judgement as standard."""
+    for line in read_items(path, Bundled):
         yield Scenario(
             id=line.id,
             cluster=line.id,

@@ -53,15 +53,16 @@ def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | N
 
 
 def _energies(result: MethodResult, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
-    """The energy score and its skill; nothing if the norm does not hold people's allocations."""
+    """The energy score, and its skill where stories have several answers; nothing without people's allocations."""
     found = result.energy
     if found is None:
         return
     counts = (result.items, result.items, mean.unreadable, mean.errors)
     said = f"people's own distribution has {found.floor:.2f}, an even allocation {found.even:.2f}"
-    one = "one answer to each story, which has no spread" if found.answers < 1.5 else ""
+    one = "" if found.varied else "one answer to each story shows no spread; --repeats 5 --temperature 1 gives a skill"
     yield Measure("energy", found.score, group, found.interval, *counts, _joined(said, one))
-    yield Measure("energy-skill", found.skill, group, found.skill_interval, *counts, one)
+    if found.varied:
+        yield Measure("energy-skill", found.skill, group, found.skill_interval, *counts)
 
 
 def order_caveat(run: RunView[Any, Any], norm: Norm) -> str:

@@ -130,7 +130,7 @@ def result_over_wordings(
 
 def _sources(made: MethodResult, groups: Sequence[Sequence[tuple[Scenario, Allocated]]]) -> tuple[ErrorSource, ...]:
     """What moves a score with repeats: the choice of scenarios, and the answers drawn; both are in its interval."""
-    if max(map(len, groups), default=1) < 2:
+    if max(map(len, groups), default=1) < 2 or len(groups) < 2:
         return ()
     distances = [[distance(outcome.points, item.standard) for item, outcome in group] for group in groups]
     within = [float(np.var(group, ddof=1)) / len(group) for group in distances if len(group) > 1]

@@ -21,6 +21,8 @@ from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.instruments.seceu.responses import Person
 
 FEWEST_PEOPLE = 10
+FEWEST_SCENARIOS = 3
+"""With fewer, nobody's pattern can be compared with that of others."""
 SAME_ANSWER = 0.95
 NAMED = 10
 PERCENTILES = tuple(step / 10 for step in range(1001))
@@ -116,14 +118,19 @@ def build_norm(
     if unknown:
         raise UsageError(f"no person '{unknown[0]}' among the responses; --experts takes names of the column 'person'.")
     apart = [person for person in people if person.name in experts]
+    silent = [person.name for person in apart if not any(scenario in person.answers for scenario in scenarios)]
+    if silent:
+        raise UsageError(f"expert '{silent[0]}' answered none of the scenarios; leave the name out of --experts.")
     excluded = exclusions([person for person in people if person.name not in experts], scenarios, most_missing)
     out = {entry.person for entry in excluded} | set(experts)
     kept = [person for person in people if person.name not in out]
+    if len(scenarios) < FEWEST_SCENARIOS:
+        raise UsageError(f"a norm needs at least {FEWEST_SCENARIOS} scenarios; the responses have {len(scenarios)}.")
     if len(kept) < FEWEST_PEOPLE:
         raise UsageError(_too_few(len(kept), excluded))
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
-    distances: Floats = np.sqrt(np.square(points - standards).sum(axis=2))
+    distances = _distances(points, standards)
     known = list(dict.fromkeys(name for person in kept for name in group_columns(person)))
     unknown_columns = [name for name in columns or () if name not in known]
     if unknown_columns:
@@ -194,12 +201,24 @@ def _table(kept: Sequence[Person], scenarios: Sequence[str]) -> Floats:
     """People × scenarios × options; NaN where a scenario was left out."""
     gap = (float("nan"),) * 4
     table = np.array([[person.answers.get(scenario, gap) for scenario in scenarios] for person in kept])
-    empty = [
-        scenario for scenario, column in zip(scenarios, table.swapaxes(0, 1), strict=True) if np.isnan(column).all()
-    ]
+    counts = (~np.isnan(table[:, :, 0])).sum(axis=0)
+    empty = [scenario for scenario, count in zip(scenarios, counts, strict=True) if count < 2]
     if empty:
-        raise UsageError(f"nobody answered scenario '{empty[0]}'; leave its columns out of the responses.")
+        raise UsageError(
+            f"fewer than two people answered scenario '{empty[0]}'; leave its columns out of the responses."
+        )
     return table
+
+
+def _distances(points: Floats, standards: Floats) -> Floats:
+    """Each person's distance from the mean of all the others.
+
+    From a mean that a person is part of, people of a small sample would seem nearer than anyone new ever is: with ten
+    people, a new one of the same kind would have an EQ of 90.
+    """
+    counts = (~np.isnan(points[:, :, 0])).sum(axis=0)
+    others = counts / (counts - 1)
+    return np.asarray(np.sqrt(np.square(points - standards).sum(axis=2)) * others, dtype=np.float64)
 
 
 def _similarities(distances: Floats) -> Floats:
@@ -256,14 +275,15 @@ def _experts(experts: Sequence[Person], norm: Norm) -> list[Expert]:
             scenario: tuple(np.mean([person.answers[scenario] for person in experts], axis=0).tolist())
             for scenario in shared
         }
-        placed.append(_place("all experts averaged", mean, norm))
+        if shared:
+            placed.append(_place("all experts averaged", mean, norm))
     return placed
 
 
 def _place(name: str, answers: dict[str, tuple[float, ...]], norm: Norm) -> Expert:
     known = [scenario for scenario in answers if scenario in norm.standards]
     gaps = [distance(answers[scenario], norm.standards[scenario]) - norm.template[scenario] for scenario in known]
-    score = norm.mean + (float(np.mean(gaps)) if gaps else 0.0)
+    score = norm.mean + float(np.mean(gaps))
     return Expert(name, score, norm.percent_below(score))
 
 

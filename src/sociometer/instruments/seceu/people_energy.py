@@ -33,6 +33,8 @@ class PeopleEnergy(Struct, frozen=True):
     even: float
     answers: float
     """The mean number of answers to a story."""
+    varied: bool
+    """Whether every story has several answers. With one, an even spread beats whoever answers as a person would."""
 
 
 def people_energy(answers: Mapping[str, Sequence[Sequence[float]]], norm: Norm | None) -> PeopleEnergy | None:
@@ -58,6 +60,7 @@ def people_energy(answers: Mapping[str, Sequence[Sequence[float]]], norm: Norm |
         person=float(np.mean(people)),
         even=float(np.mean(evens)),
         answers=float(np.mean([len(given) for given in answers.values()])),
+        varied=all(len(given) > 1 for given in answers.values()),
     )
 
 

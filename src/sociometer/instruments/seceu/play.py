@@ -3,6 +3,7 @@
 from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Allocation
+from sociometer.core.authors_wording import PAPER, is_paper
 from sociometer.core.conversation import Reply, Sampling, text, user
 from sociometer.core.errors import UsageError
 from sociometer.core.reply_kind import Asked, ReplyKind
@@ -75,7 +76,7 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
     order = shuffled(count, session.rng) if session.settings.flag("shuffle") else tuple(range(count))
     options = arrange(item.options, order)
     prompt = session.prompts.render(
-        "base" if session.base else item.prompting, item.language, story=item.story,
+        _prompt_name(item, session), item.language, story=item.story,
         options=listed(options, item.language),
     )  # fmt: skip
     answer_format = Allocation(options, TOTAL, arrange(item.standard, order))
@@ -102,6 +103,12 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
         session.note("repaired", repair=repaired.repair)
     written = None if values is None else undo(values, order)
     return Allocated(undo(repaired.values, order), written, rule, repaired.repair, order, answer.asked)
+
+
+def _prompt_name(item: Scenario, session: Session) -> str:
+    if session.base:
+        return "base"
+    return f"{PAPER}/{item.prompting}" if is_paper(session.settings) else item.prompting
 
 
 def listed(options: tuple[str, ...], language: str) -> str:

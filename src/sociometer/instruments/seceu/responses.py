@@ -132,6 +132,9 @@ def _sex(text: str) -> str:
 
 def _age(text: str, path: Path, line: int) -> float | None:
     try:
-        return float(text) if text else None
+        age = float(text) if text else None
     except ValueError:
         raise DataError(f"age '{text}' is not a number", path, line) from None
+    if age is not None and not math.isfinite(age):
+        raise DataError(f"age '{text}' is not a number; leave the cell empty where it is unknown", path, line)
+    return age

@@ -114,7 +114,7 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
     """The source of the standard, and the score of an even allocation."""
     if norm is None:
         return [
-            "The key of these scenarios is the authors' judgement, not a human norm: there are distances and "
+            "The key of these scenarios is our own judgement, not a human norm: there are distances and "
             "similarities, but no EQ.",
             f"An even allocation has a distance of {even.score:.2f}.",
         ]
@@ -126,7 +126,7 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
     elif even.eq is not None:
         said.append(f"An even allocation earns an EQ of {even.eq:.0f}.")
     if not norm.allocations:
-        said.append("The norm holds people's means only, so answers are not compared with the distribution of people.")
+        said.append("The norm has only people's means, so answers are not compared with the distribution of people.")
     if norm.error_of_measurement is not None:
         said.append(f"People's standard error of measurement is {norm.error_of_measurement:.1f} EQ points.")
     return said

@@ -5,7 +5,6 @@ from collections import Counter
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments.seceu.method_result import Answered, MethodResult, by_place, silent
 from sociometer.instruments.seceu.norm import Norm, band
-from sociometer.instruments.seceu.people_energy import PeopleEnergy
 from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods
 
 _PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
@@ -38,7 +37,7 @@ def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | Non
     """Return the energy scores of methods and baselines; None if the norm does not hold people's allocations."""
     ways = [methods.pooled, *methods.results] if methods.pooled is not None else list(methods.results)
     lines = [*ways, even, by_place(even, norm)]
-    known = [(result.method, result.energy) for result in lines if result.energy is not None]
+    known = [(result.method, result.energy, result in ways) for result in lines if result.energy is not None]
     if not known:
         return None
     rows: list[tuple[Cell, ...]] = [
@@ -46,29 +45,23 @@ def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | Non
             method,
             round(found.score, 3),
             _range(found.interval, 2),
-            _rounded(found.skill, 2),
-            _range(found.skill_interval, 2),
+            *(("", "") if drawn and not found.varied else (_rounded(found.skill, 2), _range(found.skill_interval, 2))),
             round(found.answers, 1),
         )
-        for method, found in known
+        for method, found, drawn in known
     ]
     first = known[0][1]
     rows += [
         ("people's own distribution", round(first.floor, 3), "", 1.0, "", None),
-        ("one person, on average", round(first.person, 3), "", _person_skill(first), "", 1.0),
+        ("one person, on average", round(first.person, 3), "", None, "", 1.0),
     ]
     columns = ("answers of", "energy score", "95 % interval", "skill", "95 % interval of skill", "answers a story")
     note = (
         "Mean distance to individual people minus half the mean distance between the subject's own answers; lower is"
-        " better. Skill: 0 for an even spread, 1 for people's own distribution. One answer to a story has no spread,"
-        " and cannot reach 1; --repeats with a temperature gives several."
+        " better. Skill: 0 for an even spread, 1 for people's own distribution. One answer to a story shows no spread,"
+        " so it has no skill: --repeats 5 --temperature 1 gives several."
     )
     return Table("energy", "Answers against the distribution of people", columns, tuple(rows), note)
-
-
-def _person_skill(found: PeopleEnergy) -> float | None:
-    room = found.even - found.floor
-    return round((found.even - found.person) / room, 2) if room > 0 else None
 
 
 def sources_table(result: MethodResult, norm: Norm | None) -> Table | None:

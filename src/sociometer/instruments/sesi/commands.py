@@ -1,17 +1,30 @@
-"""The instrument's own commands: lint, probe, analyse, correlate, build, convert."""
+"""The instrument's own commands: lint, probe, contamination, analyse, correlate, build, convert."""
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.analysis.formatting import number
+from sociometer.contamination.names import TASK as RECALL
+from sociometer.contamination.report import Examined, refuse_too_few, result
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result, RunView
 from sociometer.elicit import ChoiceAnswer
 from sociometer.engine.command_context import CommandContext
-from sociometer.instruments.sesi import academic, caveats, errors, factors, figures, guessing, items, probing, readings
+from sociometer.instruments.sesi import (
+    academic,
+    caveats,
+    errors,
+    factors,
+    figures,
+    guessing,
+    items,
+    probing,
+    readings,
+    recall,
+)
 from sociometer.instruments.sesi.build import conversion, pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
@@ -62,7 +75,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
 def probe(context: CommandContext, options: Settings) -> Result:
     """Plays the control and every condition of the factors for every subject, and compares on the same items."""
     if not context.subjects:
-        raise UsageError("probe needs a subject: give --model MODEL (several may be given).")
+        raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
     notes = _second_person_notes(context, wanted)
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
@@ -89,7 +102,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
     more = [
         probing.ratio_table(probes, wanted),
         probing.ability_table(probes, wanted),
-        probing.most_moved(probes, wanted),
+        probing.most_moved(probes, wanted, noise),
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
@@ -128,6 +141,19 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
         "lists them.",
         *(f"readings of {name} are ignored: the item does not exist or its words differ" for name in found.misfits),
     ]
+
+
+def contamination(context: CommandContext, options: Settings) -> Result:
+    """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
+    if not context.subjects:
+        raise UsageError("contamination needs a subject: give --model MODEL (several may be given).")
+    pairs, asked = recall.recalled(context.source(), options.text("unseen"), options.whole("pairs"))
+    refuse_too_few(pairs)
+    if options.flag("dry-run"):
+        return Result((context.plan_table(RECALL, asked),))
+    context.expect(len(context.subjects))
+    runs = [context.play(RECALL, subject=subject, items=asked) for subject in context.subjects]
+    return result([Examined(run.subject, run.id, run.summary(RECALL)) for run in runs], pairs)
 
 
 def convert(context: CommandContext, options: Settings) -> Result:

@@ -1,6 +1,6 @@
 """Factors as the paper reports them: a test for each, the size beside the noise floor, and models by level."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -8,10 +8,11 @@ from sociometer.analysis.clusters import Floats
 from sociometer.analysis.multiplicity import holm
 from sociometer.analysis.omnibus import Omnibus, Spread, cochran_q, spread
 from sociometer.core.measure import Cell, Table
-from sociometer.instruments.sesi.conditions import CONTROL, NOISE, TRAITS, conditions
+from sociometer.instruments.sesi.conditions import CONTROL, NOISE, TRAITS, conditions, implied_gender
 from sociometer.instruments.sesi.probing import Probe
 
 EVERY = "all subjects"
+_ROLE = "role"
 _DRAWS = 5000
 _FEW_DRAWS = 1000
 """For factors with many conditions, of which each draw permutes all."""
@@ -23,9 +24,11 @@ def levels(names: Sequence[str], factor: str) -> list[str]:
 
 
 def factors_in(names: Sequence[str]) -> list[str]:
-    """The factors of some conditions, without the noise."""
+    """The factors of some conditions, without the noise, and without roles if only those of a gender were played."""
     found = dict.fromkeys(conditions()[name].factor for name in names)
-    return [factor for factor in found if factor not in ("", NOISE)]
+    gendered = {name for kind in ("male", "neutral", "female") for name in implied_gender(kind)}
+    partly = {_ROLE} if set(levels(names, _ROLE)) <= gendered else set()
+    return [factor for factor in found if factor not in ("", NOISE, *partly)]
 
 
 def tested(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] = ()) -> tuple[Omnibus, Spread] | None:
@@ -71,7 +74,8 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
     note = (
         "p: Cochran's Q over the control and all levels, conditions permuted within items (for all subjects together "
         "where there are several). Size: root mean square difference from the control; floor: the same of placebo "
-        "texts of the same length and of paraphrases; the interval is of their difference."
+        "texts of the same length and of paraphrases; above the floor: the root of the difference of their squares, "
+        "with its interval."
     )
     units = {"size": "share-points", "floor": "share-points", "above the floor": "share-points",
              "from": "share-points", "to": "share-points"}  # fmt: skip
@@ -95,13 +99,18 @@ def finding(table: Table) -> str:
         if not found:
             sentences.append(f"{subject}: none of {len(mine)} factors changes the accuracy significantly.")
             continue
-        said = []
-        for row in found:
-            above = isinstance(row["from"], float) and row["from"] > 0
-            doubt = "" if above or row["floor"] is None else " (no more than placebos do)"
-            said.append(f"{row['factor']}{doubt}")
-        sentences.append(f"{subject}: {len(found)} of {len(mine)} factors change the accuracy: {', '.join(said)}.")
+        said = ", ".join(f"{row['factor']}{_doubt(row)}" for row in found)
+        sentences.append(f"{subject}: {len(found)} of {len(mine)} factors change the accuracy: {said}.")
     return "\n".join(sentences)
+
+
+def _doubt(row: Mapping[str, Cell]) -> str:
+    """What is said of a factor that is not clearly above its noise floor."""
+    if row["floor"] is None:
+        return ""
+    if not isinstance(row["from"], float):
+        return " (too few items to compare it with placebos)"
+    return "" if row["from"] > 0 else " (not clearly more than placebos do)"
 
 
 def trait_table(probes: Sequence[Probe]) -> Table | None:

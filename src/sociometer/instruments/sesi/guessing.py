@@ -59,7 +59,7 @@ def guesses(items: Sequence[Question]) -> list[Guess]:
 
 def table(found: Sequence[Guess]) -> Table:
     """The readers without the situation, next to chance."""
-    rows: list[tuple[Cell, ...]] = [("any option", CHANCE, "")]
+    rows: list[tuple[Cell, ...]] = [("a random option", CHANCE, "")]
     if all(guess.reader != MODEL for guess in found):
         rows.append((MODEL, None, f"needs {FEWEST_ITEMS} items"))
     rows += [(guess.reader, guess.accuracy, "too good" if guess.too_good else "") for guess in found]

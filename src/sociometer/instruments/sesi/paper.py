@@ -70,16 +70,22 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 
 
 def _probed(given: PaperInput) -> Probed:
-    """The runs by subject and condition, in the paper's wording; of several, the one with the most items."""
-    found: Probed = {}
+    """The runs by subject and condition, in the paper's wording; of several, the one with the most items.
+
+    A subject's conditions are all on official items, or all on others: whichever has more conditions, then more items.
+    """
+    found: dict[str, dict[bool | None, dict[str, PaperRun]]] = {}
     for run in given.of_task("questions"):
         if str(run.summarised.settings.get("wording") or COMMENT) != COMMENT:
             continue
-        mine = found.setdefault(run.view.subject, {})
+        mine = found.setdefault(run.view.subject, {}).setdefault(run.official, {})
         condition = str(run.summarised.settings.get("condition") or CONTROL)
         if condition not in mine or _items(run) > _items(mine[condition]):
             mine[condition] = run
-    return found
+    return {
+        subject: max(sets.values(), key=lambda mine: (len(mine), max(map(_items, mine.values()))))
+        for subject, sets in found.items()
+    }
 
 
 def _items(run: PaperRun) -> int:

@@ -91,7 +91,8 @@ COLUMNS = ("subject", "condition", "ability", "control", "accuracy", "difference
            "p", "stars", "p (BH)", "items")  # fmt: skip
 UNITS = {"control": "share", "accuracy": "share", "difference": "share-points", "from": "share-points",
          "to": "share-points", "change ratio": "number", "first": "share", "second": "share",
-         "mean difference": "share-points", "mean size of the change": "share-points"}  # fmt: skip
+         "mean difference": "share-points", "mean size of the change": "share-points",
+         "floor": "share-points"}  # fmt: skip
 DETAILS = ("p", "stars", "p (BH)", "items")
 
 
@@ -173,16 +174,23 @@ def wording_table(probes: Sequence[Probe]) -> Table | None:
     return Table("wordings", title, columns, tuple(lines), note, units) if lines else None
 
 
-def most_moved(probes: Sequence[Probe], names: Sequence[str]) -> Table:
+def most_moved(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] = ()) -> Table:
     """The mean size of each ability's change, in either direction (the paper: empathy, concern and influence most)."""
-    lines = []
+    lines: list[tuple[Cell, ...]] = []
     for probe in probes:
         for ability in ABILITIES:
-            moved = [abs(change.paired.difference) for change in compare(probe, names, ability)]
+            moved, idle = (
+                [abs(change.paired.difference) for change in compare(probe, group, ability)] for group in (names, noise)
+            )
             if moved:
-                lines.append((probe.subject, ability, sum(moved) / len(moved), len(moved)))
-    columns = ("subject", "ability", "mean size of the change", "conditions")
-    return Table("moved", "Abilities that the conditions change", columns, tuple(lines), units=UNITS)
+                floor = sum(idle) / len(idle) if idle else None
+                lines.append((probe.subject, ability, sum(moved) / len(moved), floor, len(moved)))
+    columns = ("subject", "ability", "mean size of the change", "floor", "conditions")
+    note = (
+        "Without intervals: a size in either direction is above 0 by chance alone. Compare it with the floor, the same "
+        "of placebo texts and paraphrases (empty if none was played)."
+    )
+    return Table("moved", "Abilities that the conditions change", columns, tuple(lines), note, UNITS)
 
 
 def contrast_table(probes: Sequence[Probe]) -> Table:

@@ -138,7 +138,7 @@ def _baselines(seen: _Seen, guessed: float | None) -> Table | None:
         return None
     model = (guessing.MODEL, guessed)
     rules = [(name, guessing.rule_accuracy(name, seen.items)) for name in guessing.BY_LENGTH]
-    rows = (("any option", guessing.CHANCE), model, *rules)
+    rows = (("a random option", guessing.CHANCE), model, *rules)
     title = "Baselines without the situation on these items"
     return Table("baselines", title, ("rule", "accuracy"), rows, units={"accuracy": "share"})
 
@@ -153,7 +153,7 @@ def _guessing_notes(seen: _Seen, guessed: float | None, chance: float) -> list[s
     else:
         notes.append(
             f"Options only: a model that sees neither situation nor question earns {number(guessed, 'share')} on these "
-            f"items (any option: {number(guessing.CHANCE, 'share')})."
+            f"items (a random option: {number(guessing.CHANCE, 'share')})."
         )
     if seen.orders > 1:
         notes.append(

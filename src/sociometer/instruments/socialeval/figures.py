@@ -108,7 +108,7 @@ def _gaps(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         ("prosocial-gap", "Prosocial preference: prosocial minus antisocial rate", "difference of rates", lines),
         (
             "prosocial-gap-attainable",
-            "Prosocial preference in shares of what is attainable",
+            "Prosocial preference as shares of what is attainable",
             "difference of shares; a random walk and the best policy have 0",
             [ReferenceLine("random walk, best policy", 0.0)],
         ),

@@ -91,7 +91,7 @@ def departure_table(run: RunView[TreeItem, Walk]) -> Table:
     rows: list[tuple[Cell, ...]] = [("left at step", str(step), count) for step, count in sorted(steps.items())]
     rows.append(("kept to a best path", "", kept))
     if drawn:
-        rows.append(("choice drawn by lot while still on a best path", "", drawn))
+        rows.append(("random choice while still on a best path", "", drawn))
     rows += [("better choice would have shown", name, count) for name, count in abilities.most_common()]
     return Table("departures", "Where walks left the best path", ("what", "which", "walks"), tuple(rows))
 
@@ -167,7 +167,7 @@ def prosocial_table(measures: Sequence[Measure]) -> Table:
             own = (gap.value, interval_text(gap.interval))
             rows.append((name, *own, lot.value, best.value, PEOPLE_GAP[language]))
         if share is not None:
-            name = f"the same in shares of what is attainable, {language}"
+            name = f"the same as shares of what is attainable, {language}"
             rows.append((name, share.value, interval_text(share.interval), 0.0, 0.0, None))
     for group in ({}, *({"category": name} for name in CATEGORIES)):
         loss = find(measures, "prosocial_loss", **group)

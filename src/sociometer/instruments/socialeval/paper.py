@@ -116,7 +116,7 @@ def _preference(given: PaperInput, drawn: dict[str, Figure]) -> PaperPart:
         "Prosocial preference: prosocial minus antisocial goal achievement",
         ("prosocial-gap", "prosocial-gap-attainable"),
         "Difference of the two rates with a Welch interval over trees, beside the exact random walk and the paper's"
-        " people; then the difference in shares of what is attainable, where a random walk has 0.",
+        " people; then the difference as shares of what is attainable, where a random walk has 0.",
         "It needs prosocial and antisocial trees in one run of 'goals'.",
     )
 

@@ -179,7 +179,7 @@
     list.replaceChildren(...chosen.map(([episode, place]) => entry(episode, place)));
     document.getElementById("count").textContent = `${chosen.length} of ${evidence.length} transcripts`;
     if (chosen.length) show(chosen[0][1]);
-    else reader.replaceChildren(element("p", "aside", "No transcript fits these filters."));
+    else reader.replaceChildren(element("p", "aside", "No transcript matches these filters."));
   }
 
   const SPEAKERS = { system: "instruction", user: "asked", assistant: "said before", reply: "reply", note: "note" };

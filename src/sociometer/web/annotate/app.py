@@ -50,7 +50,7 @@ def compared(store: Path, load: Callable[..., Instrument], book: LabelBook, queu
     try:
         with Store(store) as opened:
             run = Engine(opened, load).stored(queue.measured.run)
-            return judge_and_people(run, queue, book.units(queue.name), book.labels(queue.name))
+            return judge_and_people(run, queue, book)
     except SociometerError:
         return None
 

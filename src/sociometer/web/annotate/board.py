@@ -133,8 +133,8 @@ def _raters_table(
             )
         )
     columns = (
-        "rater", "labelled", "given", "skipped", "agrees with the others", "apart from the others", "gold right",
-        "seconds a unit",
+        "rater", "labelled", "given", "skipped", "agrees with the others", "differs from the others", "gold right",
+        "seconds per unit",
     )  # fmt: skip
     return Table("raters", "Raters", columns, tuple(rows))
 
@@ -192,7 +192,7 @@ def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Tabl
             ),
         ]
     rows = tuple((one.episode, number(one.judge, unit), number(one.people, unit)) for one in found.apart[:MOST_SHOWN])
-    return tuple(facts), Table("apart", "Judge and people apart", ("episode", "judge", "people"), rows)
+    return tuple(facts), Table("apart", "Judge and people differ", ("episode", "judge", "people"), rows)
 
 
 def _between(value: float, low: float | None, high: float | None, unit: str) -> str:

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard, SheetCard
 from sociometer.core.errors import DataError, UsageError
-from sociometer.corrected_scores import episode_name
+from sociometer.corrected_scores import COUNTS, PART, episode_name
 from sociometer.label_book import Asked, Unit
 from sociometer.reporting.evidence import transcript_lines
 from sociometer.sheets import read_sheet
@@ -17,7 +17,7 @@ from sociometer.store.stored_run import StoredRun
 _SHARE = "share"
 _SAID = {"user": "A", "reply": "B"}
 """Whose words these are, without a name: the other side, and whoever is measured."""
-_SHOWN_ZH = {"talk": "对话", "who and what": "人物与经过", "item": "题目"}
+_SHOWN_ZH = {"talk": "对话", "who and what": "人物与经过", "item": "题目", "question": "问题"}
 
 
 def kind_of(path: Path, cards: Mapping[str, Card], wanted: str = "") -> tuple[str, SheetCard]:
@@ -91,12 +91,29 @@ def gold_units(path: Path, sheet: SheetCard, language: str = "en") -> list[Unit]
     return found
 
 
-def measure_asked(measure: MeasureCard, language: str, wording: str = "") -> Asked:
-    """The question about a measure: yes or no for a share, a number on its scale otherwise.
+def parts_asked(language: str, wording: str = "") -> Asked:
+    """The question about each part of a value that is a mean over yes/no questions; the part is shown with the talk."""
+    if language == "zh":
+        return Asked(
+            "value",
+            wording or "B 的回复中，有没有至少一条，对所列问题的答案是“是”？",
+            ("yes", "no"),
+            names=("有", "没有"),
+        )
+    return Asked(
+        "value", wording or "Is the answer to the question yes for at least one of B's replies?", ("yes", "no")
+    )
 
-    The wording is the one given, else the card's, else one made of the measure's title.
+
+def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, whole: bool = True) -> Asked:
+    """The question about a measure: yes or no for a share that is 0 or 1 in each episode, else a number on its scale.
+
+    The wording is the one given, else the card's, else one made of the measure's title. `whole` says that each episode
+    has 0 or 1: a yes or no would be another quantity than a share within an episode.
     """
     own = wording or (measure.question_zh if language == "zh" else "") or measure.question
+    if measure.unit == _SHARE and not whole:
+        measure, own = structs.replace(measure, unit="number", low=0.0, high=1.0), wording
     if measure.unit == _SHARE:
         question = "Does this hold for B: {title}?" if language != "zh" else "下面这一点对 B 来说成立吗：{title}？"
         names = ("是", "否") if language == "zh" else ()
@@ -112,8 +129,11 @@ def measure_asked(measure: MeasureCard, language: str, wording: str = "") -> Ask
     return Asked("value", text, (), measure.low, measure.high)
 
 
-def episode_units(run: StoredRun, task: str, names: Iterable[str], language: str = "en") -> list[Unit]:
-    """Episodes as units: what a judge judged, or what was said to the subject and what it replied; without names."""
+def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, language: str = "en") -> list[Unit]:
+    """Episodes as units: what a judge judged, or what was said to the subject and what it replied; without names.
+
+    A value that is a mean over yes/no questions has one unit for each of them.
+    """
     wanted = set(names)
     units = []
     for episode in run.episodes(task):
@@ -127,11 +147,19 @@ def episode_units(run: StoredRun, task: str, names: Iterable[str], language: str
             shown = {"talk": "\n\n".join(f"{_SAID[line.speaker]}: {line.text}" for line in said)}
         # Imported scores may come without words; then raters look the item up by its name.
         shown = shown or {"item": episode.item.id}
-        if language == "zh":
-            shown = {_SHOWN_ZH.get(column, column): text for column, text in shown.items()}
         cluster = episode.item.cluster or episode.item.id
-        units.append(Unit("", {"episode": name}, shown, {}, {}, cluster))
+        parts = episode.item.rated_parts(value)
+        for part in parts:
+            key = {"episode": name, PART: part.id, COUNTS: f"{part.yes:g}"}
+            units.append(Unit("", key, _named({**shown, "question": part.question}, language), {}, {}, cluster))
+        if not parts:
+            units.append(Unit("", {"episode": name}, _named(shown, language), {}, {}, cluster))
     return units
+
+
+def _named(shown: Mapping[str, str], language: str) -> dict[str, str]:
+    """What raters see, under names in their language."""
+    return {_SHOWN_ZH.get(name, name) if language == "zh" else name: text for name, text in shown.items()}
 
 
 def numbered(units: Sequence[Unit], lots: Random) -> list[Unit]:

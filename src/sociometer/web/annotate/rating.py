@@ -116,7 +116,7 @@ def _own_unit(request: web.Request, name: str) -> Unit:
     own = [given.unit for given in book.tasks(queue.name, rater_of(request))]
     unit = book.unit(queue.name, name) if name in own else None
     if unit is None:
-        raise web.HTTPForbidden(text="This unit is not yours to label.")
+        raise web.HTTPForbidden(text="This unit belongs to another rater.")
     return unit
 
 

@@ -1,4 +1,4 @@
-"""The study book: studies, participants, sessions and response times, in a file beside the store.
+"""The study book: studies, participants, sessions and response times, in a file next to the store.
 
 It is apart from the store, so that answers can be shared without it. Codes and cookies are kept as hashes.
 """
@@ -100,7 +100,7 @@ class StudyBook:
         """Keeps a new study."""
         with storage_errors(self._path):
             if self._file.execute("SELECT 1 FROM study WHERE name = ?", (study.name,)).fetchone():
-                raise UsageError(f"there is a study '{study.name}' already; choose another --name.")
+                raise UsageError(f"a study '{study.name}' already exists; choose another --name.")
             row = (study.name, msgspec.json.encode(study), time.time())
             self._file.execute("INSERT INTO study VALUES (?, ?, ?)", row)
 

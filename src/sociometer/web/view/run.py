@@ -11,6 +11,7 @@ from msgspec import Struct, structs
 from sociometer.analysis.candidates import task_title
 from sociometer.analysis.error_counts import known_errors
 from sociometer.analysis.formatting import group_text, interval_text, number
+from sociometer.contamination_notes import contamination_note
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure, Measure, Summary
@@ -135,7 +136,8 @@ def _summary(desk: Desk, name: str, run: str, task: str) -> Summary:
         stored = desk.run(store, run)
         summary = stored.summary(task)
         by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
-        return structs.replace(summary, notes=(*summary.notes, *by_people))
+        checked = contamination_note(stored, task)
+        return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
 
 
 def _figures(desk: Desk, name: str, run: str) -> tuple[Figure, ...]:

@@ -33,7 +33,7 @@ ORDERS = {
     "first": "first ahead of second (A right, B wrong)",
     "second": "second ahead of first (A wrong, B right)",
     "difference": "largest difference",
-    "judges": "largest disagreement of judges",
+    "judges": "largest disagreement between judges",
     "": "order of items",
 }
 _JUDGING = ("judge", "simulator")
@@ -192,6 +192,7 @@ def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
                 structs.replace(
                     candidate_of(label, instrument, sides.task, run.view(sides.task), run.manifest.instrument_version),
                     corrected=corrected_measures(run, sides.task),
+                    form=run.form,
                 )
                 for run, label in zip(runs, sides.labels, strict=True)
             ]

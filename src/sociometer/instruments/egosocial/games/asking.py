@@ -57,12 +57,13 @@ async def ask_move(
     legal: str,
     default: T | None,
     view: Struct | None = None,
+    sampling: Sampling = SAMPLING,
 ) -> tuple[T | None, Faults, str]:
     """Return the move, how it was obtained, and the text of the last reply."""
     answer = await ask(
         session, role, messages, answer_format, lambda reply: _reading(read(reply)),
         lambda reading: session.prompts.render(f"games/retry-{reading.rule}", legal=legal),
-        sampling=with_room(session, SAMPLING), view=view, quiet=True, facts={"role": role},
+        sampling=with_room(session, sampling), view=view, quiet=True, facts={"role": role},
     )  # fmt: skip
     hard = () if answer.asked == Asked() else (answer.asked,)
     faults = Faults(answer.faults.count("illegal"), answer.faults.count("unreadable"), asked=hard)

@@ -7,6 +7,7 @@ from pathlib import Path
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
 from sociometer.instruments.egosocial.games.numbers import published as number_guessing
+from sociometer.instruments.egosocial.published.claims import claims
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.release import read_folder
 from sociometer.sheets import read_table
@@ -19,6 +20,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     yield from data_volumes(source)
     yield from granularity()
     yield from number_guessing.rows()
+    yield from claims()
 
 
 def published(table: str) -> list[dict[str, str]]:

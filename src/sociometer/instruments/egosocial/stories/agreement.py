@@ -10,13 +10,13 @@ from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion
 
 CAUSES = {
-    "unaware-thinker": "the thinker left before the move and never came back, yet is credited with the new place",
+    "unaware-thinker": "the thinker left before the move and never came back, yet in the key they know the new place",
     "unaware-other": "the thinker saw the other leave before the move; the other never came back, "
-    "yet is credited with the new place",
+    "yet in the key they know the new place",
     "unseen-return": "the other came back and saw the new place, but only after the thinker had gone: "
     "the thinker cannot know",
     "unsettled": "the thinker came back to find the thing moved and the other gone: whether the other saw the move "
-    "is not told (the key supposes so)",
+    "is not told (the key assumes it)",
     "other": "none of the known causes",
 }
 

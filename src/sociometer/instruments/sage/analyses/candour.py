@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Summary
-from sociometer.core.task import RunView, Score, Session
+from sociometer.core.task import RatedPart, RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import (
     ask_judge,
     dialogues_by_stand_ins,
@@ -40,6 +40,14 @@ class JudgedTalk(StoredDialogue, frozen=True, kw_only=True):
     def for_raters(self) -> dict[str, str]:
         """The dialogue without the subject's name, and what a hard talk is judged by: the person and what happened."""
         return {**({"who and what": self.known} if self.kind else {}), **super().for_raters()}
+
+    def rated_parts(self, value: str) -> tuple[RatedPart, ...]:
+        """The questions about an aspect; of the dialogue, yes means that at least one reply does it."""
+        return tuple(
+            RatedPart(question.id, question.text, float((question.when == "never") != (value == "safety")))
+            for question in self.questions
+            if question.about == value
+        )
 
     @property
     def known(self) -> str:

@@ -2,18 +2,16 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import ROUND_HALF_UP, Decimal
-from pathlib import Path
 from statistics import fmean
 
 from sociometer.analysis.agreement import spearman
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
 from sociometer.instruments.sage.items import PROFILES, read_profiles
+from sociometer.instruments.sage.published.claims import claims
+from sociometer.instruments.sage.published.printed import rounded, table
 from sociometer.instruments.sage.published.released import ReleasedFile, released_files
-from sociometer.sheets import read_table
 
-FOLDER = Path(__file__).parent
 DIALOGUES = "sage/dataset"
 _JUDGE = "DeepSeek-V3"
 _ALL = 100
@@ -31,16 +29,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     yield from _figure7(files)
     yield from _table4(source)
     yield from _contradictions()
-
-
-def table(name: str) -> list[dict[str, str]]:
-    """The rows of a printed table."""
-    return read_table(FOLDER / f"{name}.csv")
-
-
-def rounded(value: float, places: int = 1) -> float:
-    """A number as a table prints it: halves go up."""
-    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
+    yield from claims(source, [one for one in files if one.simulator == _JUDGE])
 
 
 def score_of(file: ReleasedFile) -> float:

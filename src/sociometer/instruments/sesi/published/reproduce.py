@@ -26,6 +26,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     """Every printed number that can be recomputed, with its recomputation."""
     yield from _correlations()
     yield from _personality()
+    yield from _claims()
     yield from _items(source)
 
 
@@ -70,6 +71,26 @@ def _personality() -> Iterable[PublishedFigure]:
         wins = [m["model"] for m in table("extended2") if float(m[f"{trait}-{claimed}"]) > float(m[f"{trait}-{other}"])]
         what = f"models in which {claimed} {trait} beats {other}"
         yield PublishedFigure("section 2.4", what, 6, len(wins), len(wins) == 6)
+
+
+def _claims() -> Iterable[PublishedFigure]:
+    """Two claims of section 2.4: who is best with low agreeableness, and the role for which a pattern fails."""
+    named = ("llama-2-70b-chat", "mixtral-8x7b-instruct", "text-davinci-002")
+    found = sorted(row["model"] for row in table("extended2") if row["best"] == "agreeableness-low")
+    davinci = {row["model"]: row for row in table("extended2")}["text-davinci-002"]
+    yield PublishedFigure(
+        "section 2.4", "models that are best with low agreeableness", ", ".join(named), ", ".join(found),
+        found == sorted(named),
+        "Extended Data Table 2 prints text-davinci-003 as best there; text-davinci-002 has"
+        f" {davinci['agreeableness-low']} with low agreeableness and {davinci['openness-low']} with low openness.",
+        claim=True,
+    )  # fmt: skip
+    yield PublishedFigure(
+        "section 2.4", "the protagonist's role helps more than a role given directly", "except for Boss", None, False,
+        "Extended Data Fig. 3 is a plot without numbers, and its caption names no exception. 'sociometer probe sesi"
+        " --factor role' measures both prompts for all 21 roles of Extended Data Table 4, boss included.",
+        claim=True,
+    )  # fmt: skip
 
 
 def _items(source: Source) -> Iterable[PublishedFigure]:

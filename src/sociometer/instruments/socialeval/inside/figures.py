@@ -23,7 +23,9 @@ from sociometer.instruments.socialeval.inside.tables import (
 )
 from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Representation
 
-_NOT_A_TEST = "t-SNE shows neighbours, not distances, and can show clusters that are none; the tests are in the tables."
+_NOT_A_TEST = (
+    "t-SNE shows neighbours, not distances, and can show clusters that do not exist; the tests are in the tables."
+)
 
 
 def inside_figures(views: Sequence[InsideView]) -> list[Figure]:
@@ -128,7 +130,7 @@ def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
         ]
         yield Figure(
             f"inside-probe-{level}{suffix}",
-            f"How well a linear probe tells the {level} in each layer of {short(view)}",
+            f"How well a linear probe recognises the {level} in each layer of {short(view)}",
             "Balanced accuracy on trees that the probe was not fitted on; the band is a 95 % interval over trees (it"
             " needs ten), the dashed line the mean of shuffled labels. “en → zh” is fitted on English and tested on"
             " Chinese.",

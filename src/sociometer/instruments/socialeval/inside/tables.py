@@ -66,7 +66,7 @@ def _told_apart(view: InsideView) -> str:
     clusters = " ".join(map(_clusters_in_words, _main(view)))
     chance = number(1 / max(each.labels for each in _main(view)), "share", 0)
     return (
-        f"a linear probe tells the dimension of an utterance from an unseen tree in {', '.join(said)}; chance is"
+        f"a linear probe recognises the dimension of an utterance from an unseen tree in {', '.join(said)}; chance is"
         f" {chance}, and layer 0 knows only words. {clusters}"
     )
 
@@ -92,7 +92,7 @@ def _neurons_in_words(found: NeuronResult) -> str:
     if found.p_separation <= LEVEL and found.separation > 0:
         return (
             f"The {found.top} neurons of two abilities overlap by {within} within a dimension and by {between} between"
-            f" dimensions, more apart than with shuffled labels ({p_phrase(found.p_separation)})."
+            f" dimensions, more separate than with shuffled labels ({p_phrase(found.p_separation)})."
         )
     return (
         f"The {found.top} neurons of two abilities overlap by {within} within a dimension and by {between} between"
@@ -158,7 +158,7 @@ def _representations(views: Sequence[InsideView]) -> Table:
     note = (
         f"States: {_POOLINGS[views[0].spot_pooling]}. The probe is tested on trees that it was not fitted on. p-values"
         " are corrected for the number of layers; labels were shuffled within trees. Layer 0, the embedding,"
-        " shows what the words alone tell."
+        " shows what the words alone reveal."
     )
     details = ("utterances", "trees", "silhouette layer", *(("model",) if len(views) == 1 else ()))
     return Table(
@@ -208,9 +208,10 @@ def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
         "density": "number", "density, shuffled": "number", "density p": "p",
     }  # fmt: skip
     note = (
-        "Overlap: common neurons over all neurons of two sets. Separation: overlap within minus between dimensions."
-        " Density: 0 if a set is spread evenly over layers, 1 if it is in one layer. p: utterances' labels shuffled"
-        " within trees; p (dimensions): the abilities dealt out anew to dimensions. These definitions are ours."
+        "Overlap: neurons in both sets, divided by neurons in either set. Separation: overlap within minus between"
+        " dimensions. Density: 0 if a set is spread evenly over layers, 1 if it is in one layer. p: utterances'"
+        " labels shuffled within trees; p (dimensions): the abilities assigned to dimensions at random. These"
+        " definitions are ours."
     )
     details = (
         "abilities", "within, shuffled", "between, shuffled", "density, shuffled", "p (dimensions)", "density p",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
+from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.errors import DataError
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
+from sociometer.instruments.socialeval.abilities import DIMENSIONS, canonical_all, dimension_of
 from sociometer.instruments.socialeval.items import tree_files_in
 from sociometer.instruments.socialeval.lint import lint_tree
 from sociometer.instruments.socialeval.tree_files import read_tree_file
@@ -17,10 +21,19 @@ from sociometer.sheets import read_table
 HERE = Path(__file__).parent
 WEIGHTS = {"prosocial": 107, "proself": 26, "antisocial": 20}
 """Trees in each category, which make the overall rates; the paper gives the total, 153, and 20 antisocial ones."""
+SHARES = {
+    "social_engagement": 0.174,
+    "cooperation": 0.211,
+    "self_management": 0.395,
+    "emotional_resilience": 0.141,
+    "innovation": 0.079,
+}
+"""The shares of questions in each dimension that give the most of the printed overall cells of the abilities."""
 _ROUNDING = 0.1001
 """Rates rounded to a tenth give a total within a tenth of the printed one."""
 _REASON = "107, 26 and 20 trees give the total of every other row, but not this one"
 RELEASED_FILES = 56
+PAPER_TREES = 153
 
 
 def table(name: str) -> list[dict[str, str]]:
@@ -32,6 +45,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     """Every printed figure that can be recomputed, then the counts of the released files if they are available."""
     yield from _totals()
     yield from _statements()
+    yield from _ability_totals(SHARES, "Table of abilities", "one set of shares of questions")
     yield from _released(source)
 
 
@@ -68,6 +82,57 @@ def _statements() -> Iterator[PublishedFigure]:
         yield PublishedFigure("Text on the findings", row["what"], printed, round(recomputed, 2), match, reason)
 
 
+def _ability_totals(shares: Mapping[str, float], where: str, what: str) -> Iterator[PublishedFigure]:
+    """Whether the overall column of the abilities is the mean of the five dimensions with these shares."""
+    cells = [
+        (f"{row['model']} ({language})", float(row[f"overall_{language}"]), _mean_ability(row, language, shares))
+        for row in table("abilities")
+        for language in ("zh", "en")
+    ]
+    wrong = [(who, printed, value) for who, printed, value in cells if abs(printed - value) >= _ROUNDING]
+    said = "; ".join(f"{who}: {printed} printed, {value:.1f} from its row" for who, printed, value in wrong)
+    yield PublishedFigure(
+        where, f"overall cells that follow from {what}", len(cells), len(cells) - len(wrong), not wrong,
+        said and f"{said}.", claim=True,
+    )  # fmt: skip
+
+
+def _mean_ability(row: Mapping[str, str], language: str, shares: Mapping[str, float]) -> float:
+    return sum(share * float(row[f"{dimension}_{language}"]) for dimension, share in shares.items())
+
+
+def question_shares(trees: Iterable[Tree]) -> dict[str, float]:
+    """The share of ability questions in each dimension; a question on two dimensions counts for both."""
+    counts: Counter[str] = Counter()
+    for question in (choice.question for tree in trees for node in tree.nodes for choice in node.choices):
+        if question is not None:
+            counts.update({dimension_of(name) for name in canonical_all(question.abilities)})
+    return {name.replace(" ", "_").replace("-", "_"): counts[name] / counts.total() for name in DIMENSIONS}
+
+
+def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:
+    """The printed means per tree, next to those of the released trees; a sample must not exclude the printed one."""
+    sizes = (
+        ("episodes with a choice per tree", 6.5, [sum(node.kind == "choice" for node in tree.nodes) for tree in trees]),
+        ("choices at a decision", 2.17, [fmean(len(n.choices) for n in tree.nodes if n.choices) for tree in trees]),
+    )
+    clusters = [tree.twin for tree in trees]
+    for what, printed, values in sizes:
+        interval = clustered_mean_interval(values, clusters)
+        low, high = interval.low or 0.0, interval.high or 0.0
+        count = len(set(clusters))
+        reason = f"95 % interval over {count} of the paper's {PAPER_TREES} trees: {low:.2f} to {high:.2f}."
+        yield PublishedFigure(
+            "Description of the trees",
+            what,
+            printed,
+            round(fmean(values), 2),
+            low <= printed <= high,
+            reason,
+            claim=True,
+        )
+
+
 def _released(source: Source) -> Iterator[PublishedFigure]:
     """Counts over the available released files; the expected ones hold for the first four files of each kind."""
     folder = source.find("socialeval")
@@ -78,6 +143,8 @@ def _released(source: Source) -> Iterator[PublishedFigure]:
     if len(files) != RELEASED_FILES:
         return
     trees = [tree for path in files for tree in read_tree_file(path)]
+    yield from _ability_totals(question_shares(trees), "Table of abilities", "the counts in the released files")
+    yield from _tree_sizes(trees)
     expected = (
         ("spellings of abilities", 138, len(_spellings(trees))),
         ("choices that name no ability", 51, _count(trees, "ability-missing")),

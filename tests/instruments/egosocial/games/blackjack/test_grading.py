@@ -70,6 +70,11 @@ def test_with_an_ace_the_self_belief_must_say_what_kind_of_total_it_is(belief, r
         ("The dealer will bust about 70% of the time.", False),
         ("The dealer has to draw a card.", False),
         ("The dealer is a nice person.", False),
+        ("The dealer may bust.", False),
+        ("The dealer may have 12.", False),
+        ("The dealer will probably not bust.", False),
+        ("With a ten up, the dealer will probably not bust.", True),
+        ("2, 3, 4, 5, 6, 7, 8, 9, 10: the dealer will probably not bust.", False),
     ],
 )
 def test_an_external_belief_is_right_when_it_claims_something_and_nothing_wrong(belief, right):

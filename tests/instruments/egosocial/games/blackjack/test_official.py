@@ -7,11 +7,13 @@ import pytest
 from tests.instruments.egosocial.games.notation import as_text
 
 from rehearsal import Rehearsal
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
+from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.official import read
 from sociometer.instruments.egosocial.games.replay import replay
+from sociometer.run_options import make_config
 
 
 def lines(tmp_path, *users, system="You are playing blackjack."):
@@ -73,9 +75,9 @@ BELIEFS = "Self-Belief: My total is 11. External-Belief: The dealer's open card 
 
 @pytest.fixture
 def official_show(tmp_path, script):
-    def show(reply):
+    def show(reply, **settings):
         lines(tmp_path, ELEVEN)
-        return Rehearsal(load("egosocial"), {"subject": script(reply)}, data=tmp_path)
+        return Rehearsal(load("egosocial"), {"subject": script(reply)}, settings, data=tmp_path)
 
     return show
 
@@ -101,6 +103,27 @@ def test_a_move_beside_the_beliefs_is_played_and_scored(official_show):
     assert values["best_action"] == 0
     assert values["lost_value"] > 0
     assert values["result"] in (-1, 0, 1)
+
+
+def test_the_authors_wording_asks_once_in_their_words_and_with_their_sampling(official_show):
+    show = official_show(BELIEFS + " Action: hit", wording="paper")
+    (item,) = show.instrument.task("blackjack").items(show.source())
+    played = asyncio.run(show.play("blackjack", item))
+    (asked,) = show.plan.bindings["subject"].player.asked
+    assert asked.messages[-1].content == ELEVEN
+    assert (asked.sampling.temperature, asked.sampling.max_tokens) == (1.0, 1024)
+    assert played.episode.outcome.result is None
+    assert len(played.episode.outcome.decisions) == 1
+
+
+def test_the_authors_wording_needs_their_deals_and_no_other_task_has_one(rehearsal, baseline):
+    show = rehearsal(baseline("oracle"), wording="paper")
+    assert show.plan.config.tasks == ("blackjack",)
+    with pytest.raises(UsageError, match="--wording paper needs --official"):
+        list(show.instrument.task("blackjack").items(show.source()))
+    config = make_config("egosocial", "baseline/random", tasks=["tomi"], settings={"wording": "paper"})
+    with pytest.raises(UsageError, match=r"egosocial/tomi has no prompt that the authors released.*: blackjack"):
+        make_plan(config, load("egosocial"))
 
 
 def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, baseline):

@@ -64,7 +64,7 @@ def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, run, tmp_pat
     table, apart = agreement(filled(sheet, tmp_path, lambda number, row: words[number]), run)
     rows = {row[2]: row for row in table.rows}
     assert rows["self"][:6] == ("people", "reader", "self", 30, pytest.approx(1), 1.0)
-    # everybody said yes throughout, so kappa is not defined
+    # what holds at every deal is no belief about this one, so everybody said no, so kappa is not defined
     assert rows["external"][4:] == (
         pytest.approx(1), None, None, None, "people and reader: the same grade every time, no kappa",
     )  # fmt: skip
@@ -72,16 +72,16 @@ def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, run, tmp_pat
 
 
 def test_disagreements_are_listed_with_the_words(sheet, run, tmp_path):
-    path = filled(sheet, tmp_path, lambda number, row: ("", "no" if number == 0 else "yes"))
+    path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number == 0 else "no"))
     table, apart = agreement(path, run)
     assert table.rows[0][2:5] == ("external", 30, pytest.approx(29 / 30))
     ((_, belief, words, person, rule, judge),) = apart.rows
-    assert (belief, person, rule, judge) == ("external", "n", "y", "")
+    assert (belief, person, rule, judge) == ("external", "y", "n", "")
     assert "until 17" in words
 
 
 def test_where_the_rule_never_varies_there_is_no_kappa_but_a_reason(sheet, run, tmp_path):
-    path = filled(sheet, tmp_path, lambda number, row: ("", "no" if number < 5 else "yes"))
+    path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number < 5 else "no"))
     ((*_, graded, agreed, kappa, low, high, why),) = agreement(path, run)[0].rows
     assert (graded, agreed) == (30, pytest.approx(25 / 30))
     assert kappa is low is high is None

@@ -4,6 +4,7 @@ import pytest
 
 from sociometer.instruments.egosocial.games.numbers.patterns import find, first_always_right, is_right
 from sociometer.instruments.egosocial.games.numbers.published import TRUE_NUMBERS, predictions, printed, rows
+from sociometer.instruments.egosocial.games.numbers.scoring import error_of
 
 LEVEL_2 = TRUE_NUMBERS[2]
 
@@ -77,8 +78,8 @@ def test_an_absent_prediction_is_never_right_and_breaks_no_rule():
     assert not found.always_smaller
 
 
-@pytest.mark.parametrize(("guess", "right"), [(49.5, True), (50.5, True), (49.4, False)])
-def test_half_a_step_is_near_enough(guess, right):
+@pytest.mark.parametrize(("guess", "right"), [(49.6, True), (50.4, True), (49.5, False)])
+def test_less_than_half_a_step_is_near_enough(guess, right):
     assert is_right(guess, 50) is right
 
 
@@ -92,3 +93,12 @@ def test_one_number_predicted_until_it_comes_is_nothing_learnt():
 def test_two_right_predictions_at_the_end_are_too_few_to_have_learnt():
     assert find([50, 50, 40, 35], [50, 45, 40, 35]).learnt_at is None
     assert find([50, 45, 40, 35], [50, 45, 40, 35]).learnt_at == 1
+
+
+def test_a_prediction_between_two_whole_numbers_names_neither():
+    assert not is_right(39.5, 39) and not is_right(39.5, 40)
+    assert is_right(13, 12.5) and is_right(12, 12.5)
+
+
+def test_a_round_without_a_prediction_is_as_far_off_as_one_can_be():
+    assert error_of(None, 20) == 80 and error_of(None, 90) == 89 and error_of(24, 20) == 4

@@ -22,7 +22,7 @@ BEST_CONSTANT = {
     "dealer_bust_percent": 0.752,
     "dealer_final_total": 0.327,
 }
-"""How often the best constant answer is right over all deals: 20, hard, 10 %, 10, 30 % and 17."""
+"""How often the best constant answer is right over all deals: 20, hard, 10 %, 10, 30.5 % and 17."""
 
 
 class Fields(msgspec.Struct, frozen=True):

@@ -7,11 +7,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, Reply, system, user
+from sociometer.core.authors_wording import is_paper
+from sociometer.core.conversation import Message, Reply, Sampling, system, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Item, Session, Source
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
+from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.blackjack import official
 from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
 from sociometer.instruments.egosocial.games.blackjack.fields import Fields, grade_fields
@@ -30,6 +31,8 @@ from sociometer.instruments.egosocial.games.cards import Card
 DEFAULT_MOVE = "stand"
 NO_MOVE = "none"
 """The reading of a reply to an official prompt that asks for beliefs only."""
+AUTHORS_SAMPLING = Sampling(temperature=1.0, max_tokens=1024)
+"""The sampling of the authors' script, which asks for one decision a deal (`--wording paper`)."""
 
 
 class Hand(Item, frozen=True, kw_only=True):
@@ -78,6 +81,10 @@ def hands(source: Source) -> Iterator[Hand]:
             deal = new_deal(rng, line.player, line.open_card)
             yield Hand(id=f"blackjack-official-{number:03d}", deal=deal, system=line.system, user=line.user)
         return
+    if is_paper(source.settings):
+        raise UsageError(
+            "the authors' words are part of their deals; --wording paper needs --official (task blackjack)."
+        )
     count = source.settings.whole("deals")
     if count < 1:
         raise UsageError(f"--deals is {count}; it must be 1 or more.")
@@ -91,7 +98,7 @@ def _official_file(source: Source) -> Path:
         return source.path(official.NAME)
     except DataError as error:
         raise DataError(
-            f"{error} Deals from the seed need no --official. To play other official scenarios, name them: "
+            f"{error} Deals from the seed need no --official. To play other official tasks, name them: "
             "--task tomi, --task tombench, --task counterfactual-official."
         ) from None
 
@@ -104,8 +111,8 @@ async def play_hand(item: Hand, session: Session) -> HandOutcome:
     while not state.over:
         decision = await _decide(item, state, session)
         decisions.append(decision)
-        if not decision.moved:
-            session.note("hand over", reason="beliefs without a move")
+        if not decision.moved or is_paper(session.settings):
+            session.note("hand over", reason="one decision" if decision.moved else "beliefs without a move")
             return HandOutcome(tuple(decisions), tuple(state.player), tuple(state.dealer), None)
         state.apply(decision.action)
         if decision.action == "hit":
@@ -138,6 +145,7 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         read,
         legal=", ".join(legal),
         default=DEFAULT_MOVE,
+        sampling=AUTHORS_SAMPLING if is_paper(session.settings) else SAMPLING,
     )
     # Beliefs count from the reply that gave them: a second reply that holds only a move does not erase the first.
     spoken_of = [one for one in statements if one.self_belief or one.external_belief or one.fields]

@@ -100,7 +100,7 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     ]
     empty = sum(score.values.get("no_information", 0.0) > 0 for _, _, score in run.scored())
     if empty:
-        notes.append(f"In {empty} matches the opponent never acted; they show nothing and count apart.")
+        notes.append(f"In {empty} matches the opponent never acted; they show nothing and are counted separately.")
     notes += seated_note({outcome.opponent for _, outcome in episodes})
     return Summary(
         measures=tuple(measures),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from sociometer.instruments.egosocial.games.numbers.family import Chances, Drawn, every_member, next_chances, starts_of
-from sociometer.instruments.egosocial.games.numbers.patterns import TOLERANCE
+from sociometer.instruments.egosocial.games.numbers.patterns import is_right
 from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, Round
 
 _KEPT = 1e-12
@@ -43,7 +43,7 @@ class Forecast(msgspec.Struct, frozen=True):
 
     def hits(self, prediction: float) -> float:
         """Return the chance that a prediction is right."""
-        return sum(chance for number, chance in self.chances if abs(number - prediction) <= TOLERANCE)
+        return sum(chance for number, chance in self.chances if is_right(prediction, number))
 
     def regret(self, prediction: float | None) -> float:
         """Return the expected error of a prediction beyond the learner's; the worst one where there is none."""
@@ -118,6 +118,6 @@ def best_constant(numbers: Sequence[float]) -> float:
     return float(
         max(
             range(int(LOWEST), int(HIGHEST) + 1),
-            key=lambda guess: sum(abs(guess - number) <= TOLERANCE for number in numbers),
+            key=lambda guess: sum(is_right(guess, number) for number in numbers),
         )
     )

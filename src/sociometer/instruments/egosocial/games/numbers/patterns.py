@@ -25,8 +25,14 @@ class Patterns(msgspec.Struct, frozen=True):
 
 
 def is_right(prediction: float | None, actual: float, tolerance: float = TOLERANCE) -> bool:
-    """Return whether a prediction hits a number; an absent one never does."""
-    return prediction is not None and abs(prediction - actual) <= tolerance
+    """Return whether a prediction hits a number; an absent one never does.
+
+    A prediction halfway between two whole numbers names neither of them: it would hit both.
+    """
+    if prediction is None:
+        return False
+    away = abs(prediction - actual)
+    return away < tolerance if actual == int(actual) else away <= tolerance
 
 
 def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance: float = TOLERANCE) -> Patterns:

@@ -13,7 +13,7 @@ from sociometer.instruments.egosocial.games.numbers.learner import Forecast, bes
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
 from sociometer.instruments.egosocial.games.numbers.opponents import SEATED
 from sociometer.instruments.egosocial.games.numbers.patterns import TOLERANCE, Patterns, find, is_right
-from sociometer.instruments.egosocial.games.numbers.rules import Round
+from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, Round
 from sociometer.instruments.egosocial.games.players import is_steady
 
 
@@ -34,19 +34,26 @@ def learner_of(item: NumberMatch, outcome: NumberOutcome) -> tuple[Forecast, ...
     return forecasts(Round(one.opponent, one.choice) for one in outcome.rounds)
 
 
+def error_of(prediction: float | None, actual: float) -> float:
+    """Return how far a prediction is from a number; an absent one counts as the worst that could have been given."""
+    return max(actual - LOWEST, HIGHEST - actual) if prediction is None else abs(prediction - actual)
+
+
 def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
-    """The share of right predictions, their error, rounds won and patterns; an unreadable prediction is wrong.
+    """The share of right predictions, their error, rounds won and patterns; an unreadable prediction is wrong and as
+    far off as one can be.
 
     Against a drawn opponent also the ceiling (the expected share of the Bayesian learner) and the regret: the
     expected error beyond the learner's, rounded so that a stored number does not depend on the processor.
     """
     rounds = outcome.rounds
     right = [is_right(one.prediction, one.opponent) for one in rounds]
-    errors = [abs(one.prediction - one.opponent) for one in rounds if one.prediction is not None]
+    errors = [error_of(one.prediction, one.opponent) for one in rounds]
     wins = [Round(one.choice, one.opponent).winner for one in rounds]
     found = patterns_of(outcome)
     values = {
         "right": sum(right) / len(right),
+        "error": sum(errors) / len(errors),
         "won": sum(win == 1 for win in wins) / len(wins),
         "learnt": float(found.learnt_at is not None),
         "mid_point": float(found.mid_point_belief),
@@ -55,8 +62,6 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
         "always_smaller": float(found.always_smaller),
         "faults": sum(one.faults.count for one in rounds) / len(rounds),
     }
-    if errors:
-        values["error"] = sum(errors) / len(errors)
     if expected := learner_of(item, outcome):
         regrets = [one.regret(played.prediction) for one, played in zip(expected, rounds, strict=True)]
         values["ceiling"] = round(sum(one.hit_rate for one in expected) / len(expected), 6)
@@ -234,24 +239,21 @@ def _pattern_table(matches: Sequence[tuple[str, NumberOutcome]]) -> Table:
 
 def _curves(matches: Sequence[tuple[str, NumberOutcome]]) -> list[dict[str, Any]]:
     """Return accuracy and mean error round by round for each opponent."""
-    cells: dict[tuple[str, int], list[tuple[bool, float | None]]] = {}
+    cells: dict[tuple[str, int], list[tuple[bool, float]]] = {}
     for name, outcome in matches:
         for number, one in enumerate(outcome.rounds, 1):
-            error = None if one.prediction is None else abs(one.prediction - one.opponent)
+            error = error_of(one.prediction, one.opponent)
             cells.setdefault((name, number), []).append((is_right(one.prediction, one.opponent), error))
-    curves = []
-    for (name, number), seen in sorted(cells.items()):
-        errors = [error for _, error in seen if error is not None]
-        curves.append(
-            {
-                "opponent": name,
-                "round": number,
-                "accuracy": sum(right for right, _ in seen) / len(seen),
-                "error": sum(errors) / len(errors) if errors else None,
-                "matches": len(seen),
-            }
-        )
-    return curves
+    return [
+        {
+            "opponent": name,
+            "round": number,
+            "accuracy": _mean(right for right, _ in seen),
+            "error": _mean(error for _, error in seen),
+            "matches": len(seen),
+        }
+        for (name, number), seen in sorted(cells.items())
+    ]
 
 
 def _trace(name: str, outcome: NumberOutcome) -> dict[str, Any]:

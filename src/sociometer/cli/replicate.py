@@ -1,0 +1,218 @@
+"""`sociometer replicate`: plays published rows as their paper did, and compares the printed figures with the result."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import Struct
+
+from sociometer.cli.opening import open_engine
+from sociometer.cli.options import run_config, run_options, store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.progress import ProgressDisplay
+from sociometer.cli.run import show_plan
+from sociometer.core.authors_wording import PAPER, SETTING
+from sociometer.core.card import Card
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError
+from sociometer.core.measure import Table
+from sociometer.core.replication import Replication, ReplicationPlan
+from sociometer.instruments import card_of, cards, load
+from sociometer.store.records import RunStatus
+
+if TYPE_CHECKING:
+    from sociometer.analysis.replicated import ReplicatedFigure
+    from sociometer.engine.engine import Engine, PlayedRun
+
+_FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "label", "items"}
+"""The options of `run` that a replication does not have: the paper decides."""
+_ACCESS = {
+    "open": "open weights",
+    "served": "served",
+    "later": "name served, later weights",
+    "gone": "withdrawn",
+    "unknown": "unknown",
+}
+
+
+class _Part(Struct, frozen=True):
+    """One run to play for a row."""
+
+    replication: Replication
+    config: RunConfig
+
+
+class _Outcome(Struct, frozen=True):
+    """What was found, what could not be played and why, and whether it was stopped."""
+
+    found: "list[ReplicatedFigure]"
+    failed: dict[str, list[str]]
+    """The rows that were not played, by reason."""
+    stopped: bool = False
+
+
+def _replicate(
+    instrument: str,
+    models: tuple[str, ...],
+    dry_run: bool,
+    rows: bool,
+    quiet: bool,
+    everything: bool,
+    csv: Path | None,
+    as_json: bool,
+    **values: Any,
+) -> int:
+    card, display = card_of(instrument), Display(everything, csv)
+    plan = _plan_of(card)
+    if rows:
+        print_json(plan.models) if as_json else display.show([_rows_table(card, plan)], notes=plan.remarks)
+        return int(ExitCode.OK)
+    parts = _parts(card, plan, models, values)
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+        able, failed = _playable(engine, parts, dry_run)
+        if dry_run:
+            for line in _not_played(failed):
+                click.echo(line, err=True)
+            return show_plan(engine, [part.config for part in able], as_json, display)
+        progress.expect(len(able))
+        outcome = _play(engine, able, failed)
+    return _show(card, plan, outcome, as_json, display)
+
+
+def _plan_of(card: Card) -> ReplicationPlan:
+    declared = load(card.name).replications
+    if declared is None:
+        having = ", ".join(name for name in cards() if load(name).replications is not None)
+        raise UsageError(f"{card.name} has no published rows to replicate; these have: {having}.")
+    return declared()
+
+
+def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: dict[str, Any]) -> list[_Part]:
+    """The runs of the chosen rows, with the paper's settings, items and repeats."""
+    parts = []
+    for row, model in plan.chosen(models).items():
+        if not model:
+            known = next(one for one in plan.models if one.row == row)
+            why = f"the model of the row '{row}' cannot be named ({known.note or _ACCESS[known.access]})"
+            raise UsageError(f"{why}; give a server of yours: --model '{row}=MODEL'.")
+        runs = [one for one in plan.runs if one.row == row]
+        if not runs and models:
+            raise UsageError(f"the paper prints no figure for the row '{row}'.")
+        for run in runs:
+            fixed = {
+                "tasks": (run.task,), "official": True, "second_question": False, "base": False, "answer": "reply",
+                "name": "", "label": "", "items": (), "repeats": values["repeats"] or run.repeats,
+            }  # fmt: skip
+            parts.append(_Part(run, run_config(card, model, {**values, **fixed}, {SETTING: PAPER, **run.settings})))
+    if not parts:
+        raise UsageError(
+            f"no published row of {card.name} can be played; 'sociometer replicate {card.name} --rows' lists all."
+        )
+    return parts
+
+
+def _playable(engine: "Engine", parts: list[_Part], dry_run: bool) -> tuple[list[_Part], dict[str, list[str]]]:
+    """The parts that can be planned, and why others cannot; the first reason is raised if none can."""
+    able: list[_Part] = []
+    failed: dict[str, list[str]] = {}
+    first: DataError | UsageError | None = None
+    for part in parts:
+        try:
+            engine.plan(part.config, sends=not dry_run).item_lists()
+            able.append(part)
+        except (DataError, UsageError) as error:
+            first = first or error
+            failed.setdefault(str(error), []).append(_name(part))
+    if first is not None and not able:
+        raise first
+    return able, failed
+
+
+def _play(engine: "Engine", parts: list[_Part], failed: dict[str, list[str]]) -> _Outcome:
+    found: list[ReplicatedFigure] = []
+    for part in parts:
+        try:
+            played = engine.run(part.config, continue_unfinished=True)
+        except MachineryError as error:
+            failed.setdefault(str(error), []).append(_name(part))
+            continue
+        found += _figures(part, played)
+        if played.ending.status is RunStatus.STOPPED:
+            failed.setdefault(played.ending.reason, []).append(_name(part))
+            return _Outcome(found, failed, stopped=True)
+    return _Outcome(found, failed)
+
+
+def _figures(part: _Part, played: "PlayedRun") -> "list[ReplicatedFigure]":
+    from sociometer.analysis.replicated import replicated
+
+    run, task = part.replication, part.replication.task
+    known = {card.name: card for card in played.run.definition.card.measures_of(task)}
+    summary = played.run.summary(task)
+    return [
+        replicated(run.row, part.config.subject_label, run.about, figure, known[figure.measure], measure, played.run.id)
+        for figure in run.figures
+        if (measure := summary.measure(figure.measure, **figure.group)) is not None
+    ]
+
+
+def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, as_json: bool, display: Display) -> int:
+    from sociometer.analysis.replicated import replication_sentence, replication_table
+
+    if as_json:
+        print_json({"figures": outcome.found, "not_played": outcome.failed})
+    else:
+        table = replication_table(card.name, outcome.found)
+        notes = [*_not_played(outcome.failed), *plan.remarks]
+        display.show([table], finding=replication_sentence(card.name, outcome.found), notes=notes)
+    if outcome.stopped:
+        return int(ExitCode.STOPPED)
+    if outcome.failed:
+        return int(ExitCode.MACHINERY)
+    return int(ExitCode.GATE_FAILED if any(one.within is False for one in outcome.found) else ExitCode.OK)
+
+
+def _rows_table(card: Card, plan: ReplicationPlan) -> Table:
+    return Table(
+        "rows",
+        f"{card.name}: published rows",
+        ("row", "--model", "access", "note"),
+        tuple((one.row, one.model or None, _ACCESS[one.access], one.note) for one in plan.models),
+    )
+
+
+def _not_played(failed: dict[str, list[str]]) -> list[str]:
+    return [f"Not played: {'; '.join(names)}. Reason: {why}" for why, names in failed.items()]
+
+
+def _name(part: _Part) -> str:
+    about = f" ({part.replication.about})" if part.replication.about else ""
+    return f"{part.replication.row}{about}"
+
+
+def _options() -> list[click.Parameter]:
+    return [option for option in run_options() if option.name not in _FIXED]
+
+
+command = click.Command(
+    "replicate",
+    callback=_replicate,
+    params=[
+        click.Argument(["instrument"]),
+        click.Option(
+            ["--model", "models"],
+            multiple=True,
+            metavar="ROW[=MODEL]",
+            help="Published row to play; ROW=MODEL plays it with your own model; repeat for several"
+            " [default: every row whose model can be called or downloaded].",
+        ),
+        click.Option(["--rows"], is_flag=True, help="List the published rows and their models, and play nothing."),
+        click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, calls, tokens, cost) and send nothing."),
+        click.Option(["--quiet"], is_flag=True, help="Hide progress."),
+        *_options(),
+        store_option(),
+        *display_options(),
+    ],
+    help="Play published rows again with the paper's wording, settings, items and repeats, and say whether each printed"
+    " figure lies within the interval. Exits with code 1 if one does not.",
+)
