@@ -11,7 +11,7 @@ from sociometer.core.replication import PrintedFigure
 
 NOTE = (
     "'within' means that the printed figure, as rounded, lies in our 95 % interval. The interval is over items, which"
-    " are the paper's own: a figure outside it differs for sure, one within may still differ a little."
+    " are the paper's own: a figure outside it certainly differs, one within may still differ a little."
 )
 
 

@@ -1,10 +1,12 @@
 """The conversation: the person opens, the subject replies, the person reacts and answers, until it ends."""
 
 from sociometer.core.answer_format import Free
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import Message, Sampling, assistant, system, user
 from sociometer.core.settings import Settings
 from sociometer.core.task import Session
 from sociometer.instruments.sage import person
+from sociometer.instruments.sage.authors_prompts import SUBJECT
 from sociometer.instruments.sage.dialogue import Dialogue, Turn
 from sociometer.instruments.sage.emotion import Ending, Protocol, band
 from sociometer.instruments.sage.items import Scenario
@@ -19,7 +21,9 @@ _NOTHING_SAID = "…"
 
 def protocol_of(settings: Settings) -> Protocol:
     """The protocol under the user's settings."""
-    return Protocol(turns=settings.whole("turns"), judge_last=settings.flag("judge-last"))
+    return Protocol(
+        turns=settings.whole("turns"), judge_last=settings.flag("judge-last"), any_farewell=is_paper(settings)
+    )
 
 
 async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
@@ -50,7 +54,8 @@ async def talk_on(
 
 def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session) -> list[Message]:
     """What the subject sees: how to talk, and the dialogue so far; nothing of persona, goal or hidden intention."""
-    messages = [system(session.prompts.render("subject", scenario.language)), user(scenario.first_words)]
+    prompt = SUBJECT if is_paper(session.settings) else "subject"
+    messages = [system(session.prompts.render(prompt, scenario.language)), user(scenario.first_words)]
     for turn in turns:
         messages.append(assistant(turn.reply or _NOTHING_SAID))
         messages.append(user(turn.words or _NOTHING_SAID))
