@@ -133,7 +133,8 @@ def _listed(lines: tuple[str, ...]) -> str:
 def _view(hop: str, scenario: Scenario, talk: Talk, emotion: int, change: int = 0) -> PersonView:
     replies = [words for who, words in talk if who == "subject"]
     own = [words for who, words in talk if who == "person"]
-    return PersonView(hop, scenario, emotion, own[-1], replies[-1] if replies else "", tuple(replies[:-1]), change)
+    last = replies[-1] if replies else ""
+    return PersonView(hop, scenario, emotion, own[-1], last, tuple(replies[:-1]), change, tuple(own[:-1]))
 
 
 async def _ask(

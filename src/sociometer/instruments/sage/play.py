@@ -6,13 +6,13 @@ from sociometer.core.conversation import Message, Sampling, assistant, system, u
 from sociometer.core.settings import Settings
 from sociometer.core.task import Session
 from sociometer.instruments.sage import person
-from sociometer.instruments.sage.appraisal import ideal_reply
 from sociometer.instruments.sage.authors_prompts import SUBJECT
 from sociometer.instruments.sage.dialogue import Dialogue, Turn
 from sociometer.instruments.sage.emotion import Ending, Protocol, band
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaks import find_leak
 from sociometer.instruments.sage.quoting import Talk
+from sociometer.instruments.sage.speech import ideal_reply
 
 REPLY_SAMPLING = Sampling()
 """No bound of ours: one that fits a chat would cut a reasoning model off before it says a word (`--reply-tokens`)."""
@@ -63,7 +63,10 @@ def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], s
 
 
 async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
-    wanted = Free(key=ideal_reply(scenario, len(turns) + 1), hint="your next reply in the conversation")
+    said = (scenario.first_words, *(turn.words or _NOTHING_SAID for turn in turns))
+    wanted = Free(
+        key=ideal_reply(scenario, said, tuple(turn.reply for turn in turns)), hint="your next reply in the conversation"
+    )
     reply = await session.ask("subject", subject_messages(scenario, turns, session), wanted, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
 
