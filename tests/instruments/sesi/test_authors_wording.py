@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from servers.faults import Fault
 from sociometer.cli.main import run_command
 
 MODULE = """
@@ -80,6 +81,19 @@ def test_a_worse_subject_misses_it(replicate, openai_server):
     code, out = replicate()
     assert code == 1
     assert out.startswith("sesi: 0 of 1 printed figures lie within our 95 % intervals; outside: gpt-4-0613.")
+
+
+def test_a_sample_of_the_items_is_said_to_be_one(replicate, openai_server):
+    openai_server.say = right_in(0.54)
+    _, out = replicate("--limit", "40")
+    assert "Only 40 items were played (--limit); the printed figures are on all." in out
+
+
+def test_requests_that_fail_make_the_exit_code_4(replicate, openai_server):
+    openai_server.say = right_in(0.54)
+    openai_server.fault_of = lambda nth: Fault(status=500) if nth > 150 else None
+    code, _ = replicate("--json", "--retries", "0")
+    assert code == 4
 
 
 def test_a_missing_module_names_the_command_that_fetches_it(replicate, data, capsys):
