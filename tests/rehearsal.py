@@ -28,12 +28,14 @@ class Rehearsal:
         *,
         seed: int = 0,
         data: Path | None = None,
+        tasks: tuple[str, ...] = (),
     ) -> None:
-        """With `data` the official files in that folder are used."""
+        """With `data` the official files in that folder are used; without `tasks` the default ones are planned."""
         names = {role: player.identity.name for role, player in players.items()}
         config = RunConfig(
             instrument=instrument.card.name,
             subject=names.get(SUBJECT, ""),
+            tasks=tasks,
             settings=dict(settings or {}),
             seed=seed,
             official=data is not None,

@@ -203,7 +203,7 @@ def paper(
 ) -> "PaperPack":
     """Write every table and figure of an instrument's paper from runs of that instrument, with a text on each.
 
-    `models` is a CSV file with a column `model` and facts that the paper shows beside the scores. `published` adds the
+    `models` is a CSV file with a column `model` and facts that the paper shows next to the scores. `published` adds the
     rows that the paper prints.
     """
     from sociometer.reporting.paper_pack import write_pack  # here, since only the files need vl_convert

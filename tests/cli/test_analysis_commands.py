@@ -197,7 +197,7 @@ def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_pa
     assert run_command(["reliability", "sesi", "--store", path]) == 0
     text = capsys.readouterr().out
     assert re.search(r"Not shown: \d+ rows\.", text)
-    assert "of 100 in all; --csv and --json give the difficulty and discrimination of every item." in text
+    assert "of 150 in all; --csv and --json give the difficulty and discrimination of every item." in text
     assert "gave the same value: baseline/refuse." in text
     assert "nan" not in text
 
@@ -259,9 +259,9 @@ def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path
     path, folder = str(tmp_path / "probe.db"), tmp_path / "figures"
     probe = ["probe", "sesi", "--model", "baseline/first", "--limit", "12", "--factor", "emotion", "--store", path]
     assert run_command([*probe, "--quiet"]) == 0
-    assert "Add --figures DIR to write the figures: changes." in capsys.readouterr().out
+    assert "Add --figures DIR to write the figures: factors, changes, emotion." in capsys.readouterr().out
     assert run_command([*probe, "--quiet", "--figures", str(folder)]) == 0
-    assert capsys.readouterr().out.rstrip().endswith(f"wrote {folder / 'changes.svg'}")
+    assert capsys.readouterr().out.rstrip().endswith(f"wrote {folder / 'emotion.svg'}")
     assert (folder / "changes.svg").read_text(encoding="utf-8").startswith("<svg")
     assert run_command(["probe", "sesi", "--help"]) == 0
     assert "--figures DIR" in capsys.readouterr().out

@@ -100,10 +100,10 @@ def test_the_released_dialogues_are_fetched_from_the_folders_of_the_release(home
     unpinned = tuple(structs.replace(file, sha256="") for file in card.file)
     monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=unpinned))
     assert run_command(["data", "fetch", "sage"]) == 0
-    assert len(home) == 1 and "/SAGE/profile/" in home[0]
+    assert len(home) == 3 and "/SAGE/profile/" in home[0]
     assert run_command(["data", "fetch", "sage", "--dialogues"]) == 4, "one file is not there"
     told = capsys.readouterr()
-    assert "returned status 404" in told.err and "19 of 20 official files" in told.out
+    assert "returned status 404" in told.err and "21 of 22 official files" in told.out
     wanted = "/SAGE/dataset/deepseek-v3-2024-1227_based_simulator/gpt-4.1_result.jsonl"
     assert any(path.endswith(wanted) for path in home)
     assert (tmp_path / "sage/dataset/gpt-4o-2024-0806_based_simulator/openai-o1_result.jsonl").is_file()

@@ -79,5 +79,5 @@ def test_a_broken_file_is_an_error_not_a_crash(tmp_path, body):
 def test_both_ways_of_writing_placeholders_become_ours():
     assert from_format('{Name}: {{"choice": "A"}} {o1}') == '{name}: {"choice": "A"} {o1}'
     assert from_double_braces('{{Name}} {"a": 1} {{target}}') == '{name} {"a": 1} {target}'
-    with pytest.raises(DataError, match=r"no text for str\.format"):
+    with pytest.raises(DataError, match=r"not a text for str\.format"):
         from_format("{open")

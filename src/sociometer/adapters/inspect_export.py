@@ -36,7 +36,7 @@ def export_log(run: StoredRun, to: Path, task: str = "") -> int:
             f"run {run.id} was imported from another tool's file; only runs of instruments can be exported."
         )
     if not task and len(run.tasks) > 1:
-        raise UsageError(f"a log holds one task, and run {run.id} has {', '.join(run.tasks)}; choose one with --task.")
+        raise UsageError(f"a log has one task, and run {run.id} has {', '.join(run.tasks)}; choose one with --task.")
     log = _log(run, run.task(task).name)
     with whole_file(to) as partial:
         write_eval_log(log, partial, format="eval")

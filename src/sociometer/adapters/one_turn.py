@@ -62,7 +62,7 @@ def one_turns(plan: Plan) -> Iterator[OneTurn]:
     for item in plan.items(plan.tasks[0]):
         request = asyncio.run(_first_request(plan, item))
         if request.role != SUBJECT:
-            raise UsageError(f"{plan.instrument.card.name}/{plan.tasks[0].name} asks the role '{request.role}', too.")
+            raise UsageError(f"{plan.instrument.card.name}/{plan.tasks[0].name} also asks the role '{request.role}'.")
         yield OneTurn(item, request.messages, request.sampling)
 
 

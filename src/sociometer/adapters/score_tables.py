@@ -120,7 +120,7 @@ def read_table(path: Path) -> NamedTable:
     try:
         head = msgspec.json.decode(body, type=_Head)
         if head.format != FORMAT:
-            raise DataError(f"is no table of numbers: its format is not '{FORMAT}'", path)
+            raise DataError(f"is not a table of numbers: its format is not '{FORMAT}'", path)
         if head.schema != SCHEMA:
             raise DataError(f"has schema {head.schema}; this version of Sociometer reads {SCHEMA}", path)
         rows = msgspec.json.decode(body, type=ScoreTable).rows
@@ -139,7 +139,7 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})", path) from None
     if len(body) > _MOST_BYTES:
-        raise DataError(f"is larger than {_MOST_BYTES:,} bytes, so it is no table of numbers", path)
+        raise DataError(f"is larger than {_MOST_BYTES:,} bytes, so it is not a table of numbers", path)
     return body
 
 

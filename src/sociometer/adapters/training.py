@@ -37,7 +37,7 @@ class Choices(Struct, frozen=True, kw_only=True):
     seed: int = FIRST_TRAINING_SEED
     settings: Mapping[str, Any] = {}
     data: str = ""
-    """A folder with trees of yours (goals)."""
+    """A folder with your own trees (goals)."""
     simulator: str = ""
     """The model that plays the simulated person (sage)."""
 

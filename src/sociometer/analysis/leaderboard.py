@@ -261,7 +261,7 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     rivals = [one.subject for one in board.standings[1:] if one.ranks.low is not None and one.ranks.low <= 1]
     lead = f"{where}: {first.subject} is first of {len(board.standings)} on {first.items} shared items"
     if first.ranks.too_few:
-        return f"{lead}; too few items to tell the ranks apart."
+        return f"{lead}; too few items to distinguish the ranks."
     if not rivals:
         return f"{lead}; no other subject might be first."
     named = ", ".join(rivals[:3]) + (f" and {len(rivals) - 3} more" if len(rivals) > 3 else "")

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.formatting import interval_text, number, signed_amount
+from sociometer.analysis.formatting import interval_text, number, plain_number
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Measure, Table
 from sociometer.core.replication import PrintedFigure
 
 NOTE = (
-    "'within' means that the printed figure, as rounded, lies in our 95 % interval. The interval is over items, which"
-    " are the paper's own: a figure outside it differs for sure, one within may still differ a little."
+    "'within' means that the printed figure, as rounded, lies in our 95 % interval. The interval is over items, and the"
+    " items are the paper's own, so it is wide: a figure within it may still differ, one outside hardly by chance."
 )
 
 
@@ -57,29 +57,33 @@ def replication_sentence(instrument: str, found: Sequence[ReplicatedFigure]) -> 
 
 def replication_table(instrument: str, found: Sequence[ReplicatedFigure]) -> Table:
     """One line for each printed figure."""
-    columns = ("row", "run as", "where", "measure", "printed", "ours", "95 % interval", "difference", "verdict", "run")
+    columns = ("row", "where", "measure", "printed", "ours", "95 % interval", "difference", "verdict", "run")
     rows = []
     for one in found:
         unit, interval, digits = one.card.unit, one.measure.interval, _digits(one)
         gap = None if one.measure.value is None else one.measure.value - one.figure.value
         rows.append(
             (
-                one.row,
-                one.about,
+                f"{one.row}, {one.about}" if one.about else one.row,
                 one.figure.where,
-                one.card.title + (f" ({', '.join(one.figure.group.values())})" if one.figure.group else ""),
+                one.figure.measure + (f" ({', '.join(one.figure.group.values())})" if one.figure.group else ""),
                 number(one.figure.value, unit, digits),
                 number(one.measure.value, unit, interval=interval),
                 interval_text(interval, unit, too_few="too few items") or None,
-                None if gap is None else signed_amount(gap, unit, digits),
+                None if gap is None else _signed(gap, unit, digits),
                 {True: "within", False: "outside", None: "no interval"}[one.within],
                 one.run,
             )
         )
     return Table(
         "replication", f"{instrument}: printed figures and this replication", columns, tuple(rows), NOTE,
-        details=("run as", "where", "run"),
+        details=("where", "run"),
     )  # fmt: skip
+
+
+def _signed(gap: float, unit: str, digits: int) -> str:
+    shown = plain_number(gap * (100 if unit == "share" else 1), digits)
+    return f"+{shown}" if gap > 0 and shown.strip("0.") else shown
 
 
 def _digits(one: ReplicatedFigure) -> int:

@@ -13,8 +13,9 @@ def unexplained(figures: Iterable[PublishedFigure]) -> tuple[PublishedFigure, ..
 
 
 def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mismatches_only: bool = False) -> Table:
-    """One row for each figure: the printed and the recomputed value, and whether they match or why not."""
+    """One row for each figure, claims first: printed and recomputed value, and whether they match or why not."""
     shown = [figure for figure in figures if not (mismatches_only and figure.match)]
+    shown.sort(key=lambda figure: not figure.claim)
     rows = tuple(
         (figure.where, figure.what, figure.printed, figure.recomputed, _state(figure), figure.reason)
         for figure in shown
@@ -40,7 +41,7 @@ def claims_sentence(figures: Iterable[PublishedFigure]) -> str:
     if not states:
         return ""
     hold, fail, unknown = (states.count(state) for state in ("holds", "does not hold", UNCHECKED))
-    return f"Claims in the text: {hold} hold, {fail} do not hold, {unknown} cannot be checked."
+    return f"Claims in the text that hold: {hold}; that do not hold: {fail}; that cannot be checked: {unknown}."
 
 
 def _state(figure: PublishedFigure) -> str:

@@ -96,7 +96,7 @@ command = click.Command(
         click.Option(
             ["--models"],
             type=click.Path(path_type=Path, dir_okay=False, exists=True),
-            help="CSV file with a column `model` and facts about models that the paper shows beside the scores.",
+            help="CSV file with a column `model` and facts about models that the paper shows next to the scores.",
         ),
         click.Option(["--published"], is_flag=True, help="Add the rows that the paper prints to its tables."),
         store_option(),

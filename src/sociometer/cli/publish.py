@@ -25,7 +25,7 @@ def _publish(
     if table and (dataset or without_keys):
         raise UsageError("--table cannot be combined with --dataset or --without-keys: a table has no items.")
     if not table and len(runs) != 1:
-        raise UsageError(f"a dataset folder holds one run, not {len(runs)}; give one RUN, or --table.")
+        raise UsageError(f"a dataset folder has one run, not {len(runs)}; give one RUN, or --table.")
     if to.is_dir() if table else to.is_file():
         raise UsageError(f"--to '{to}' is a {'folder; --table writes a file' if table else 'file; give a folder'}.")
     with open_stored(store_path(store)) as engine:
@@ -45,7 +45,7 @@ def _publish_table(runs: list[StoredRun], to: Path, as_json: bool) -> None:
         return
     print_line(f"wrote {to}")
     names = dict.fromkeys(f"{row.subject} on {row.conditions.instrument}/{row.conditions.task}" for row in written.rows)
-    print_line(f"It holds the numbers of {', '.join(names)}, and no items or replies.")
+    print_line(f"It has the numbers of {', '.join(names)}, and no items or replies.")
 
 
 def _publish_dataset(run: StoredRun, to: Path, dataset: str, without_keys: bool, as_json: bool) -> None:

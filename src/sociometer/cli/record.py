@@ -69,7 +69,7 @@ command = click.Command(
             ["--store", "kept"],  # not `store`: the project's store is not for recordings
             type=click.Path(path_type=Path, dir_okay=False),
             default=None,
-            help="Store file for the runs [default: a file beside the recording].",
+            help="Store file for the runs [default: a file next to the recording].",
         ),
         click.Option(
             ["--only"],

@@ -94,7 +94,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
         if not model:
             known = next(one for one in plan.models if one.row == row)
             why = f"the model of the row '{row}' cannot be named ({known.note or _ACCESS[known.access]})"
-            raise UsageError(f"{why}; give a server of yours: --model '{row}=MODEL'.")
+            raise UsageError(f"{why}; give your own server: --model '{row}=MODEL'.")
         runs = [one for one in plan.runs if one.row == row]
         if not runs and models:
             raise UsageError(f"the paper prints no figure for the row '{row}'.")
@@ -102,6 +102,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
             fixed = {
                 "tasks": (run.task,), "official": True, "second_question": False, "base": False, "answer": "reply",
                 "name": "", "label": "", "items": (), "repeats": values["repeats"] or run.repeats,
+                "roles": (*values["roles"], *_default_roles(run, values["roles"])),
             }  # fmt: skip
             parts.append(_Part(run, run_config(card, model, {**values, **fixed}, {SETTING: PAPER, **run.settings})))
     if not parts:
@@ -109,6 +110,11 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
             f"no published row of {card.name} can be played; 'sociometer replicate {card.name} --rows' lists all."
         )
     return parts
+
+
+def _default_roles(run: Replication, given: tuple[str, ...]) -> list[str]:
+    named = {text.partition("=")[0] for text in given}
+    return [f"{role}={model}" for role, model in run.roles.items() if role not in named]
 
 
 def _playable(engine: "Engine", parts: list[_Part], dry_run: bool) -> tuple[list[_Part], dict[str, list[str]]]:

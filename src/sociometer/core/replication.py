@@ -8,7 +8,7 @@ from sociometer.core.errors import unknown
 from sociometer.core.settings import SettingValue
 
 Access = Literal["open", "served", "later", "gone", "unknown"]
-"""Whether a model can still be had: open weights; served by its provider; its name is served with later weights;
+"""Whether a model is still available: open weights; served by its provider; its name is served with later weights;
 withdrawn; or unknown."""
 
 
@@ -44,9 +44,11 @@ class Replication(Struct, frozen=True):
     task: str
     figures: tuple[PrintedFigure, ...]
     settings: dict[str, SettingValue] = {}
+    roles: dict[str, str] = {}
+    """The models in other roles; the user may choose others."""
     repeats: int | None = None
     about: str = ""
-    """What tells this run from the row's other runs, such as the prompting method."""
+    """What distinguishes this run from the row's other runs, such as the prompting method."""
 
 
 class ReplicationPlan(Struct, frozen=True):
@@ -67,9 +69,7 @@ class ReplicationPlan(Struct, frozen=True):
             row, equals, model = text.partition("=")
             named = row if row in rows else next((one.row for one in self.models if one.model == text), "")
             if not named:
-                raise unknown(
-                    "published row", row, rows, "Give --model ROW, or --model ROW=MODEL for a model of yours."
-                )
+                raise unknown("published row", row, rows, "Give --model ROW, or --model ROW=MODEL for your own model.")
             found[named] = model if equals and row in rows else rows[named].model
         return found
 

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.answer_format import AnswerFormat, Free, Schema
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import (
     Abilities,
     Event,
@@ -174,6 +175,8 @@ class Session:
         binding = self._binding(role)
         player, said = binding.player, tuple(messages)
         wanted = answer_format or Free()
+        if isinstance(wanted, Schema) and player.journaled and is_paper(self.settings):
+            wanted = Free()  # the authors' prompts state their own format, and no schema was sent with them
         drawn = (sampling or _DEFAULT).without(binding.lacks).overridden_by(binding.sampling)
         digest = request_digest(player, drawn, said, wanted.schema if isinstance(wanted, Schema) else None)
         nth = self._count(digest)

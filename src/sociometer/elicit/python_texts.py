@@ -22,7 +22,7 @@ def python_texts(path: Path) -> dict[str, list[str]]:
     """Return all texts of a Python file by name, in the order of the file; a part that is computed is `{name}`."""
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise DataError(f"is larger than {MOST_BYTES:,} bytes, so it is no file of prompts", path)
+            raise DataError(f"is larger than {MOST_BYTES:,} bytes, so it is not a file of prompts", path)
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DataError(f"is not a Python file ({error}); fetch it again", path) from None
@@ -50,7 +50,7 @@ def from_format(text: str) -> str:
         for literal, field, _, _ in Formatter().parse(text):
             parts.append(literal if field is None else f"{literal}{{{field.lower()}}}")
     except ValueError as error:
-        raise DataError(f"a prompt of the authors is no text for str.format ({error})") from None
+        raise DataError(f"a prompt of the authors is not a text for str.format ({error})") from None
     return "".join(parts)
 
 

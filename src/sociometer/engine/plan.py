@@ -219,12 +219,17 @@ def make_plan(
 
 
 def _in_authors_words(plan: Plan) -> Plan:
-    """The plan with the authors' prompts; a DataError if a file of theirs is missing or has another structure."""
+    """The plan with the authors' prompts, and by default without a second question, which they did not ask.
+
+    Raises a DataError if a file of theirs is missing or has another structure.
+    """
     config, instrument = plan.config, plan.instrument
     own = Path(config.prompts_folder) if config.prompts_folder else None
     wanted = instrument.authors_prompts(plan.settings, config.tasks) if instrument.authors_prompts else ()
     texts = authors_texts(wanted, plan.source(), own)
-    return structs.replace(plan, prompts=instrument.prompts(config.prompts_folder, texts, plan.frozen_prompts))
+    config = structs.replace(config, second_question=bool(config.second_question))
+    prompts = instrument.prompts(config.prompts_folder, texts, plan.frozen_prompts)
+    return structs.replace(plan, config=config, prompts=prompts)
 
 
 def _tasks(config: RunConfig, card: Card, *, in_authors_words: bool) -> tuple[str, ...]:

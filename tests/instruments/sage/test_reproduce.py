@@ -132,4 +132,4 @@ def test_gpt_45_is_checked_where_its_dialogues_are(official, tmp_path):
 def test_claims_cannot_be_checked_without_files(tmp_path):
     unchecked = [each for each in figures(tmp_path).values() if each.claim and each.recomputed is None]
     assert len(unchecked) == 3 and all(each.reason for each in unchecked)
-    assert "3 cannot be checked" in sm.reproduce("sage", data=tmp_path).table().note
+    assert "that cannot be checked: 3" in sm.reproduce("sage", data=tmp_path).table().note

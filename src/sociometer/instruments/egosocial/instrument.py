@@ -16,7 +16,7 @@ from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scor
 from sociometer.instruments.egosocial.games.numbers import match as numbers
 from sociometer.instruments.egosocial.games.numbers import scoring as numbers_scoring
 from sociometer.instruments.egosocial.play import Picks
-from sociometer.instruments.egosocial.published import reproduce
+from sociometer.instruments.egosocial.published import replicate, reproduce
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.tombench import convert
 from sociometer.instruments.egosocial.tombench.orders import Order
@@ -108,5 +108,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
+    replications=replicate.replications,
     paper_tables=suite.tables,
 )

@@ -1,29 +1,32 @@
-"""A rule-based simulated person: weighs the cues in a reply by the hidden intention, and answers with stock lines.
+"""A rule-based simulated person: how a reply moves it, judged by what the reply takes up of what was just said.
 
 A stand-in for a model in the role of the simulator: deterministic, offline, and no measure of anything.
 """
 
 import tomllib
 from functools import lru_cache
-from itertools import pairwise
-from random import Random
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
 
 from sociometer.core.errors import UsageError
-from sociometer.instruments.sage.cues import AGREEMENT, DATA, FoundCues, find_cues, overlap, tokens
-from sociometer.instruments.sage.emotion import Protocol, band, direction
+from sociometer.instruments.sage.cues import DATA
+from sociometer.instruments.sage.emotion import Protocol, direction
+from sociometer.instruments.sage.hearing import SOFT, Context, Heard, asks_to_go_on, hear, is_formula
+from sociometer.instruments.sage.intentions import INTENTIONS
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.known_facts import SPECIFIC, find_answer, known_facts, spoken_forms
+from sociometer.instruments.sage.wording import units
 
-PARROT = 0.6
-STALE = 0.6
-_GOOD_CUES_THAT_COUNT = 3
-_DETAILS_THAT_COUNT = 3
-_LONG = 160
-_WORST_MISFIT = -2.0
-_WORST_MANNER = -1.0
-_SOFT = ("listening", "empathy", "praise", "blameless")
+_FLAW_COSTS = {
+    "empty": 6, "injection": 7, "echo": 5, "repeated": 5, "salad": 6, "endless": 6, "rushed": 4, "dismissal": 5,
+    "blame": 4, "comfort": 4, "lecture": 4, "flattery": 4, "long": 2, "scant": 3,
+}  # fmt: skip
+_HARD_WORDS_FOR_THE_BLAMED = 7
+_LEVELS = {"en": (1, 2, 3), "zh": (2, 4, 7)}
+_OWN_WORDS = {"en": (1, 4), "zh": (3, 9)}
+_WIDEST_GAIN = 9
 
 
 class PersonView(Struct, frozen=True):
@@ -39,6 +42,8 @@ class PersonView(Struct, frozen=True):
     """The subject's earlier replies."""
     change: int = 0
     """The change already felt, in the second hop."""
+    told: tuple[str, ...] = ()
+    """The person's words before the last, oldest first."""
 
 
 class Appraisal(Struct, frozen=True):
@@ -47,6 +52,8 @@ class Appraisal(Struct, frozen=True):
     change: int
     thought: str
     reasons: tuple[str, ...]
+    reason: str = ""
+    """The main reason, by which the person's next words are chosen."""
 
 
 class _Temper(Struct, frozen=True):
@@ -58,112 +65,116 @@ class _Temper(Struct, frozen=True):
 def appraise(view: PersonView, protocol: Protocol | None = None) -> Appraisal:
     """The emotion change that a reply causes in this person."""
     rules = protocol or Protocol()
-    lines = _lines(view.scenario.language)["thoughts"]
-    flaw = _flaw(view)
-    if flaw:
-        change = {"empty": -6, "parrot": -6, "stale": -5}[flaw]
-        return Appraisal(rules.clamp(round(change * _temper(view.scenario.traits).down)), lines[flaw], (flaw,))
-    found = find_cues(view.reply, view.scenario.language)
-    good, bad, reasons = _weigh(view, found)
+    if view.scenario.intention not in INTENTIONS:
+        raise UsageError(
+            f"'appraisal' has no rules for the intention '{view.scenario.intention}'; it knows {', '.join(INTENTIONS)}."
+            " Bind the simulator to a model (--role simulator=MODEL)."
+        )
+    heard = hear(view.reply, context_of(view))
     temper = _temper(view.scenario.traits)
-    bad += temper.questions * max(0, found.questions - 2)
-    total = good * temper.up + bad * temper.down
-    change = rules.clamp(round(total))
-    return Appraisal(change, lines[_main_reason(good, bad, found, view.scenario.intention)], tuple(reasons))
-
-
-def answer(view: PersonView, rng: Random) -> str:
-    """The person's next words: a stock line for the band of emotion and the direction of the change."""
-    lines = _lines(view.scenario.language)
-    level = band(view.emotion)
-    if level in ("S", "F"):
-        return str(rng.choice(lines["closing"][level]))
-    said = set(view.earlier) | {view.words}
-    choices = [_filled(line, view.scenario, rng) for line in lines["words"][direction(view.change)][level]]
-    fresh = [line for line in choices if line not in said]
-    return rng.choice(fresh or choices)
+    gains = _gains(view, heard)
+    costs = _costs(view, heard, temper)
+    good = sum(gains.values()) if not heard.flaw else 0.0
+    if not heard.flaw and not good:
+        costs["passed"] = -2.0 - _passed_before(view)
+    total = min(_WIDEST_GAIN, good) * temper.up + sum(costs.values()) * temper.down
+    reason = _main_reason(total, heard, costs)
+    reasons = [f"{name} {value:+g}" for name, value in {**(gains if good else {}), **costs}.items() if value]
+    thought = str(lines(view.scenario.language)["thoughts"][reason])
+    return Appraisal(rules.clamp(round(total)), thought, tuple(reasons) or (reason,), reason)
 
 
 def feeling(scenario: Scenario, change: int) -> str:
     """A sentence on how the person feels now."""
-    return str(_lines(scenario.language)["feelings"][direction(change)])
+    return str(lines(scenario.language)["feelings"][direction(change)])
 
 
-def ideal_reply(scenario: Scenario, turn: int) -> str:
-    """The oracle's reply in a turn (counted from 1): what this person hopes for, if known."""
-    templates = _toml(f"ideal.{scenario.language}").get(scenario.intention)
-    if not templates:
-        return ""
-    details = scenario.details or (_lines(scenario.language)["nothing"],)
-    line = str(templates[(turn - 1) % len(templates)])
-    return _put(
-        _put(line, "detail", details[(2 * turn) % len(details)]), "other", details[(2 * turn + 1) % len(details)]
-    )
+def context_of(view: PersonView) -> Context:
+    """What the person hears a reply against."""
+    scenario = view.scenario
+    return Context(scenario.language, scenario.intention, view.words, view.told, view.earlier, story_of(scenario))
 
 
-def touched(reply: str, scenario: Scenario, words: str) -> int:
-    """The number of details of the person's own story that a reply mentions."""
-    if scenario.details:
-        low = reply.lower()
-        return sum(detail.lower() in low for detail in set(scenario.details))
-    heard = {token for token in tokens(words) if len(token) > 3} if scenario.language == "en" else _pairs(words)
-    said = set(tokens(reply)) if scenario.language == "en" else _pairs(reply)
-    return len(heard & said) // (1 if scenario.language == "en" else 2)
+@lru_cache(maxsize=256)
+def story_of(scenario: Scenario) -> frozenset[str]:
+    """What the story of a scenario is about."""
+    told = (fact.say for fact in known_facts(scenario).facts)
+    texts = (scenario.background, scenario.first_words, " ".join(scenario.details), *told)
+    return frozenset(chain.from_iterable(units(text, scenario.language) for text in texts))
 
 
-def _flaw(view: PersonView) -> str:
-    if not tokens(view.reply):
-        return "empty"
-    if overlap(view.reply, view.words) >= PARROT:
-        return "parrot"
-    if any(overlap(view.reply, earlier) >= STALE for earlier in view.earlier):
-        return "stale"
-    return ""
+def told_facts(view: PersonView) -> frozenset[int]:
+    """The places of the facts that the person has told already."""
+    said = " ".join((*view.told, view.words))
+    facts = known_facts(view.scenario).facts
+    return frozenset(place for place, fact in enumerate(facts) if any(form in said for form in spoken_forms(fact.say)))
 
 
-def _weigh(view: PersonView, found: FoundCues) -> tuple[float, float, list[str]]:
-    weights = _toml("weights")["intention"].get(view.scenario.intention)
-    if weights is None:
-        known = ", ".join(_toml("weights")["intention"])
-        raise UsageError(
-            f"'appraisal' has no rules for the intention '{view.scenario.intention}'; it knows {known}."
-            " Bind the simulator to a model (--role simulator=MODEL)."
-        )
-    named = [*found.strategies, *([AGREEMENT] if found.agrees else [])]
-    values = {code: float(weights.get(code, weights.get(code[0], 0))) for code in named}
-    lifts = sorted((value for value in values.values() if value > 0), reverse=True)[:_GOOD_CUES_THAT_COUNT]
-    good = sum(lifts)
-    bad = max(_WORST_MISFIT, sum(value for value in values.values() if value < 0))
-    details = min(_DETAILS_THAT_COUNT, touched(view.reply, view.scenario, view.words))
-    if lifts:
-        good += details
-    elif not details:
-        bad -= 1
-    bad -= 4 * found.slights.get("dismissal", 0)
-    bad -= (6 if view.scenario.intention == "blameless" else 3) * found.slights.get("blame", 0)
-    bad += _manner(found, view.scenario.intention in _SOFT)
-    reasons = [f"{code} {value:+g}" for code, value in values.items() if value]
-    return good, bad, [*reasons, f"details {details}", *(f"{kind} {count}" for kind, count in found.slights.items())]
+def _gains(view: PersonView, heard: Heard) -> dict[str, float]:
+    language = view.scenario.language
+    levels = _LEVELS[language]
+    taken = sum(heard.taken_up >= level for level in levels)
+    remembered = heard.remembered >= levels[0]
+    own = sum(heard.own >= level for level in _OWN_WORDS[language])
+    if not own:
+        taken = min(taken, 1)  # The person's words in a phrase that fits anything.
+    on_story = bool(taken or remembered)
+    return {
+        "taken up": float(taken),
+        "remembered": float(remembered),
+        "own words": float(own) if on_story else 0.0,
+        "question": _question_gain(view, heard, bool(taken)),
+        "fits": 3.0 * bool(heard.fits and on_story and own),
+    }
 
 
-def _manner(found: FoundCues, soft: bool) -> float:
-    """The penalty for orders, lists and length; larger for a person who did not ask for a solution."""
-    orders = found.slights.get("order", 0) - (0 if soft else 1)
-    lists = found.bullets >= 3
-    long = found.length > _LONG
-    return max(_WORST_MANNER, -float(max(0, orders)) - (2 if soft else 1) * lists - (2 if soft else 1) * long)
+def _question_gain(view: PersonView, heard: Heard, taken: bool) -> float:
+    """What its questions are worth: most for one about something of the story that is still open."""
+    if not heard.questions:
+        return 0.0
+    known, told, language = known_facts(view.scenario), told_facts(view), view.scenario.language
+    worth = max(find_answer(each, known, language, told)[1] for each in heard.questions[:6])
+    if heard.about_story or (taken and not heard.stock_questions):
+        return 4.0 if worth >= SPECIFIC[language] else 2.0 * bool(heard.about_story)
+    fits = worth >= SPECIFIC[language] or asks_to_go_on(view.reply, language)
+    return 1.0 if fits and not _passed_before(view) else 0.0
 
 
-def _main_reason(good: float, bad: float, found: FoundCues, intention: str) -> str:
-    if found.slights.get("dismissal") or found.slights.get("blame"):
-        return "slighted"
-    if good + bad >= 5:
-        return "wanted"
-    if good + bad > 0:
-        return "close"
-    if bad < 0 and intention in _SOFT and any(code[0] in "FG" for code in found.strategies):
-        return "lecture"
-    return "passed" if bad < 0 else "flat"
+def _costs(view: PersonView, heard: Heard, temper: _Temper) -> dict[str, float]:
+    soft = view.scenario.intention in SOFT
+    costs: dict[str, float] = {}
+    if heard.flaw:
+        cost = _FLAW_COSTS[heard.flaw]
+        if heard.flaw in ("blame", "dismissal") and view.scenario.intention == "blameless":
+            cost = _HARD_WORDS_FOR_THE_BLAMED
+        costs[heard.flaw] = -float(cost)
+        return costs
+    if heard.proposals and view.scenario.intention != "advice":
+        costs["unwanted advice"] = -3.0 if soft else -1.0
+    if heard.asked > 2:
+        costs["many questions"] = 2.0 - heard.asked
+    phrases = heard.formulas + (heard.stock_questions if not heard.own else 0)
+    if phrases:
+        before = sum(is_formula(each, view.scenario.language) for each in view.earlier)
+        costs["formulas"] = -float(phrases + before)
+    if temper.questions and heard.asked > 2:
+        costs["questions"] = temper.questions / 2
+    return costs
+
+
+def _passed_before(view: PersonView) -> int:
+    """How many of the last replies took up nothing of the story, at most three."""
+    story, language = story_of(view.scenario), view.scenario.language
+    return min(3, sum(not units(reply, language) & story for reply in view.earlier[-4:]))
+
+
+def _main_reason(total: float, heard: Heard, costs: dict[str, float]) -> str:
+    if heard.flaw:
+        return heard.flaw
+    if total <= 0 and costs:
+        worst = min(costs, key=lambda name: costs[name])
+        return {"unwanted advice": "lecture", "formulas": "formula", "passed": "passed"}.get(worst, "questions")
+    return "wanted" if total >= 5 else "close" if total > 0 else "flat"
 
 
 def _temper(traits: tuple[str, ...]) -> _Temper:
@@ -175,25 +186,8 @@ def _temper(traits: tuple[str, ...]) -> _Temper:
     return _Temper(up, down, questions)
 
 
-def _filled(line: str, scenario: Scenario, rng: Random) -> str:
-    details = [detail for detail in scenario.details if len(detail) > 1] or [_lines(scenario.language)["nothing"]]
-    return _put(line, "detail", rng.choice(details))
-
-
-def _put(line: str, slot: str, detail: str) -> str:
-    bare = detail[0].isupper() or detail == "all this"  # "the Svea" is not English
-    if detail[0].isupper():
-        # After a comma a bare name would call the hearer by it: "You kept it to yourself, Svea."
-        line = line.replace(f", the {{{slot}}}", f", the thing with {{{slot}}}")
-    return (line.replace(f"the {{{slot}}}", detail) if bare else line).replace(f"{{{slot}}}", detail)
-
-
-def _pairs(text: str) -> set[str]:
-    letters = tokens(text)
-    return {first + second for first, second in pairwise(letters)}
-
-
-def _lines(language: str) -> dict[str, Any]:
+def lines(language: str) -> dict[str, Any]:
+    """The lines that go with any person, by language."""
     return _toml(f"lines.{language}")
 
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from sociometer.instruments.sage.farewell import says_farewell
+from sociometer.instruments.sage.farewell import FAREWELLS, says_farewell
 
 Band = Literal["S", "A", "B", "C", "F"]
 Ending = Literal["soothed", "lost", "farewell", "turns"]
@@ -23,6 +23,8 @@ class Protocol(Struct, frozen=True):
     turns: int = 10
     judge_last: bool = False
     """Whether the last reply is judged too; in the authors' protocol it never is."""
+    any_farewell: bool = False
+    """Whether a word of farewell ends the dialogue wherever it is, as in the authors' code."""
 
     def update(self, before: int, change: int) -> int:
         """The emotion after a change: the change clamped, the emotion kept between 0 and the cap."""
@@ -42,7 +44,7 @@ class Protocol(Struct, frozen=True):
             return "soothed"
         if emotion < self.lost_below:
             return "lost"
-        if says_farewell(words):
+        if any(word in words for word in FAREWELLS) if self.any_farewell else says_farewell(words):
             return "farewell"
         return "turns" if turn >= self.turns else None
 

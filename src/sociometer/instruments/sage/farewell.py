@@ -2,7 +2,8 @@
 
 import re
 
-_WORD = re.compile(r"\b(?:good[- ]?bye|bye(?:[- ]bye)?|farewell)\b|再见|拜拜", re.IGNORECASE)
+FAREWELLS = ("再见", "拜拜")
+_WORD = re.compile(rf"\b(?:good[- ]?bye|bye(?:[- ]bye)?|farewell)\b|{'|'.join(FAREWELLS)}", re.IGNORECASE)
 _SENTENCE = re.compile(r"[^.!?。！？…~～\n]+[.!?。！？…~～\n]*")
 _CLAUSE = re.compile(r"[,;:，；：、—–]")
 _CLOSING_SENTENCES = 2

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from sociometer.core.task import Instrument, Task
-from sociometer.instruments.sage import build, figures, hard_talks, items, paper, play, scoring
+from sociometer.instruments.sage import authors_prompts, build, figures, hard_talks, items, paper, play, scoring
 from sociometer.instruments.sage.analyses import (
     candour,
     coordinate,
@@ -15,7 +15,7 @@ from sociometer.instruments.sage.analyses import (
 )
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.players import AppraisalPerson, CueJudge
-from sociometer.instruments.sage.published import reproduce
+from sociometer.instruments.sage.published import replicate, reproduce
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
@@ -118,4 +118,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
+    authors_prompts=authors_prompts.authors_prompts,
+    replications=replicate.replications,
 )

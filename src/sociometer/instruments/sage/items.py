@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Item, Source
 from sociometer.elicit import read_lines
@@ -62,7 +63,9 @@ def scenarios(source: Source) -> Iterable[Scenario]:
     if own:
         return read_built(Path(own))
     if source.official:
-        return read_profiles(source.path(PROFILES))
+        return read_profiles(source.path(PROFILES), whole_scene=is_paper(source.settings))
+    if is_paper(source.settings):
+        raise UsageError("the authors' prompts fit their own scenarios; --wording paper needs --official.")
     language = source.settings.text("language")
     return [each for tongue in (("en", "zh") if language == "all" else (language,)) for each in bundled(tongue)]
 
@@ -97,11 +100,12 @@ def read_built(path: Path) -> Iterator[Scenario]:
         yield scenario
 
 
-def read_profiles(path: Path) -> Iterator[Scenario]:
-    """The official scenarios (Chinese)."""
+def read_profiles(path: Path, *, whole_scene: bool = False) -> Iterator[Scenario]:
+    """The official scenarios (Chinese); with `whole_scene` the background keeps the hidden theme at its end."""
     for number, profile in read_lines(path, Profile):
         try:
-            yield from_profile(profile)
+            scenario = from_profile(profile)
+            yield msgspec.structs.replace(scenario, background=profile.scene) if whole_scene else scenario
         except DataError as error:
             raise DataError(str(error), path, number) from None
 

@@ -204,8 +204,8 @@ def _leaderboard(given: PaperInput) -> PaperPart:
         label="Table 3",
         title="Sentient leaderboard",
         how="Score: mean final emotion. Success and failure: dialogues per hundred with a final emotion of at least"
-        " 100 and below 10. Ranks are within a simulator, on the scenarios that all ranked runs share; a stand-in has"
-        " none.",
+        " 100 and below 10. Ranks compare runs of one simulator, on the scenarios that all ranked runs share; a"
+        " stand-in has none.",
         missing=missing,
         table=PaperTable(columns, tuple(rows)),
     )

@@ -3,41 +3,24 @@
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Struct
-
 from sociometer.core.answer_format import Schema
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import Message, Sampling, system, user
 from sociometer.core.prompts import Prompts
 from sociometer.core.task import Session
 from sociometer.elicit import read_each
+from sociometer.instruments.sage import authors_person
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.emotion import Protocol, band
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.json_answer import ReplyT, ask_json
 from sociometer.instruments.sage.quoting import Talk, quote, quote_mark
+from sociometer.instruments.sage.spoken import EmotionReply, SpokenReply
 
 SAMPLING = Sampling(max_tokens=2000)
-
-
-class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the simulator answers in the first hop."""
-
-    said: str
-    serves: str
-    activity: str
-    feeling: str
-    change: int
-
-
-class SpokenReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the simulator answers in the second hop."""
-
-    attitude: str
-    aim: str
-    tone: str
-    content: str
-    words: str
+AUTHORS_SAMPLING = Sampling()
+"""The release leaves the simulator's sampling to whoever runs it."""
 
 
 EMOTION_SCHEMA: dict[str, Any] = {
@@ -71,14 +54,19 @@ async def feel(
     sampling: Sampling = SAMPLING,
 ) -> tuple[Judgement, int]:
     """The first hop: how the last reply of the talk moves the person; and how often it had to be asked again."""
-    prompt = _prompt("emotion", scenario, talk, before, session)
     view = _view("emotion", scenario, talk, before)
     answer_format = Schema(EMOTION_SCHEMA, "emotion")
-    # The authors clamp a change that is out of range; elsewhere it is asked for again.
-    read_as = UNBOUNDED_SCHEMA if session.official else None
-    read, again = await _ask(
-        session, scenario, prompt, answer_format, EmotionReply, view, lambda reply: "", sampling, read_as
-    )
+    if is_paper(session.settings):
+        read, again = await authors_person.ask_feeling(
+            scenario, talk, before, session, answer_format, view, AUTHORS_SAMPLING
+        )
+    else:
+        prompt = _prompt("emotion", scenario, talk, before, session)
+        # The authors clamp a change that is out of range; elsewhere it is asked for again.
+        read_as = UNBOUNDED_SCHEMA if session.official else None
+        read, again = await _ask(
+            session, scenario, prompt, answer_format, EmotionReply, view, lambda reply: "", sampling, read_as
+        )
     if read.change != protocol.clamp(read.change):
         session.note("clamped", change=read.change)
     after = protocol.update(before, read.change)
@@ -90,17 +78,21 @@ async def answer(
     scenario: Scenario, talk: Talk, judgement: Judgement, session: Session, *, sampling: Sampling = SAMPLING
 ) -> tuple[Plan, str, int]:
     """The second hop: what the person means to say and says; and how often it had to be asked again."""
-    prompt = _prompt(
-        "reply", scenario, talk, judgement.after, session, activity=judgement.activity, feeling=judgement.feeling
-    )
     view = _view("reply", scenario, talk, judgement.after, judgement.moved)
     answer_format = Schema(REPLY_SCHEMA, "reply")
-
-    def lacks(reply: SpokenReply) -> str:
-        return "" if reply.words.strip() else "no words"
-
-    read, again = await _ask(session, scenario, prompt, answer_format, SpokenReply, view, lacks, sampling)
+    if is_paper(session.settings):
+        read, again = await authors_person.ask_words(
+            scenario, talk, judgement, session, answer_format, view, AUTHORS_SAMPLING
+        )
+    else:
+        facts = {"activity": judgement.activity, "feeling": judgement.feeling}
+        prompt = _prompt("reply", scenario, talk, judgement.after, session, **facts)
+        read, again = await _ask(session, scenario, prompt, answer_format, SpokenReply, view, _lacks, sampling)
     return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again
+
+
+def _lacks(reply: SpokenReply) -> str:
+    return "" if reply.words.strip() else "no words"
 
 
 def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
@@ -141,7 +133,8 @@ def _listed(lines: tuple[str, ...]) -> str:
 def _view(hop: str, scenario: Scenario, talk: Talk, emotion: int, change: int = 0) -> PersonView:
     replies = [words for who, words in talk if who == "subject"]
     own = [words for who, words in talk if who == "person"]
-    return PersonView(hop, scenario, emotion, own[-1], replies[-1] if replies else "", tuple(replies[:-1]), change)
+    last = replies[-1] if replies else ""
+    return PersonView(hop, scenario, emotion, own[-1], last, tuple(replies[:-1]), change, tuple(own[:-1]))
 
 
 async def _ask(

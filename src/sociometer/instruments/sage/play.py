@@ -1,16 +1,18 @@
 """The conversation: the person opens, the subject replies, the person reacts and answers, until it ends."""
 
 from sociometer.core.answer_format import Free
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import Message, Sampling, assistant, system, user
 from sociometer.core.settings import Settings
 from sociometer.core.task import Session
 from sociometer.instruments.sage import person
-from sociometer.instruments.sage.appraisal import ideal_reply
+from sociometer.instruments.sage.authors_prompts import SUBJECT
 from sociometer.instruments.sage.dialogue import Dialogue, Turn
 from sociometer.instruments.sage.emotion import Ending, Protocol, band
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.leaks import find_leak
 from sociometer.instruments.sage.quoting import Talk
+from sociometer.instruments.sage.speech import ideal_reply
 
 REPLY_SAMPLING = Sampling()
 """No bound of ours: one that fits a chat would cut a reasoning model off before it says a word (`--reply-tokens`)."""
@@ -19,7 +21,9 @@ _NOTHING_SAID = "…"
 
 def protocol_of(settings: Settings) -> Protocol:
     """The protocol under the user's settings."""
-    return Protocol(turns=settings.whole("turns"), judge_last=settings.flag("judge-last"))
+    return Protocol(
+        turns=settings.whole("turns"), judge_last=settings.flag("judge-last"), any_farewell=is_paper(settings)
+    )
 
 
 async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
@@ -50,7 +54,8 @@ async def talk_on(
 
 def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session) -> list[Message]:
     """What the subject sees: how to talk, and the dialogue so far; nothing of persona, goal or hidden intention."""
-    messages = [system(session.prompts.render("subject", scenario.language)), user(scenario.first_words)]
+    prompt = SUBJECT if is_paper(session.settings) else "subject"
+    messages = [system(session.prompts.render(prompt, scenario.language)), user(scenario.first_words)]
     for turn in turns:
         messages.append(assistant(turn.reply or _NOTHING_SAID))
         messages.append(user(turn.words or _NOTHING_SAID))
@@ -58,7 +63,10 @@ def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], s
 
 
 async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
-    wanted = Free(key=ideal_reply(scenario, len(turns) + 1), hint="your next reply in the conversation")
+    said = (scenario.first_words, *(turn.words or _NOTHING_SAID for turn in turns))
+    wanted = Free(
+        key=ideal_reply(scenario, said, tuple(turn.reply for turn in turns)), hint="your next reply in the conversation"
+    )
     reply = await session.ask("subject", subject_messages(scenario, turns, session), wanted, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
 

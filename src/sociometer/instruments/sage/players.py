@@ -9,8 +9,9 @@ import msgspec
 from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.instruments.sage.analyses.views import JudgeView
-from sociometer.instruments.sage.appraisal import PersonView, answer, appraise, feeling
-from sociometer.instruments.sage.cues import find_cues
+from sociometer.instruments.sage.appraisal import PersonView, appraise, feeling
+from sociometer.instruments.sage.cues import find_cues, tokens
+from sociometer.instruments.sage.speech import answer
 
 JUDGED_BY_CUES = ("strategies", "coordinate")
 _ANALYSIS: ContextVar[str] = ContextVar("analysis", default="")
@@ -34,11 +35,12 @@ class _Rule:
     """The common part: free replies, nothing to close, no embeddings."""
 
     name = ""
+    revision = "1"
 
     @property
     def identity(self) -> Identity:
         """The player's identity; marked as a stand-in wherever its numbers are shown."""
-        return Identity("rule", self.name, revision="1", stand_in=True)
+        return Identity("rule", self.name, revision=self.revision, stand_in=True)
 
     @property
     def journaled(self) -> bool:
@@ -57,6 +59,7 @@ class AppraisalPerson(_Rule):
     """`simulator=appraisal`: a rule-based simulated person."""
 
     name = "appraisal"
+    revision = "2"
 
     async def answer(self, request: Request) -> Reply:
         """The emotion hop or the reply hop of a turn, as the same JSON a model would write."""
@@ -66,19 +69,19 @@ class AppraisalPerson(_Rule):
         if view.hop == "emotion":
             taken = appraise(view)
             facts: dict[str, object] = {
-                "said": view.reply[:200],
+                "said": view.reply[:200] if tokens(view.reply[:200]) else "nothing",
                 "serves": "; ".join(taken.reasons),
                 "activity": taken.thought,
                 "feeling": feeling(view.scenario, taken.change),
                 "change": taken.change,
             }
         else:
-            words = answer(view, request.rng)
+            words = answer(view)
             facts = {
                 "attitude": "rule",
                 "aim": "rule",
                 "tone": "rule",
-                "content": "a stock line for this band of emotion",
+                "content": "an answer from the facts of the scenario, or a remark on the reply",
                 "words": words,
             }
         return Reply(msgspec.json.encode(facts).decode(), usage=Usage(0, 0))

@@ -7,6 +7,7 @@ from pathlib import Path
 from sociometer.analysis.formatting import number
 from sociometer.contamination.names import TASK as RECALL
 from sociometer.contamination.report import Examined, refuse_too_few, result
+from sociometer.core.authors_wording import PAPER
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
@@ -15,6 +16,7 @@ from sociometer.elicit import ChoiceAnswer
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sesi import (
     academic,
+    authors_prompts,
     caveats,
     errors,
     factors,
@@ -81,19 +83,20 @@ def probe(context: CommandContext, options: Settings) -> Result:
     given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
     families = {model: family for family, models in given.items() for model in models}
     noise = () if options.flag("skip-noise") else noise_for(factors.factors_in(wanted))
-    probes, stand_ins, wordings = [], [], []
-    context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1 + options.flag("wording")))
+    probes, stand_ins = [], []
+    wordings: dict[str, list[probing.Probe]] = {name: [] for name in _other_wordings(context, options)}
+    context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1 + len(wordings)))
     for subject in context.subjects:
         runs = {name: _played(context, subject, name) for name in (*wanted, *noise, CONTROL)}
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
         stand_ins += caveats.stand_in_notes([runs[CONTROL]])
-        if options.flag("wording"):
-            other = context.play("questions", subject=subject, settings={"wording": ANSWER}).view("questions")
-            wordings.append(probing.probe_of(subject, "", {CONTROL: runs[CONTROL], ANSWER: other}))
+        for wording, found in wordings.items():
+            other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
+            found.append(probing.probe_of(subject, "", {CONTROL: runs[CONTROL], wording: other}))
     tests = factors.factor_table(probes, wanted, noise)
     tables = [
         tests,
-        probing.wording_table(wordings),
+        *(probing.wording_table(found, wording) for wording, found in wordings.items()),
         probing.change_table(probes, (*wanted, *noise)),
         probing.contrast_table(probes),
         factors.trait_table(probes),
@@ -117,6 +120,13 @@ def probe(context: CommandContext, options: Settings) -> Result:
         finding=factors.finding(tests),
         more=tuple(table for table in more if table is not None and table.rows),
     )
+
+
+def _other_wordings(context: CommandContext, options: Settings) -> tuple[str, ...]:
+    """The wordings that `--wording` compares with the default: the best answer, and the authors' where it is found."""
+    if not options.flag("wording"):
+        return ()
+    return (ANSWER, *((PAPER,) if context.source().find(authors_prompts.FILE) is not None else ()))
 
 
 def _played(context: CommandContext, subject: str, name: str) -> RunView[items.Question, ChoiceAnswer]:

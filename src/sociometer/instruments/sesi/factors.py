@@ -97,10 +97,11 @@ def finding(table: Table) -> str:
         mine = [row for row in rows if row["subject"] == subject and row["p (Holm)"] is not None]
         found = [row for row in mine if float(str(row["p (Holm)"])) < 0.05]
         if not found:
-            sentences.append(f"{subject}: none of {len(mine)} factors changes the accuracy significantly.")
+            which = f"none of {len(mine)} factors changes" if len(mine) > 1 else "the factor does not change"
+            sentences.append(f"{subject}: {which} the accuracy significantly.")
             continue
         said = ", ".join(f"{row['factor']}{_doubt(row)}" for row in found)
-        sentences.append(f"{subject}: {len(found)} of {len(mine)} factors change the accuracy: {said}.")
+        sentences.append(f"{subject}: {len(found)} of {len(mine)} factors changed the accuracy: {said}.")
     return "\n".join(sentences)
 
 

@@ -6,9 +6,9 @@ from sociometer.analysis.calibration import with_calibration
 from sociometer.contamination.task import recall_task
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer
-from sociometer.instruments.sesi import errors, figures, items, paper, play, recall, scoring
+from sociometer.instruments.sesi import authors_prompts, errors, figures, items, paper, play, recall, scoring
 from sociometer.instruments.sesi.build import conversion, drafting, posts
-from sociometer.instruments.sesi.published import reproduce
+from sociometer.instruments.sesi.published import replicate, reproduce
 
 QUESTIONS = Task(
     "questions",
@@ -62,4 +62,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
+    authors_prompts=authors_prompts.authors_prompts,
+    replications=replicate.replications,
 )

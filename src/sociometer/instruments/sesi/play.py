@@ -3,11 +3,13 @@
 from msgspec import structs
 
 from sociometer.core.answer_format import Choice
+from sociometer.core.authors_wording import PAPER
 from sociometer.core.conversation import Message, Sampling, text, user
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Session
 from sociometer.elicit import ChoiceAnswer, answer_line, ask_votes, balanced, render_options, unshuffled, with_room
 from sociometer.instruments.sesi import conditions
+from sociometer.instruments.sesi.authors_prompts import OPTIONS, QUESTION
 from sociometer.instruments.sesi.items import Question
 
 SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=200, seed=42)
@@ -25,17 +27,24 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
         raise UsageError("--base cannot be combined with a condition; play the control, or leave out --base.")
 
     def messages(choice: Choice) -> list[Message]:
+        prompt = _prompt(item, choice, session)
         if session.base:
-            about = {"situation": item.situation, "question": item.question}
-            return [text(session.prompts.render("base", options=render_options(choice), **about))]
-        texts = {"options": render_options(choice), "how": answer_line(session)}
-        prompt = session.prompts.render(
-            _instruction(session), situation=item.situation, question=item.question, **texts
-        )
+            return [text(prompt)]
         return [user(f"{before}\n\n{prompt}" if before else prompt)]
 
     sampling = CONTINUING if session.base else with_room(session, SAMPLING)
     return await ask_votes(session, messages, item.options, orders, key=item.answer, sampling=sampling)
+
+
+def _prompt(item: Question, choice: Choice, session: Session) -> str:
+    """The question with its options, in the wording of the settings."""
+    about = {"situation": item.situation, "question": item.question}
+    if session.base:
+        return session.prompts.render("base", options=render_options(choice), **about)
+    name = _instruction(session)
+    if name == QUESTION:
+        return session.prompts.render(name, **about, **dict(zip(OPTIONS, choice.options, strict=True)))
+    return session.prompts.render(name, options=render_options(choice), how=answer_line(session), **about)
 
 
 def _instruction(session: Session) -> str:
@@ -44,6 +53,8 @@ def _instruction(session: Session) -> str:
     if condition.wording:
         return f"wording/{condition.wording}"
     wording = session.settings.text("wording")
+    if wording == PAPER:
+        return QUESTION
     return f"wording/{wording}" if wording != conditions.COMMENT else "question"
 
 

@@ -12,6 +12,7 @@ from sociometer.analysis.intervals import MINIMUM_CLUSTERS, SEED
 from sociometer.analysis.measures import Observation, observations
 from sociometer.analysis.multiplicity import benjamini_hochberg, holm
 from sociometer.analysis.paired import paired_difference
+from sociometer.core.authors_wording import PAPER
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import RunView
 from sociometer.elicit import ChoiceAnswer
@@ -159,19 +160,25 @@ def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
     )  # fmt: skip
 
 
-def wording_table(probes: Sequence[Probe]) -> Table | None:
-    """The two wordings of the instruction on the same items: the best comment (the paper's), and the best answer."""
+_WORDINGS = {
+    ANSWER: "answer: the comment that answers the question best.",
+    PAPER: "paper: the authors' own prompt, from their file.",
+}
+
+
+def wording_table(probes: Sequence[Probe], wording: str) -> Table:
+    """Two wordings on the same items: the best comment in our words, and another."""
     lines: list[tuple[Cell, ...]] = []
     for probe in probes:
-        (change,) = compare(probe, [ANSWER])
+        (change,) = compare(probe, [wording])
         paired = change.paired
         lines.append((probe.subject, paired.first, paired.second, paired.difference, paired.interval.low,
                       paired.interval.high, paired.p_value, paired.items))  # fmt: skip
-    columns = ("subject", "comment", "answer", "difference", "from", "to", "p", "items")
-    note = "comment: the most appropriate comment on the situation; answer: the comment that answers the question best."
-    units = {**UNITS, "comment": "share", "answer": "share"}
-    title = "Wording of the instruction"
-    return Table("wordings", title, columns, tuple(lines), note, units) if lines else None
+    columns = ("subject", "comment", wording, "difference", "from", "to", "p", "items")
+    note = f"comment: the most appropriate comment on the situation; {_WORDINGS[wording]}"
+    units = {**UNITS, "comment": "share", wording: "share"}
+    title = "Wording of the instruction" if wording == ANSWER else "The authors' wording"
+    return Table("wordings" if wording == ANSWER else f"wordings-{wording}", title, columns, tuple(lines), note, units)
 
 
 def most_moved(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] = ()) -> Table:

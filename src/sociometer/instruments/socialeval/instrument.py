@@ -6,11 +6,11 @@ from pathlib import Path
 from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
 from sociometer.elicit import ChoiceAnswer, most_votes
-from sociometer.instruments.socialeval import figures, items, paper, play, scoring
+from sociometer.instruments.socialeval import authors_prompts, figures, items, paper, play, scoring
 from sociometer.instruments.socialeval.build import parts
 from sociometer.instruments.socialeval.inside import task as inside
 from sociometer.instruments.socialeval.inside import view
-from sociometer.instruments.socialeval.published import reproduce
+from sociometer.instruments.socialeval.published import replicate, reproduce
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
@@ -70,4 +70,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
+    authors_prompts=authors_prompts.authors_prompts,
+    replications=replicate.replications,
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item, Source
 from sociometer.instruments.socialeval.abilities import canonical_all
@@ -44,7 +45,7 @@ class AbilityQuestion(Item, frozen=True, kw_only=True):
     options: tuple[str, ...]
 
 
-class Crossroads(Item, frozen=True, kw_only=True):
+class Crossroads(Item, frozen=True, kw_only=True, omit_defaults=True):
     """One choice node with the story before it; the protagonist's free reply is compared with the candidates."""
 
     language: str
@@ -53,6 +54,8 @@ class Crossroads(Item, frozen=True, kw_only=True):
     scene: str
     lines: tuple[Line, ...]
     candidates: tuple[str, ...]
+    abilities: tuple[str, ...] = ()
+    """The skills of the candidates, which the authors' prompt names; only in their wording."""
 
 
 def trees(source: Source) -> list[Tree]:
@@ -221,7 +224,13 @@ def crossroads(source: Source) -> Iterator[Crossroads]:
                     scene=tree.scene,
                     lines=story.lines,
                     candidates=candidates,
+                    abilities=_skills(node) if is_paper(source.settings) else (),
                 )
+
+
+def _skills(node: Node) -> tuple[str, ...]:
+    """The skills that the choices of a node show, each once, as the file spells them."""
+    return tuple(dict.fromkeys(skill for choice in node.choices for skill in choice.abilities))
 
 
 class Story(Struct, frozen=True):

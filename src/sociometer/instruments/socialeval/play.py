@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from msgspec import Struct, structs
 
 from sociometer.core.answer_format import Choice, Free
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import Message, Sampling, user
 from sociometer.core.task import Session, Source
 from sociometer.elicit import (
@@ -17,10 +19,13 @@ from sociometer.elicit import (
     ask_choice,
     ask_votes,
     most_votes,
+    read_json,
     render_options,
     shuffled,
     with_room,
 )
+from sociometer.instruments.socialeval import authors_prompts
+from sociometer.instruments.socialeval.authors_prompts import ABILITIES, GOALS, REPLY
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.solution import end_level, horizon, solve
 from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
@@ -28,9 +33,22 @@ from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, P
 WALKING = Sampling(temperature=0.7, max_tokens=200)
 ANSWERING = Sampling(temperature=0, max_tokens=200)
 SPEAKING = Sampling(temperature=0.7, max_tokens=160)
+AUTHORS_SAMPLING = Sampling(temperature=1.0)
+"""The sampling of the authors' runner (`--wording paper`)."""
+VOTES, AUTHORS_VOTES = 1, 3
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 _NOBODY = {"en": "(nobody else)", "zh": "（没有别人）"}
 _NOTHING = {"en": "(nothing)", "zh": "（无）"}
+
+
+Asking = Callable[[Choice], list[Message]]
+"""The messages of a question as a function of its options in the order they are shown."""
+
+
+class _Said(Struct, frozen=True):
+    """What is used of a reply to the authors' prompt."""
+
+    answer: str
 
 
 class Step(Struct, frozen=True):
@@ -87,27 +105,27 @@ async def walk(item: TreeItem, session: Session) -> Walk:
         if node.is_end:
             session.note("ending", node=node.id, level=end_level(node))
             return Walk(tuple(steps), node.id, end_level(node), "ending" if node.kind == "ending" else "no choices")
-        situation = describe(session, "situation", tree.language, people, tree.scene, lines)
-        step = await _step(session, tree.language, situation, node, solution.best_choices[node.id][0])
+        asking = _asking_for_goal(session, tree.language, people, tree.scene, lines)
+        step = await _step(session, tree.language, asking, node, solution.best_choices[node.id][0])
         steps.append(step)
         chosen = node.choices[step.picked]
         following = nodes.get(chosen.target)
         session.note("chose", node=node.id, choice=step.picked + 1, target=chosen.target, drawn=step.drawn)
         if following is None:
             return Walk(tuple(steps), node.id, GOAL_OPEN, "missing node")
-        lines.append(Line(tree.protagonist.name, chosen.text))
+        if not is_paper(session.settings):  # the authors' runner goes on without the line that was chosen
+            lines.append(Line(tree.protagonist.name, chosen.text))
         node = following
     return Walk(tuple(steps), node.id, GOAL_OPEN, "too long")
 
 
-async def _step(session: Session, language: str, situation: str, node: Node, best: int) -> Step:
+async def _step(session: Session, language: str, asking: Asking, node: Node, best: int) -> Step:
     texts = [choice.text for choice in node.choices]
     if len(texts) == 1:
         return Step(node.id, (), 0)
-    asking = _asking(session, "choose", language, situation=situation)
-    orders = _shuffles(texts, session.settings.whole("votes"), session)
+    orders = _shuffles(texts, _votes(session), session)
     chosen = await ask_votes(
-        session, asking, texts, orders, key=best, sampling=with_room(session, WALKING), language=language,
+        session, asking, texts, orders, key=best, sampling=_sampling(session, WALKING), language=language,
         decide=most_votes,
     )  # fmt: skip
     lot = session.rng.randrange(len(texts))
@@ -116,31 +134,49 @@ async def _step(session: Session, language: str, situation: str, node: Node, bes
 
 async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
     """Asks which utterance shows the ability, in several orders of the options."""
-    situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
-    me = item.people[0].name
-    asking = _asking(session, "ability", item.language, situation=situation, me=me, question=item.question)
+    if is_paper(session.settings):
+        values = authors_prompts.ability_values(item.people, item.lines, item.question)
+        asking = _in_authors_words(session, ABILITIES, item.language, values, authors_prompts.ability_options)
+    else:
+        situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
+        me = item.people[0].name
+        asking = _asking(session, "ability", item.language, situation=situation, me=me, question=item.question)
     orders = _shuffles(item.options, session.settings.whole("orders"), session)
     return await ask_votes(
-        session, asking, item.options, orders, key=0, sampling=with_room(session, ANSWERING), language=item.language,
+        session, asking, item.options, orders, key=0, sampling=_sampling(session, ANSWERING), language=item.language,
         decide=most_votes,
     )  # fmt: skip
 
 
 async def speak(item: Crossroads, session: Session) -> Utterance:
     """Asks for a free reply first, then for a choice, and measures the similarity of the candidates to the reply."""
-    situation = describe(session, "situation", item.language, item.people, item.scene, item.lines)
-    prompt = session.prompts.render("say", item.language, situation=situation, me=item.people[0].name)
-    reply = await session.ask("subject", [user(prompt)], Free(key=item.candidates[0]), sampling=SPEAKING)
-    said = reply.text.strip()
+    said = await _said(item, session)
     vectors = await session.embed("embedder", [said or " ", *item.candidates])
-    asking = _asking(session, "choose", item.language, situation=situation)
+    asking = _asking_for_goal(session, item.language, item.people, item.scene, item.lines)
     order = shuffled(len(item.candidates), session.rng)
     vote = await ask_choice(
-        session, asking, item.candidates, order=order, key=0, sampling=with_room(session, ANSWERING),
+        session, asking, item.candidates, order=order, key=0, sampling=_sampling(session, ANSWERING),
         language=item.language,
     )  # fmt: skip
     near = tuple(cosine(vectors[0], vector) for vector in vectors[1:])
     return Utterance(said, near, vote, session.identity_of("embedder"))
+
+
+async def _said(item: Crossroads, session: Session) -> str:
+    """What the subject says in its own words; the authors' prompt names the candidates' skills and a target length."""
+    me = item.people[0].name
+    if is_paper(session.settings):
+        length = round(sum(map(len, item.candidates)) / len(item.candidates))
+        values = authors_prompts.goal_values(item.people, item.lines)
+        skills = ", ".join(item.abilities)
+        prompt = session.prompts.render(REPLY, item.language, **values, len=length, social_skill=skills)
+    else:
+        situation = describe(session, "situation", item.language, item.people, item.scene, item.lines)
+        prompt = session.prompts.render("say", item.language, situation=situation, me=me)
+    sampling = AUTHORS_SAMPLING if is_paper(session.settings) else SPEAKING
+    reply = await session.ask("subject", [user(prompt)], Free(key=item.candidates[0]), sampling=sampling)
+    said = read_json(reply.text, _Said).value if is_paper(session.settings) else None
+    return (reply.text if said is None else said.answer).strip().removeprefix(f"{me}:").strip()
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
@@ -149,7 +185,38 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(one, other, strict=True)) / length if length else 0.0
 
 
-def _asking(session: Session, prompt: str, language: str, **values: str) -> Callable[[Choice], list[Message]]:
+def _votes(session: Session) -> int:
+    """The number of option orders of a choice: the setting, or else one, and three in the authors' words."""
+    given = session.settings["votes"]
+    return (
+        (AUTHORS_VOTES if is_paper(session.settings) else VOTES) if given is None else session.settings.whole("votes")
+    )
+
+
+def _sampling(session: Session, usual: Sampling) -> Sampling:
+    return AUTHORS_SAMPLING if is_paper(session.settings) else with_room(session, usual)
+
+
+def _asking_for_goal(
+    session: Session, language: str, people: Sequence[Person], scene: str, lines: Sequence[Line]
+) -> Asking:
+    """The prompt that asks for the protagonist's next move, in the wording of the settings."""
+    if not is_paper(session.settings):
+        return _asking(
+            session, "choose", language, situation=describe(session, "situation", language, people, scene, lines)
+        )
+    options = partial(authors_prompts.goal_options, speaker=people[0].name)
+    return _in_authors_words(session, GOALS, language, authors_prompts.goal_values(people, lines), options)
+
+
+def _in_authors_words(
+    session: Session, prompt: str, language: str, values: dict[str, str], options: Callable[[Choice], str]
+) -> Asking:
+    """The authors' prompt as a function of the options in the order they are shown."""
+    return lambda choice: [user(session.prompts.render(prompt, language, **values, choices=options(choice)))]
+
+
+def _asking(session: Session, prompt: str, language: str, **values: str) -> Asking:
     """The prompt as a function of the options in the order they are shown."""
 
     def messages(choice: Choice) -> list[Message]:

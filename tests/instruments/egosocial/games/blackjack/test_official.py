@@ -7,6 +7,7 @@ import pytest
 from tests.instruments.egosocial.games.notation import as_text
 
 from rehearsal import Rehearsal
+from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
@@ -124,6 +125,28 @@ def test_the_authors_wording_needs_their_deals_and_no_other_task_has_one(rehears
     config = make_config("egosocial", "baseline/random", tasks=["tomi"], settings={"wording": "paper"})
     with pytest.raises(UsageError, match=r"egosocial/tomi has no prompt that the authors released.*: blackjack"):
         make_plan(config, load("egosocial"))
+
+
+@pytest.mark.parametrize(("wrong", "code"), [(2, 0), (20, 1)])
+def test_replies_as_good_as_the_printed_row_hit_it_and_worse_ones_miss(
+    tmp_path, openai_server, key, capsys, monkeypatch, wrong, code
+):
+    cases = [f"Deal {number}. {ELEVEN}" for number in range(50)]
+    lines(tmp_path, *cases)
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path))
+
+    def say(body):
+        number = int(body["messages"][-1]["content"].split()[1].rstrip("."))
+        return BELIEFS.replace("total is 11", "total is 19") if number < wrong else BELIEFS
+
+    openai_server.say = say
+    store = ["--store", str(tmp_path / "runs.db"), "--quiet", "--json"]
+    row = f"GPT-4o=openai/mine@{openai_server.url}"
+    assert run_command(["replicate", "egosocial", "--model", row, *store]) == code
+    (figure,) = json.loads(capsys.readouterr().out)["figures"]
+    assert (figure["figure"]["value"], figure["within"]) == (pytest.approx(0.965), code == 0)
+    assert not any("response_format" in received.body for received in openai_server.received)
+    assert len(openai_server.received) == 50
 
 
 def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, baseline):

@@ -1,0 +1,126 @@
+"""What the rule-based person knows: facts of a scenario that it tells when asked, or one by one when given room."""
+
+import re
+import tomllib
+from functools import lru_cache
+from math import log
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+from sociometer.instruments.sage.hearing import Question
+from sociometer.instruments.sage.intentions import INTENTIONS
+from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.wording import language_rules, phrasing, topics
+
+PEOPLE = Path(__file__).parent / "data" / "people"
+NAMED = re.compile(r"\{([^|{}]*)\|([^|{}]*)\}")
+"""A person as introduced, and by name: `{my brother Dennis|Dennis}`."""
+SPECIFIC = {"en": 2.2, "zh": 5.0}
+"""How well a fact must fit a question to be its answer."""
+_SLOT_WORTH = {"en": 3.0, "zh": 6.0}
+_ASKED_WORTH = 1.5
+_SAID_WORTH = 0.7
+_AROUND_WORTH = 0.4
+_FULL_QUESTION = 3
+_SAME_WORTH = 4.0
+
+
+class Fact(Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing the person can tell: a question it answers, the answer, and how a listener would refer to it."""
+
+    ask: str
+    say: str
+    gist: str = ""
+    also: str = ""
+    """Further words by which a question about it is recognised."""
+    slot: str = ""
+    """The question it answers that goes with any story: `feel`, `want`, `why` and so on."""
+    asked_only: bool = False
+
+
+class Known(Struct, frozen=True, forbid_unknown_fields=True):
+    """The facts of one person, and their own words for being helped, leaving, and not knowing."""
+
+    facts: tuple[Fact, ...]
+    helps: tuple[str, ...] = ()
+    """Things said by a listener that help this person, as the oracle says them."""
+    glad: str = ""
+    leave: str = ""
+    unsure: tuple[str, ...] = ()
+
+
+def known_facts(scenario: Scenario) -> Known:
+    """What the person of a scenario knows; for a scenario without facts, lines that are true of anybody."""
+    name = scenario.id.removeprefix(f"{scenario.language}-")
+    return _people(scenario.language).get(name) or _people(scenario.language)["anybody"]
+
+
+def has_facts(scenario: Scenario) -> bool:
+    """Whether the person of this scenario has facts of their own."""
+    return scenario.id.removeprefix(f"{scenario.language}-") in _people(scenario.language)
+
+
+def find_answer(question: Question, known: Known, language: str, told: frozenset[int]) -> tuple[int | None, float]:
+    """The place of the fact that answers a question best, and how well; only facts that are not told yet."""
+    rules = language_rules(language)
+    asked = topics(question.text, language)
+    around = topics(question.before, language) - asked if len(asked) < _FULL_QUESTION else frozenset()
+    low = question.text.lower()
+    phrased = phrasing(question.text, language)
+    if language == "zh":
+        asked |= phrased
+    best: int | None = None
+    best_worth = 0.0
+    weights = _weights(known, language)
+    for place, fact in enumerate(known.facts):
+        by_slot = fact.slot in rules.slots and bool(rules.slots[fact.slot].search(low))
+        if place in told or (fact.slot == "self" and not by_slot):
+            continue
+        about, heads = _about(fact, language)
+        worth = sum(weights[unit] * (_ASKED_WORTH if unit in heads else _SAID_WORTH) for unit in asked & about)
+        worth += sum(weights[unit] * _AROUND_WORTH for unit in around & about)
+        worth += _SLOT_WORTH[language] * by_slot
+        worth += _SAME_WORTH * _likeness(phrased, phrasing(fact.ask, language))
+        if worth > best_worth:
+            best, best_worth = place, worth
+    return best, best_worth
+
+
+def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, len(one | other))
+
+
+def spoken_forms(say: str) -> tuple[str, ...]:
+    """The forms in which a fact may have been said; the last is its longest part without names."""
+    return (NAMED.sub(r"\1", say), NAMED.sub(r"\2", say), max(NAMED.split(say)[::3], key=len))
+
+
+@lru_cache(maxsize=512)
+def _about(fact: Fact, language: str) -> tuple[frozenset[str], frozenset[str]]:
+    heads = topics(f"{fact.ask} {fact.also}", language) | frozenset(fact.also.split() if language == "zh" else ())
+    return heads | topics(NAMED.sub(r"\1", f"{fact.say} {fact.gist}"), language), heads
+
+
+@lru_cache(maxsize=128)
+def _weights(known: Known, language: str) -> dict[str, float]:
+    """How telling a unit is: the fewer facts mention it, the more."""
+    counts: dict[str, int] = {}
+    for fact in known.facts:
+        for unit in _about(fact, language)[0]:
+            counts[unit] = counts.get(unit, 0) + 1
+    return {unit: log(1 + len(known.facts) / count) for unit, count in counts.items()}
+
+
+@lru_cache(maxsize=2)
+def _people(language: str) -> dict[str, Known]:
+    found: dict[str, Known] = {}
+    for name in (*INTENTIONS, "anybody"):
+        path = PEOPLE / language / f"{name}.toml"
+        try:
+            found |= msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), dict[str, Known])
+        except (OSError, ValueError, msgspec.ValidationError) as error:
+            raise DataError(f"not a file of facts: {error}", path) from None
+    return found

@@ -1,0 +1,135 @@
+"""What the rule-based person says next: an answer from its facts, the next thing it has to tell, or a remark."""
+
+import re
+from itertools import islice
+from zlib import crc32
+
+from msgspec import Struct
+
+from sociometer.instruments.sage.appraisal import PersonView, appraise, context_of, lines, told_facts
+from sociometer.instruments.sage.emotion import band
+from sociometer.instruments.sage.hearing import Heard, asks_to_go_on, hear
+from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.known_facts import NAMED, SPECIFIC, Fact, find_answer, known_facts, spoken_forms
+from sociometer.instruments.sage.wording import topics, units
+
+_GUESS = {
+    "en": re.compile(
+        r"^(?:so |and |but |or )?(?:is|was|does|do|did|are|were|would|could|has|have|might|maybe|isn't|wasn't"
+        r"|it sounds|it seems|you)\b",
+        re.IGNORECASE,
+    ),
+    "zh": re.compile(r"是不是|吗？|吗\?|对吧|会不会|对不对"),
+}
+_ANSWERED_AT_ONCE = 2
+_HARSH = -4
+
+
+class _Speaker(Struct):
+    """The person at one moment: what was said, and which lines are used up."""
+
+    view: PersonView
+    said: str
+    told: frozenset[int]
+
+    def fresh(self, choices: list[str]) -> str:
+        """A line that was not said before, or nothing; which one comes first differs from person to person."""
+        start = crc32(self.view.scenario.id.encode()) % max(1, len(choices))
+        turned = [*choices[start:], *choices[:start]]
+        return next((line for line in turned if line not in self.said), "")
+
+    def tell(self, fact: Fact) -> str:
+        """A fact in words; a name that was not mentioned yet is introduced."""
+        heard = f"{self.said} {self.view.reply}"
+        return NAMED.sub(lambda match: match[2] if match[2] in heard else match[1], fact.say)
+
+
+def answer(view: PersonView) -> str:
+    """The person's next words."""
+    known = known_facts(view.scenario)
+    if band(view.emotion) == "S":
+        return known.glad
+    if band(view.emotion) == "F":
+        return known.leave
+    speaker = _Speaker(view, " ".join((*view.told, view.words)), told_facts(view))
+    taken = appraise(view)
+    if taken.change <= _HARSH or (taken.change < 0 and not _asks(view)):
+        return _remark(speaker, taken.reason, taken.change)
+    return _answered(speaker, hear(view.reply, context_of(view)), taken.change)
+
+
+def ideal_reply(scenario: Scenario, said: tuple[str, ...], replies: tuple[str, ...] = ()) -> str:
+    """The oracle's reply: what this person hopes for, something they told, and a question that is still open."""
+    known = known_facts(scenario)
+    view = PersonView("reply", scenario, 40, said[-1], "", replies, told=said[:-1])
+    told = told_facts(view)
+    frames = lines(scenario.language)["oracle"]["frames"]
+    gap = " " if scenario.language == "en" else ""
+    parts = []
+    last = [fact for fact in known.facts if any(form in said[-1] for form in spoken_forms(fact.say))]
+    turn = len(said) - 1
+    if last and last[-1].gist:
+        parts.append(str(frames[turn % len(frames)]).replace("{gist}", last[-1].gist))
+    unsaid = (line for line in known.helps if not any(line in reply for reply in replies))
+    parts.extend(islice(unsaid, 1))
+    open_facts = [fact for place, fact in enumerate(known.facts) if place not in told and not fact.asked_only]
+    parts.extend(fact.ask for fact in open_facts[:1])
+    return gap.join(parts)
+
+
+def _asks(view: PersonView) -> bool:
+    return bool(hear(view.reply, context_of(view)).questions)
+
+
+def _remark(speaker: _Speaker, reason: str, change: int) -> str:
+    """What the person says about a reply that did them no good, and, if it was no worse, what they had to tell."""
+    common = lines(speaker.view.scenario.language)
+    remark = speaker.fresh(common["remarks"].get(reason, [])) or speaker.fresh(common["remarks"]["cool"])
+    more = _next_thing(speaker) if change > _HARSH or not remark else ""
+    return _joined(speaker, remark, more) or known_facts(speaker.view.scenario).leave
+
+
+def _answered(speaker: _Speaker, heard: Heard, change: int) -> str:
+    scenario = speaker.view.scenario
+    known = known_facts(scenario)
+    answers = _matched(speaker, heard, SPECIFIC[scenario.language], _ANSWERED_AT_ONCE)
+    answers = answers or _matched(speaker, heard, SPECIFIC[scenario.language] / 2, 1)
+    if answers:
+        return _joined(speaker, *answers)
+    short = lines(scenario.language)["short"]
+    lead = ""
+    about = topics if scenario.language == "en" else units
+    named = any(about(question.text, scenario.language) for question in heard.questions)
+    if named and not asks_to_go_on(speaker.view.reply, scenario.language):
+        if _GUESS[scenario.language].search(heard.questions[-1].text):
+            lead = speaker.fresh(short["partly"])
+        else:
+            lead = speaker.fresh([*known.unsure, *short["unsure"]])
+    elif not heard.questions:
+        lead = speaker.fresh(short["moved"] if change >= 5 else short["nods"])
+    return _joined(speaker, lead, _next_thing(speaker)) or speaker.fresh(short["spent"]) or known.glad
+
+
+def _matched(speaker: _Speaker, heard: Heard, least: float, most: int) -> list[str]:
+    """The facts that answer the questions at least so well, in the order of the questions."""
+    scenario = speaker.view.scenario
+    known, told, answers = known_facts(scenario), set(speaker.told), list[str]()
+    for question in heard.questions[:6]:
+        place, worth = find_answer(question, known, scenario.language, frozenset(told))
+        if place is not None and worth >= least and len(answers) < most:
+            told.add(place)
+            answers.append(speaker.tell(known.facts[place]))
+    return answers
+
+
+def _next_thing(speaker: _Speaker) -> str:
+    """The next thing the person has to tell unasked, or nothing."""
+    facts = known_facts(speaker.view.scenario).facts
+    left = (fact for place, fact in enumerate(facts) if place not in speaker.told and not fact.asked_only)
+    fact = next(left, None)
+    return speaker.tell(fact) if fact else ""
+
+
+def _joined(speaker: _Speaker, *parts: str) -> str:
+    gap = " " if speaker.view.scenario.language == "en" else ""
+    return gap.join(part for part in parts if part)
