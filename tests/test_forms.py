@@ -312,8 +312,8 @@ def test_a_bridge_needs_two_forms_and_a_subject_of_both(folder, call):
 
 
 def asked(instrument, form=None):
-    """What a subject is asked on the first ten items."""
-    plan = make_plan(make_config("sesi", "baseline/first"), instrument, form=form)
+    """What a subject is asked on the first ten items, in three orders of the options."""
+    plan = make_plan(make_config("sesi", "baseline/first", settings={"orders": 3}), instrument, form=form)
     (task,) = plan.tasks
     played = [asyncio.run(play_episode(plan, task, item)) for item in list(plan.items(task))[:10]]
     return [event.messages for one in played for event in one.events if isinstance(event, Exchange)]
