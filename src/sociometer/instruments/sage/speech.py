@@ -92,13 +92,8 @@ def _remark(speaker: _Speaker, reason: str, change: int) -> str:
 def _answered(speaker: _Speaker, heard: Heard, change: int) -> str:
     scenario = speaker.view.scenario
     known = known_facts(scenario)
-    answers: list[str] = []
-    told = set(speaker.told)
-    for question in heard.questions[:6]:
-        place, worth = find_answer(question, known, scenario.language, frozenset(told))
-        if place is not None and worth >= SPECIFIC[scenario.language] and len(answers) < _ANSWERED_AT_ONCE:
-            told.add(place)
-            answers.append(speaker.tell(known.facts[place]))
+    answers = _matched(speaker, heard, SPECIFIC[scenario.language], _ANSWERED_AT_ONCE)
+    answers = answers or _matched(speaker, heard, SPECIFIC[scenario.language] / 2, 1)
     if answers:
         return _joined(speaker, *answers)
     short = lines(scenario.language)["short"]
@@ -113,6 +108,18 @@ def _answered(speaker: _Speaker, heard: Heard, change: int) -> str:
     elif not heard.questions:
         lead = speaker.fresh(short["moved"] if change >= 5 else short["nods"])
     return _joined(speaker, lead, _next_thing(speaker)) or speaker.fresh(short["spent"]) or known.glad
+
+
+def _matched(speaker: _Speaker, heard: Heard, least: float, most: int) -> list[str]:
+    """The facts that answer the questions at least so well, in the order of the questions."""
+    scenario = speaker.view.scenario
+    known, told, answers = known_facts(scenario), set(speaker.told), list[str]()
+    for question in heard.questions[:6]:
+        place, worth = find_answer(question, known, scenario.language, frozenset(told))
+        if place is not None and worth >= least and len(answers) < most:
+            told.add(place)
+            answers.append(speaker.tell(known.facts[place]))
+    return answers
 
 
 def _next_thing(speaker: _Speaker) -> str:
