@@ -111,14 +111,14 @@ def test_an_exported_run_is_a_log_that_inspect_reads_and_scores(played, folder, 
     command("inspect", "score", "run.eval", "--action", "overwrite", "--output-file", "again.eval", folder=tmp_path)
     assert scores_of(tmp_path / "again.eval") == engine_scores(played)
     dumped = json.loads(command("inspect", "log", "dump", "--header-only", "run.eval", folder=tmp_path))
-    assert (dumped["status"], dumped["results"]["total_samples"]) == ("success", 100)
+    assert (dumped["status"], dumped["results"]["total_samples"]) == ("success", 150)
     assert str(folder) not in json.dumps(dumped["eval"]["metadata"])
 
 
 def test_an_exported_log_comes_back_with_the_same_numbers(played, cli, tmp_path):
     from sociometer.adapters.inspect_export import export_log
 
-    assert export_log(played, tmp_path / "run.eval") == 100
+    assert export_log(played, tmp_path / "run.eval") == 150
     (run,) = cli("import", "inspect", tmp_path / "run.eval", "--json")
     assert sm.get_run(run["run"]).summary().measures == played.summary().measures
 
@@ -144,7 +144,7 @@ def test_settings_and_epochs_reach_the_instrument(matches, folder):
         store=folder / "store.db",
     )
     ours = engine_scores(run)
-    assert len(log.samples) == 6
+    assert len(log.samples) == 36  # 18 drawn opponents, twice
     for place, values in scores_of(matches).items():
         assert {name: value for name, value in values.items() if not math.isnan(value)} == {
             name: value for name, value in ours[place].items() if name in values

@@ -102,7 +102,8 @@ def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
 def _samples(run: StoredRun, task: str) -> "Iterator[EvalSample]":
     from sociometer.adapters.inspect_tasks import score_names
 
-    names = score_names(run.definition.card, task)
+    found = {value for episode in run.episodes(task) if episode.score for value in episode.score.values}
+    names = score_names(run.definition.card, task, found)
     roles = {
         role: {"label": who.label, "stand_in": who.identity.stand_in}
         for role, who in run.manifest.roles.items()

@@ -5,7 +5,7 @@ instrument's own; Inspect brings models, log and viewer. A sample's log keeps th
 `inspect score` computes the scores again without asking a model.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from math import nan
 from typing import Any
@@ -242,10 +242,14 @@ def _scorer(instrument: str, task: str) -> Scorer:
     return score
 
 
-def score_names(card: Card, task: str) -> tuple[str, ...]:
-    """The score values that measures of a task are made of, the primary measure's first."""
+def score_names(card: Card, task: str, found: Collection[str] = ()) -> tuple[str, ...]:
+    """The score values that measures of a task are made of, the primary measure's first.
+
+    Values that only some settings give are among them if they are in `found`.
+    """
     measures = sorted(card.measures_of(task), key=lambda measure: not measure.primary)
-    return tuple(dict.fromkeys(measure.value for measure in measures if measure.value))
+    kept = (measure.value for measure in measures if not measure.optional or measure.value in found)
+    return tuple(dict.fromkeys(value for value in kept if value))
 
 
 def inspect_score(

@@ -68,6 +68,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     human: float | None = None
     value: str = ""
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
+    optional: bool = False
+    """Whether only some settings give this value."""
     question: str = ""
     """What people are asked who judge an episode in place of a judge; they see A, and B who is measured."""
     question_zh: str = ""
