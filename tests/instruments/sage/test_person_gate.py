@@ -4,6 +4,8 @@ All play held-out scenarios: the person's rules were not adjusted on any listene
 had not seen the rules (see listeners/README.md). Every dialogue is cut after the same number of replies.
 """
 
+import io
+import shutil
 from functools import cache
 from statistics import fmean
 
@@ -14,14 +16,13 @@ from sociometer.instruments import load
 from sociometer.instruments.sage.items import bundled
 
 from .adversaries import ADVERSARIES
-from .recorded_listeners import LISTENERS, Recorded, recordings
+from .record_listener import main as record
+from .recorded_listeners import FOLDER, LISTENERS, REPLIES, Recorded, recordings
 
 HELD_OUT = {
     "en": ("strike-vote", "bedtime-story", "left-out", "phone-call", "interpreter", "two-families", "choir", "tree"),
     "zh": ("bedtime-story", "house", "choir", "empty-room"),
 }
-REPLIES = 8
-"""How many replies of a dialogue are judged: as many as every listener gave where the person did not end it earlier."""
 
 
 def scenarios(language):
@@ -59,14 +60,14 @@ def test_three_listeners_were_recorded_on_every_held_out_scenario():
     held_out = {scenario.id for language in HELD_OUT for scenario in scenarios(language)}
     assert len(held_out) == 12
     assert len(LISTENERS) == 3
-    assert {who: set(recordings(who)) for who in LISTENERS} == dict.fromkeys(LISTENERS, held_out)
+    assert {who: set(Recorded(who).said) for who in LISTENERS} == dict.fromkeys(LISTENERS, held_out)
 
 
 @pytest.mark.parametrize("language", HELD_OUT)
 @pytest.mark.parametrize("listener", LISTENERS)
 def test_the_person_says_what_it_said_to_a_listener(listener, language):
     for scenario, dialogue in dialogues(Recorded, listener, language).items():
-        recorded = recordings(listener)[scenario]
+        recorded = Recorded(listener).said[scenario]
         said = [dialogue.opening, *(turn.words for turn in dialogue.turns if turn.words)]
         again = f"record {listener} again on {scenario}"
         assert said == recorded[::2][: len(said)], f"the person's words changed; {again}"
@@ -79,3 +80,13 @@ def test_every_listener_scores_above_every_adversary(language):
     least = min(fmean(felt) for felt in honest.values())
     most = max(fmean(felt) for felt in pleasing.values())
     assert least > most, f"mean final emotion in {language}, then each scenario:\n{table(language)}"
+
+
+def test_a_listener_is_recorded_again_in_place_of_the_earlier_dialogue(tmp_path, monkeypatch):
+    path, before = tmp_path / "anna.jsonl", Recorded("anna").said
+    shutil.copy(FOLDER / "anna.jsonl", path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("Hm.\n" * REPLIES))
+    record(path, "en-choir")
+    after = recordings(path)
+    assert {name for name in before if before[name] != after[name]} == {"en-choir"}
+    assert after["en-choir"][:2] == [before["en-choir"][0], "Hm."]
