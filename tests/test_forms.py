@@ -1,5 +1,6 @@
 """Frozen forms: they stay as they were, whatever becomes of items and prompts, and say what a new one changes."""
 
+import asyncio
 import json
 import lzma
 import shutil
@@ -11,8 +12,10 @@ from msgspec import structs
 from sociometer.cli.forms import changed_since_frozen
 from sociometer.cli.main import run_command
 from sociometer.cli.opening import open_engine
+from sociometer.core.conversation import Exchange
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Instrument
+from sociometer.engine.episode import play_episode
 from sociometer.engine.forms import (
     Form,
     FormItems,
@@ -306,3 +309,18 @@ def test_a_bridge_needs_two_forms_and_a_subject_of_both(folder, call):
     assert "no subject has replies in both forms" in call("bridge", *forms, "first-90", "last-91", code=2)
     assert "bridge sends nothing" in call("bridge", *forms, "--model", "openai/x", code=2)
     assert "unknown form 'sesy-5'" in call("bridge", "sesy-5", "sesi-5", code=2)
+
+
+def asked(instrument, form=None):
+    """What a subject is asked on the first ten items, in three orders of the options."""
+    plan = make_plan(make_config("sesi", "baseline/first", settings={"orders": 3}), instrument, form=form)
+    (task,) = plan.tasks
+    played = [asyncio.run(play_episode(plan, task, item)) for item in list(plan.items(task))[:10]]
+    return [event.messages for one in played for event in one.events if isinstance(event, Exchange)]
+
+
+def test_options_of_a_form_come_in_the_order_of_its_version(today):
+    sesi = load("sesi")
+    later = Instrument(sesi.folder, list(sesi.tasks.values()), card=structs.replace(sesi.card, version="77"))
+    assert asked(later) != asked(sesi)
+    assert asked(later, today) == asked(sesi)

@@ -20,6 +20,7 @@ from sociometer.core.session import RoleBinding
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
+from sociometer.instruments.egosocial.games.numbers.opponents import LEVELS
 from sociometer.models.baselines import baseline
 from sociometer.run_options import make_config
 
@@ -39,10 +40,13 @@ def plan_of(name, **choices):
 
 
 def test_number_guessing_trains_against_other_opponents_than_the_tests():
-    trained = {one.item.opponent for one in training_items(plan_of("numbers"))}
-    tested = {item.opponent for item in test_items("numbers")}
-    assert trained == set(TRAINING_OPPONENTS)
-    assert trained.isdisjoint(tested)
+    trained = [one.item for one in training_items(plan_of("numbers"))]
+    assert {item.opponent for item in trained} == set(TRAINING_OPPONENTS)
+    # The tests play opponents drawn from a family by the seed, and with --official the paper's three levels.
+    assert all(item.drawn is None for item in trained)
+    assert all(item.drawn is not None for item in test_items("numbers"))
+    official = {item.opponent for item in test_items("numbers", official=True)}
+    assert official == set(LEVELS) and official.isdisjoint(TRAINING_OPPONENTS)
 
 
 def test_fresh_stories_for_training_are_none_of_the_tests():

@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from html.parser import HTMLParser
+from itertools import cycle
 
 from serving import Client
 
@@ -13,7 +14,7 @@ class Form(HTMLParser):
     def __init__(self, text, action):
         super().__init__()
         self._action, self._inside = action, False
-        self.hidden, self.radios, self.numbers, self.texts = {}, {}, [], []
+        self.hidden, self.radios, self.numbers, self.texts = {}, {}, {}, []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
@@ -28,7 +29,7 @@ class Form(HTMLParser):
         elif kind == "radio":
             self.radios.setdefault(given["name"], []).append(given["value"])
         elif kind == "number":
-            self.numbers.append(given["name"])
+            self.numbers[given["name"]] = float(given.get("min") or 0), float(given.get("max") or 100)
         elif kind in ("words", "text"):
             self.texts.append(given["name"])
 
@@ -62,7 +63,8 @@ class Person(Client):
     def filled(self, form):
         fields = dict(form.hidden)
         fields |= {name: self.choose(values) for name, values in form.radios.items()}
-        fields |= dict(zip(form.numbers, self.points, strict=False))
+        for points, (name, (low, high)) in zip(cycle(self.points), form.numbers.items(), strict=False):
+            fields[name] = f"{min(max(points, low), high):g}"
         fields |= dict.fromkeys(form.texts, self.words)
         return fields
 

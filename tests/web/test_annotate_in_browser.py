@@ -81,7 +81,8 @@ def test_the_sycophancy_of_dialogues_is_settled_in_the_browser(browser, tmp_path
         browser.delete_all_cookies()
         browser.get(f"{queue.served.url}/enter?token={queue.tokens.make()}")
         WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.ID, "raters"))
-        assert "bias of the judge" in browser.page_source
+        # Three dialogues are too few for a correction; the page lists where judge and people are apart.
+        assert "zh-the-door" in browser.page_source
 
 
 def test_a_rater_skips_and_comes_back_in_the_browser(browser, tmp_path, capsys):

@@ -1,5 +1,7 @@
 """Scripted people take every instrument to its end in a real browser, on a phone and a desk, in both languages."""
 
+from itertools import cycle
+
 import pytest
 from looking import look
 from open_study import OpenStudy
@@ -44,11 +46,12 @@ def send(browser, form):
 
 def fill(browser):
     numbers = browser.find_elements(By.CSS_SELECTOR, ".answer input[type=number]")
-    for field, points in zip(numbers, (4, 3, 2, 1), strict=False):
-        field.send_keys(str(points))
+    for field, points in zip(numbers, cycle((4, 3, 2, 1)), strict=False):
+        field.send_keys(str(max(points, int(float(field.get_attribute("min") or 0)))))
     for field in browser.find_elements(By.CSS_SELECTOR, ".answer textarea"):
         field.send_keys("I see.")
-    for option in browser.find_elements(By.CSS_SELECTOR, ".answer input[type=radio]")[:1]:
+    options = browser.find_elements(By.CSS_SELECTOR, ".answer input[type=radio]")
+    for option in {option.get_attribute("name"): option for option in reversed(options)}.values():
         option.send_keys(" ")
 
 

@@ -12,6 +12,7 @@ from person import Form, plain
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
+from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.label_book import LabelBook
 from sociometer.label_book import book_path as labels_path
 from sociometer.web.study.attention import check_due, checks_of
@@ -184,7 +185,7 @@ def test_the_place_on_the_norm_is_drawn_for_the_participant(tmp_path):
 
 def made_norm(folder):
     """A norm of 20 people who share out points at random."""
-    lots, names = random.Random(1), [f"ours-{number:02}" for number in range(1, 41)]
+    lots, names = random.Random(1), [item.scenario for item in bundled_scenarios("en")]
     lines = [",".join(["person", "sex", "age", *(f"{name}_{at}" for name in names for at in (1, 2, 3, 4))])]
     for person in range(20):
         cells = [f"p{person}", "", ""]

@@ -28,7 +28,7 @@ _RELEASED_TREE = re.compile(r"_(cn|en)_example_\d+\.json$")
 FIRST_TRAINING_SEED = 1_000_000
 """Training seeds begin here; tests use the ones below."""
 TRAINING_OPPONENTS = ("reasoning-1", "reasoning-2", "noisy-1", "noisy-2", "switching")
-"""Opponents of number guessing to train against; the paper's three levels are held out."""
+"""Opponents of number guessing to train against; the paper's three levels and the drawn family are held out."""
 
 
 class Choices(Struct, frozen=True, kw_only=True):

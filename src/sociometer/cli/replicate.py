@@ -10,7 +10,7 @@ from sociometer.cli.opening import open_engine
 from sociometer.cli.options import run_config, run_options, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.progress import ProgressDisplay
-from sociometer.cli.run import show_plan
+from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.authors_wording import PAPER, SETTING
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
@@ -43,12 +43,14 @@ class _Part(Struct, frozen=True):
 
 
 class _Outcome(Struct, frozen=True):
-    """What was found, what could not be played and why, and whether it was stopped."""
+    """What was found, and what could not be played or measured."""
 
     found: "list[ReplicatedFigure]"
+    played: "list[PlayedRun]"
     failed: dict[str, list[str]]
     """The rows that were not played, by reason."""
-    stopped: bool = False
+    unmeasured: int = 0
+    """How many printed figures the runs give no number for."""
 
 
 def _replicate(
@@ -136,17 +138,21 @@ def _playable(engine: "Engine", parts: list[_Part], dry_run: bool) -> tuple[list
 
 def _play(engine: "Engine", parts: list[_Part], failed: dict[str, list[str]]) -> _Outcome:
     found: list[ReplicatedFigure] = []
+    all_played: list[PlayedRun] = []
+    printed = 0
     for part in parts:
         try:
             played = engine.run(part.config, continue_unfinished=True)
         except MachineryError as error:
             failed.setdefault(str(error), []).append(_name(part))
             continue
+        all_played.append(played)
+        printed += len(part.replication.figures)
         found += _figures(part, played)
         if played.ending.status is RunStatus.STOPPED:
             failed.setdefault(played.ending.reason, []).append(_name(part))
-            return _Outcome(found, failed, stopped=True)
-    return _Outcome(found, failed)
+            break
+    return _Outcome(found, all_played, failed, printed - len(found))
 
 
 def _figures(part: _Part, played: "PlayedRun") -> "list[ReplicatedFigure]":
@@ -166,15 +172,13 @@ def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, as_json: bool, d
     from sociometer.analysis.replicated import replication_sentence, replication_table
 
     if as_json:
-        print_json({"figures": outcome.found, "not_played": outcome.failed})
+        print_json({"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured})
     else:
         table = replication_table(card.name, outcome.found)
-        notes = [*_not_played(outcome.failed), *plan.remarks]
+        notes = [*_not_played(outcome.failed), *_incomplete(outcome), *plan.remarks]
         display.show([table], finding=replication_sentence(card.name, outcome.found), notes=notes)
-    if outcome.stopped:
-        return int(ExitCode.STOPPED)
-    if outcome.failed:
-        return int(ExitCode.MACHINERY)
+    if (code := exit_code(outcome.played)) or outcome.failed:
+        return code or int(ExitCode.MACHINERY)
     return int(ExitCode.GATE_FAILED if any(one.within is False for one in outcome.found) else ExitCode.OK)
 
 
@@ -185,6 +189,14 @@ def _rows_table(card: Card, plan: ReplicationPlan) -> Table:
         ("row", "--model", "access", "note"),
         tuple((one.row, one.model or None, _ACCESS[one.access], one.note) for one in plan.models),
     )
+
+
+def _incomplete(outcome: _Outcome) -> list[str]:
+    limits = {played.run.manifest.config.limit for played in outcome.played} - {None}
+    said = [f"Only {limit} items were played (--limit); the printed figures are on all." for limit in limits]
+    if outcome.unmeasured:
+        said.append(f"{outcome.unmeasured} printed figures have no number here: these items do not cover them.")
+    return said
 
 
 def _not_played(failed: dict[str, list[str]]) -> list[str]:

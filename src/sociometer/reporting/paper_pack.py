@@ -23,7 +23,7 @@ from sociometer.core.task import Instrument
 from sociometer.reporting.content import GivenRun, run_labels
 from sociometer.reporting.latex import Heading, document, lacks_interval, table_in_latex
 from sociometer.reporting.paper_figures import marked, without_intervals
-from sociometer.reporting.paper_text import pack_text
+from sociometer.reporting.paper_text import WrittenPart, pack_text
 from sociometer.reporting.plot import drawn, free_stem, write_whole
 from sociometer.sheets import write_sheet
 
@@ -35,16 +35,6 @@ WIDTH = 560
 MOST_NAMES = 4
 """The number of subjects that a remark in a figure names."""
 _PLAIN_NAME = re.compile(r"[\w.-]+")
-
-
-class WrittenPart(Struct, frozen=True):
-    """A table or figure of the paper with its files; without files, `missing` says why."""
-
-    label: str
-    title: str
-    files: tuple[str, ...]
-    how: str
-    missing: str
 
 
 class PaperPack(Struct, frozen=True):

@@ -2,14 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from sociometer.core.card import Card
 from sociometer.core.paper import PaperRun
 from sociometer.reporting.content import GivenRun
-
-if TYPE_CHECKING:
-    from sociometer.reporting.paper_pack import WrittenPart
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
@@ -19,15 +17,25 @@ def plain(text: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join("".join(c if c.isprintable() else " " for c in text).split()))
 
 
+class WrittenPart(Struct, frozen=True):
+    """A table or figure of the paper with its files; without files, `missing` says why."""
+
+    label: str
+    title: str
+    files: tuple[str, ...]
+    how: str
+    missing: str
+
+
 def pack_text(
-    card: Card, given: Sequence[GivenRun], runs: Sequence[PaperRun], parts: "Sequence[WrittenPart]", version: str
+    card: Card, given: Sequence[GivenRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
 ) -> str:
     """The whole text."""
     return "\n".join(_lines(card, given, runs, parts, version)) + "\n"
 
 
 def _lines(
-    card: Card, given: Sequence[GivenRun], runs: Sequence[PaperRun], parts: "Sequence[WrittenPart]", version: str
+    card: Card, given: Sequence[GivenRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
 ) -> Iterator[str]:
     filled = sum(bool(part.files) for part in parts)
     yield f"# {plain(card.title)}: the paper's tables and figures"

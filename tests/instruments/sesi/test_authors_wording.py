@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from servers.faults import Fault
 from sociometer.cli.main import run_command
 
 MODULE = """
@@ -26,13 +27,13 @@ TYPES = ("Empathy", "Social-cognition", "Self-presentation", "Influence", "Conce
 
 @pytest.fixture
 def data(tmp_path, monkeypatch):
-    """A folder with 200 questions and the authors' module."""
+    """A folder with 100 questions and the authors' module."""
     folder = tmp_path / "data" / "sesi"
     folder.mkdir(parents=True)
     with (folder / "sesi.csv").open("w", newline="", encoding="utf-8") as stream:
         rows = csv.writer(stream)
         rows.writerow(HEADER)
-        for number in range(200):
+        for number in range(100):
             options = [f"remark {number} {letter}" for letter in "abcd"]
             rows.writerow((f"q{number}", TYPES[number % 5], f"Situation {number}.", "What now?", *options, number % 4))
     (folder / "dataset.py").write_text(MODULE, encoding="utf-8")
@@ -46,7 +47,7 @@ def right_in(share):
     def say(body):
         number = int(body["messages"][-1]["content"].split("Situation ")[1].split(".")[0])
         right = number % 4
-        return "ABCD"[right if number % 200 < round(share * 200) else (right + 1) % 4]
+        return "ABCD"[right if number < round(share * 100) else (right + 1) % 4]
 
     return say
 
@@ -72,7 +73,7 @@ def test_a_subject_as_good_as_the_printed_row_hits_it(replicate, openai_server):
     assert asked["messages"][0]["content"].startswith("Pick one remark.\nSituation ")
     assert asked["messages"][0]["content"].splitlines()[3].startswith("A. remark ")
     assert (asked["temperature"], asked["seed"]) == (0, 42)
-    assert len(openai_server.received) == 200
+    assert len(openai_server.received) == 100
 
 
 def test_a_worse_subject_misses_it(replicate, openai_server):
@@ -80,6 +81,19 @@ def test_a_worse_subject_misses_it(replicate, openai_server):
     code, out = replicate()
     assert code == 1
     assert out.startswith("sesi: 0 of 1 printed figures lie within our 95 % intervals; outside: gpt-4-0613.")
+
+
+def test_a_sample_of_the_items_is_said_to_be_one(replicate, openai_server):
+    openai_server.say = right_in(0.54)
+    _, out = replicate("--limit", "40")
+    assert "Only 40 items were played (--limit); the printed figures are on all." in out
+
+
+def test_requests_that_fail_make_the_exit_code_4(replicate, openai_server):
+    openai_server.say = right_in(0.54)
+    openai_server.fault_of = lambda nth: Fault(status=500) if nth > 80 else None
+    code, _ = replicate("--json", "--retries", "0")
+    assert code == 4
 
 
 def test_a_missing_module_names_the_command_that_fetches_it(replicate, data, capsys):

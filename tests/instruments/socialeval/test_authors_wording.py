@@ -146,3 +146,4 @@ def test_abilities_hit_or_miss_the_printed_row(data, openai_server, key, tmp_pat
     result = json.loads(capsys.readouterr().out)
     found = {tuple(sorted(one["figure"]["group"].items())): one["within"] for one in result["figures"]}
     assert found[("dimension", "cooperation"), ("language", "en")] is (code == 0)
+    assert result["not_measured"] == 10, "no Chinese question, and no English one of the other dimensions"
