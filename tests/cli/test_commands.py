@@ -111,6 +111,32 @@ def test_models_and_doctor_say_what_is_missing(cli):
     assert any(one["what"] == "store" and one["well"] for one in json.loads(out))
 
 
+STAND_INS = [(card.name, role) for card in cards().values() for role in card.default_stand_ins()]
+
+
+def test_the_simulator_of_sage_is_a_stand_in_by_default():
+    assert STAND_INS == [("sage", "simulator")]
+
+
+def test_doctor_says_what_a_model_adds_to_a_stand_in_and_how_to_name_one(cli):
+    (found,) = (one for one in json.loads(cli("doctor", "--json")[1]) if one["what"] == "simulator sage")
+    assert "A model understands" in found["state"]
+    assert found["next_step"] == "run sage --role simulator=MODEL"
+    assert found["state"] in cli("doctor")[1].splitlines()
+
+
+def test_the_first_line_of_a_run_says_what_a_model_adds_to_a_stand_in(cli):
+    play = ("run", "sage", "--model", "baseline/random", "--limit", "1")
+    code, _, err = cli(*play)
+    assert code == 0
+    first, *rest = err.splitlines()
+    assert first.startswith("sage: the simulator is a stand-in (appraisal). A model understands")
+    assert first.endswith("add --role simulator=MODEL.")
+    assert first not in rest
+    for more in (("--role", "simulator=appraisal"), ("--quiet",)):
+        assert "A model understands" not in cli(*play, "--seed", "2", *more)[2]
+
+
 def test_a_run_is_shown_listed_rescored_and_exported(cli, tmp_path):
     code, out, _ = cli(*PLAY, "--json")
     assert code == 0

@@ -45,7 +45,8 @@ class Finding(Struct, frozen=True):
 
 
 def _doctor(store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool) -> int:
-    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_slow_wheel(), *_data()]
+    stand_ins = list(_stand_ins())
+    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_slow_wheel(), *_data(), *stand_ins]
     if as_json:
         print_json(findings)
     else:
@@ -55,7 +56,8 @@ def _doctor(store: StorePlace | None, everything: bool, csv: Path | None, as_jso
             ("what", "ok", "state", "next step"),
             tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
         )
-        Display(everything, csv).show([table], finding=_finding(findings), limits=[len(findings)])
+        notes = [one.state for one in stand_ins]  # the cells of a narrow table are cut
+        Display(everything, csv).show([table], finding=_finding(findings), notes=notes, limits=[len(findings)])
     return int(ExitCode.GATE_FAILED if any(one.needed and not one.well for one in findings) else ExitCode.OK)
 
 
@@ -127,6 +129,13 @@ def _data() -> Iterator[Finding]:
             here = sum((data_root() / file.name).exists() for file in files)
             step = "" if here == len(files) else f"sociometer data fetch {card.name}"
             yield Finding(f"data {card.name}", here == len(files), f"{here} of {len(files)} official files", step)
+
+
+def _stand_ins() -> Iterator[Finding]:
+    """The roles that a stand-in takes unless the user names a model; they work, so nothing is missing."""
+    for card in cards().values():
+        for role, sentence in card.default_stand_ins().items():
+            yield Finding(f"{role} {card.name}", True, sentence, f"run {card.name} --role {role}=MODEL")
 
 
 command = click.Command(

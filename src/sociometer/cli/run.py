@@ -165,9 +165,22 @@ def _play(
             print_json([{"run": run} for run in ids]) if as_json else print_line("\n".join(ids))
             return int(ExitCode.OK)
         if not quiet:
+            _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
         progress.expect(len(configs))
         return _play_all(engine, configs, as_json, display, lambda: crew_of(place, values))
+
+
+def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
+    """Say which roles a stand-in takes by default, what a model adds, and how to name one."""
+    said = [
+        sentence
+        for config in configs
+        for role, sentence in card_of(config.instrument).default_stand_ins().items()
+        if role not in config.roles and role in engine.plan(config, sends=False).bindings
+    ]
+    for sentence in dict.fromkeys(said):
+        click.echo(sentence, err=True)
 
 
 def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:

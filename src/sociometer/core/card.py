@@ -115,6 +115,8 @@ class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
     role: str
     help: str
     stand_in: bool = False
+    model_adds: str = ""
+    """What a model in its place adds, after "a model"; `run` and `doctor` say it of a stand-in."""
 
 
 class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -200,6 +202,16 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     def roles_of(self, task: str) -> tuple[RoleCard, ...]:
         """The roles that a task uses."""
         return tuple(role for role in self.role if not role.tasks or task in role.tasks)
+
+    def default_stand_ins(self) -> dict[str, str]:
+        """For each role that a stand-in takes by default, a sentence on what a model adds and how to name one."""
+        defaults = {role.name: role.default for role in self.role}
+        return {
+            each.role: f"{self.name}: the {each.role} is a stand-in ({each.name}). A model {each.model_adds}:"
+            f" add --role {each.role}=MODEL."
+            for each in self.player
+            if each.stand_in and defaults.get(each.role) == each.name
+        }
 
     def measures_of(self, task: str) -> tuple[MeasureCard, ...]:
         """The measures in a task's summary."""

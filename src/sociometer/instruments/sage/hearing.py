@@ -1,5 +1,6 @@
 """How the rule-based person hears a reply: what it takes up, what it asks, and what is wrong with it."""
 
+from functools import lru_cache
 from itertools import chain
 
 from msgspec import Struct
@@ -68,6 +69,7 @@ class Context(Struct, frozen=True):
     """What the story is about."""
 
 
+@lru_cache(maxsize=8)
 def hear(reply: str, context: Context) -> Heard:
     """What the person hears in a reply; only the first 10,000 characters are read."""
     rules = language_rules(context.language)

@@ -93,6 +93,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / max(1, len(one | other))
 
 
+@lru_cache(maxsize=1024)
 def spoken_forms(say: str) -> tuple[str, ...]:
     """The forms in which a fact may have been said; the last is its longest part without names."""
     return (NAMED.sub(r"\1", say), NAMED.sub(r"\2", say), max(NAMED.split(say)[::3], key=len))
