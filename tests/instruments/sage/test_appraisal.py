@@ -57,7 +57,7 @@ def test_language_and_overlap():
     assert overlap("a b c d", "x y z") == 0
 
 
-SLOTS = ("feel", "want", "fear", "others", "next", "tried", "why", "when", "self")
+SLOTS = ("feel", "want", "fear", "others", "next", "tried", "why", "when", "self", "tell", "beside")
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))
@@ -89,7 +89,7 @@ def test_facts_are_whole_sentences(name):
     for fact in known_facts(SCENARIOS[name]).facts:
         assert fact.ask.endswith(("?", "？"))
         assert fact.say[-1] in '.!?。！？"”' or name == "en-interpreter", fact.say
-        assert not re.search(r"[{}]", re.sub(r"\{[^|{}]+\|[^|{}]+\}", "", fact.say)), fact.say
+        assert not re.search(r"[{}]", re.sub(r"\{[^|{}]+\|[^|{}]+(\|[^|{}]+)?\}", "", fact.say)), fact.say
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,11 @@ from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.wording import language_rules, phrasing, topics
 
 PEOPLE = Path(__file__).parent / "data" / "people"
-NAMED = re.compile(r"\{([^|{}]*)\|([^|{}]*)\}")
-"""A person as introduced, and by name: `{my brother Dennis|Dennis}`."""
+NAMED = re.compile(r"\{([^|{}]*)\|([^|{}]*)(?:\|([^|{}]*))?\}")
+"""Words that introduce something, and words for later: `{my brother Dennis|Dennis}`.
+
+The second are used once they occurred, or once a third did: `{my grandmother|her|grandmother}`.
+"""
 SPECIFIC = {"en": 2.2, "zh": 5.0}
 """How well a fact must fit a question to be its answer."""
 _SLOT_WORTH = {"en": 3.0, "zh": 6.0}
@@ -26,6 +29,8 @@ _SAID_WORTH = 0.7
 _AROUND_WORTH = 0.4
 _FULL_QUESTION = 3
 _SAME_WORTH = 4.0
+_NARROW_SLOTS = ("tell", "beside")
+"""Slots whose questions also look like those of wider slots."""
 
 
 class Fact(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +42,7 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True):
     also: str = ""
     """Further words by which a question about it is recognised."""
     slot: str = ""
-    """The question it answers that goes with any story: `feel`, `want`, `why` and so on."""
+    """The question it answers that goes with any story: `feel`, `want`, `tell`, `beside` and so on."""
     asked_only: bool = False
 
 
@@ -65,7 +70,6 @@ def has_facts(scenario: Scenario) -> bool:
 
 def find_answer(question: Question, known: Known, language: str, told: frozenset[int]) -> tuple[int | None, float]:
     """The place of the fact that answers a question best, and how well; only facts that are not told yet."""
-    rules = language_rules(language)
     asked = topics(question.text, language)
     around = topics(question.before, language) - asked if len(asked) < _FULL_QUESTION else frozenset()
     low = question.text.lower()
@@ -75,18 +79,25 @@ def find_answer(question: Question, known: Known, language: str, told: frozenset
     best: int | None = None
     best_worth = 0.0
     weights = _weights(known, language)
+    slots = _slots_of(low, language)
     for place, fact in enumerate(known.facts):
-        by_slot = fact.slot in rules.slots and bool(rules.slots[fact.slot].search(low))
-        if place in told or (fact.slot == "self" and not by_slot):
+        by_slot = fact.slot in slots
+        if place in told or (fact.slot in ("self", *_NARROW_SLOTS) and not by_slot):
             continue
         about, heads = _about(fact, language)
         worth = sum(weights[unit] * (_ASKED_WORTH if unit in heads else _SAID_WORTH) for unit in asked & about)
-        worth += sum(weights[unit] * _AROUND_WORTH for unit in around & about)
+        worth += sum(weights[unit] * _AROUND_WORTH for unit in around & heads)
         worth += _SLOT_WORTH[language] * by_slot
         worth += _SAME_WORTH * _likeness(phrased, phrasing(fact.ask, language))
         if worth > best_worth:
             best, best_worth = place, worth
     return best, best_worth
+
+
+def _slots_of(low: str, language: str) -> frozenset[str]:
+    """The slots whose questions this is; one about telling or company is only that."""
+    found = frozenset(name for name, pattern in language_rules(language).slots.items() if pattern.search(low))
+    return next((frozenset([name]) for name in _NARROW_SLOTS if name in found), found)
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
@@ -95,7 +106,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
 
 def spoken_forms(say: str) -> tuple[str, ...]:
     """The forms in which a fact may have been said; the last is its longest part without names."""
-    return (NAMED.sub(r"\1", say), NAMED.sub(r"\2", say), max(NAMED.split(say)[::3], key=len))
+    return (NAMED.sub(r"\1", say), NAMED.sub(r"\2", say), max(NAMED.split(say)[::4], key=len))
 
 
 @lru_cache(maxsize=512)
