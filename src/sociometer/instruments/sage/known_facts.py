@@ -23,7 +23,7 @@ The second are used once they occurred, or once a third did: `{my grandmother|he
 """
 SPECIFIC = {"en": 2.2, "zh": 5.0}
 """How well a fact must fit a question to be its answer."""
-_SLOT_WORTH = {"en": 3.0, "zh": 6.0}
+_SLOT_WORTH = {"en": 4.5, "zh": 8.0}
 _ASKED_WORTH = 1.5
 _SAID_WORTH = 0.7
 _AROUND_WORTH = 0.4
@@ -71,7 +71,7 @@ def has_facts(scenario: Scenario) -> bool:
 def find_answer(question: Question, known: Known, language: str, told: frozenset[int]) -> tuple[int | None, float]:
     """The place of the fact that answers a question best, and how well; only facts that are not told yet."""
     asked = topics(question.text, language)
-    around = topics(question.before, language) - asked if len(asked) < _FULL_QUESTION else frozenset()
+    around = topics(question.before, language) - asked if language == "zh" or len(asked) < _FULL_QUESTION else frozenset()
     low = question.text.lower()
     phrased = phrasing(question.text, language)
     if language == "zh":
@@ -92,6 +92,11 @@ def find_answer(question: Question, known: Known, language: str, told: frozenset
         if worth > best_worth:
             best, best_worth = place, worth
     return best, best_worth
+
+
+def is_personal(question: Question, language: str) -> bool:
+    """Whether a question asks what the person would say to somebody, or who is with them."""
+    return bool(_slots_of(question.text.lower(), language) & set(_NARROW_SLOTS))
 
 
 def _slots_of(low: str, language: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ from sociometer.instruments.sage.wording import topics, units
 
 _ANSWERED_AT_ONCE = 2
 _SECOND_ANSWER = 1.4
-_ALREADY_TOLD = 0.6
+_ALREADY_TOLD = 0.7
 _HARSH = -4
 _CLOSING_MARKS = ".!?:…\"”'"
 
@@ -92,8 +92,7 @@ def _answered(speaker: _Speaker, heard: Heard, change: int) -> str:
     answers = _matched(speaker, heard, SPECIFIC[scenario.language], _ANSWERED_AT_ONCE)
     if answers:
         return _joined(speaker, *answers)
-    related = _matched(speaker, heard, SPECIFIC[scenario.language] / 2, 1)
-    more = related[0] if related else _next_thing(speaker)
+    more = _next_thing(speaker, heard)
     return _joined(speaker, *_lead(speaker, heard, change, bool(more)), more) or _closing(speaker)
 
 
@@ -107,8 +106,16 @@ def _lead(speaker: _Speaker, heard: Heard, change: int, more: bool) -> tuple[str
     named = any(about(question.text, scenario.language) for question in heard.questions)
     if not named or asks_to_go_on(speaker.view.reply, scenario.language):
         return ()
-    unsure = speaker.fresh([*known_facts(scenario).unsure, *short["unsure"]])
+    own = [*known_facts(scenario).unsure, *short["unsure"]]
+    unsure = speaker.fresh(short["told"] if _asks_again(speaker, heard) else own)
     return (unsure, speaker.fresh(short["bridge"]) if more else "")
+
+
+def _asks_again(speaker: _Speaker, heard: Heard) -> bool:
+    """Whether the last question is answered best by something the person has told already."""
+    language = speaker.view.scenario.language
+    place, worth = find_answer(heard.questions[-1], known_facts(speaker.view.scenario), language, frozenset())
+    return place in speaker.told and worth >= SPECIFIC[language]
 
 
 def _closing(speaker: _Speaker) -> str:
@@ -122,21 +129,25 @@ def _matched(speaker: _Speaker, heard: Heard, least: float, most: int) -> list[s
     known, told, answers = known_facts(scenario), set(speaker.told), list[str]()
     for question in heard.questions[:6]:
         place, worth = find_answer(question, known, scenario.language, frozenset(told))
-        _, best = find_answer(question, known, scenario.language, frozenset())
+        best, most_worth = find_answer(question, known, scenario.language, frozenset())
         least_now = least * _SECOND_ANSWER if answers else least
-        asks_again = worth < _ALREADY_TOLD * best
+        asks_again = best in told and worth < most_worth * (1 if answers else _ALREADY_TOLD)
         if place is not None and worth >= least_now and not asks_again and len(answers) < most:
             told.add(place)
             answers.append(speaker.tell(known.facts[place]))
     return answers
 
 
-def _next_thing(speaker: _Speaker) -> str:
-    """The next thing the person has to tell unasked, or nothing."""
-    facts = known_facts(speaker.view.scenario).facts
-    left = (fact for place, fact in enumerate(facts) if place not in speaker.told and not fact.asked_only)
-    fact = next(left, None)
-    return speaker.tell(fact) if fact else ""
+def _next_thing(speaker: _Speaker, heard: Heard | None = None) -> str:
+    """The next thing the person has to tell unasked, or nothing; one that is near to a question comes first."""
+    scenario = speaker.view.scenario
+    known = known_facts(scenario)
+    left = [place for place, fact in enumerate(known.facts) if place not in speaker.told and not fact.asked_only]
+    rest = frozenset(range(len(known.facts))) - set(left)
+    near = (find_answer(each, known, scenario.language, rest) for each in (heard.questions[:6] if heard else ()))
+    close = (place for place, worth in near if place is not None and worth >= SPECIFIC[scenario.language] / 2)
+    place = next(close, left[0] if left else None)
+    return "" if place is None else speaker.tell(known.facts[place])
 
 
 def _joined(speaker: _Speaker, *parts: str) -> str:
