@@ -71,7 +71,10 @@ def has_facts(scenario: Scenario) -> bool:
 def find_answer(question: Question, known: Known, language: str, told: frozenset[int]) -> tuple[int | None, float]:
     """The place of the fact that answers a question best, and how well; only facts that are not told yet."""
     asked = topics(question.text, language)
-    around = topics(question.before, language) - asked if language == "zh" or len(asked) < _FULL_QUESTION else frozenset()
+    around = (
+        topics(question.before, language) - asked if language == "zh" or len(asked) < _FULL_QUESTION else frozenset()
+    )
+    around_worth = _SAID_WORTH if len(asked) <= 1 else _AROUND_WORTH
     low = question.text.lower()
     phrased = phrasing(question.text, language)
     if language == "zh":
@@ -86,7 +89,7 @@ def find_answer(question: Question, known: Known, language: str, told: frozenset
             continue
         about, heads = _about(fact, language)
         worth = sum(weights[unit] * (_ASKED_WORTH if unit in heads else _SAID_WORTH) for unit in asked & about)
-        worth += sum(weights[unit] * _AROUND_WORTH for unit in around & heads)
+        worth += sum(weights[unit] * around_worth for unit in around & heads)
         worth += _SLOT_WORTH[language] * by_slot
         worth += _SAME_WORTH * _likeness(phrased, phrasing(fact.ask, language))
         if worth > best_worth:

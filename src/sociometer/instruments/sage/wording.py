@@ -19,7 +19,7 @@ _LEAST_FUNCTION = {"en": 0.22, "zh": 0.16}
 _LONGEST_RUN = {"en": 4, "zh": 9}
 _WORDS_OF_A_SENTENCE = {"en": 3, "zh": 4}
 _ITEMS_OF_A_LIST = 4
-_SUBJECTS = frozenset("i you he she we they it someone somebody nobody everyone everybody who".split())
+_SUBJECTS = frozenset(("i", "you", "he", "she", "we", "they", "someone", "somebody", "nobody", "everyone", "everybody"))
 _ENDINGS = ("ing", "ed")
 _SHORTEST_ROOT = 4
 
