@@ -29,6 +29,13 @@ _SAID_WORTH = 0.7
 _AROUND_WORTH = 0.4
 _FULL_QUESTION = 3
 _SAME_WORTH = 4.0
+_KIND_WORTH = 1.0
+_KINDS = {
+    "who": re.compile(r"\bwho(?:m|se)?\b|谁", re.IGNORECASE),
+    "where": re.compile(r"\bwhere\b|哪儿|哪里", re.IGNORECASE),
+    "when": re.compile(r"\bwhen (?:did|was|is|do|does|will)\b|什么时候|哪天", re.IGNORECASE),
+    "why": re.compile(r"\bwhy\b|为什么|为啥", re.IGNORECASE),
+}
 _NARROW_SLOTS = ("tell", "beside")
 """Slots whose questions also look like those of wider slots."""
 
@@ -83,6 +90,7 @@ def find_answer(question: Question, known: Known, language: str, told: frozenset
     best_worth = 0.0
     weights = _weights(known, language)
     slots = _slots_of(low, language)
+    kind = _kind_of(question.text)
     for place, fact in enumerate(known.facts):
         by_slot = fact.slot in slots
         if place in told or (fact.slot in ("self", *_NARROW_SLOTS) and not by_slot):
@@ -91,6 +99,7 @@ def find_answer(question: Question, known: Known, language: str, told: frozenset
         worth = sum(weights[unit] * (_ASKED_WORTH if unit in heads else _SAID_WORTH) for unit in asked & about)
         worth += sum(weights[unit] * around_worth for unit in around & heads)
         worth += _SLOT_WORTH[language] * by_slot
+        worth += _KIND_WORTH * (kind != "" and bool(asked & heads) and kind == _kind_of(fact.ask))
         worth += _SAME_WORTH * _likeness(phrased, phrasing(fact.ask, language))
         if worth > best_worth:
             best, best_worth = place, worth
@@ -100,6 +109,11 @@ def find_answer(question: Question, known: Known, language: str, told: frozenset
 def is_personal(question: Question, language: str) -> bool:
     """Whether a question asks what the person would say to somebody, or who is with them."""
     return bool(_slots_of(question.text.lower(), language) & set(_NARROW_SLOTS))
+
+
+def _kind_of(question: str) -> str:
+    """Whether a question asks who, where, when or why."""
+    return next((name for name, pattern in _KINDS.items() if pattern.search(question)), "")
 
 
 def _slots_of(low: str, language: str) -> frozenset[str]:
