@@ -98,7 +98,7 @@ def find_answer(question: Question, known: Known, language: str, told: frozenset
         about, heads = _about(fact, language)
         worth = sum(weights[unit] * (_ASKED_WORTH if unit in heads else _SAID_WORTH) for unit in asked & about)
         worth += sum(weights[unit] * around_worth for unit in around & heads)
-        worth += _SLOT_WORTH[language] * by_slot
+        worth += _SLOT_WORTH[language] * by_slot * (2 if fact.slot in _NARROW_SLOTS else 1)
         worth += _KIND_WORTH * (kind != "" and bool(asked & heads) and kind == _kind_of(fact.ask))
         worth += _SAME_WORTH * _likeness(phrased, phrasing(fact.ask, language))
         if worth > best_worth:

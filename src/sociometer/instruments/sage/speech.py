@@ -51,9 +51,12 @@ def answer(view: PersonView) -> str:
         return known.leave
     speaker = _Speaker(view, " ".join((*view.told, view.words)), told_facts(view))
     taken = appraise(view)
-    if taken.change <= _HARSH or (taken.change < 0 and not _asks(view)):
+    heard = hear(view.reply, context_of(view))
+    if taken.reason == "passed" and (answers := _direct_answers(speaker, heard)):
+        return _joined(speaker, *answers)
+    if taken.change <= _HARSH or (taken.change < 0 and not heard.questions):
         return _remark(speaker, taken.reason, taken.change)
-    return _answered(speaker, hear(view.reply, context_of(view)), taken.change)
+    return _answered(speaker, heard, taken.change)
 
 
 def ideal_reply(scenario: Scenario, said: tuple[str, ...], replies: tuple[str, ...] = ()) -> str:
@@ -75,10 +78,6 @@ def ideal_reply(scenario: Scenario, said: tuple[str, ...], replies: tuple[str, .
     return gap.join(parts)
 
 
-def _asks(view: PersonView) -> bool:
-    return bool(hear(view.reply, context_of(view)).questions)
-
-
 def _remark(speaker: _Speaker, reason: str, change: int) -> str:
     """What the person says about a reply that did them no good, and, if it was no worse, what they had to tell."""
     common = lines(speaker.view.scenario.language)
@@ -88,9 +87,7 @@ def _remark(speaker: _Speaker, reason: str, change: int) -> str:
 
 
 def _answered(speaker: _Speaker, heard: Heard, change: int) -> str:
-    scenario = speaker.view.scenario
-    answers = _matched(speaker, heard, SPECIFIC[scenario.language], _ANSWERED_AT_ONCE)
-    if answers:
+    if answers := _direct_answers(speaker, heard):
         return _joined(speaker, *answers)
     more = _next_thing(speaker, heard)
     return _joined(speaker, *_lead(speaker, heard, change, bool(more)), more) or _closing(speaker)
@@ -123,16 +120,17 @@ def _closing(speaker: _Speaker) -> str:
     return speaker.fresh(lines(scenario.language)["short"]["spent"]) or known_facts(scenario).glad
 
 
-def _matched(speaker: _Speaker, heard: Heard, least: float, most: int) -> list[str]:
-    """The facts that answer the questions at least so well, in the order of the questions."""
+def _direct_answers(speaker: _Speaker, heard: Heard) -> list[str]:
+    """The facts that answer the questions, in the order of the questions."""
     scenario = speaker.view.scenario
+    least = SPECIFIC[scenario.language]
     known, told, answers = known_facts(scenario), set(speaker.told), list[str]()
     for question in heard.questions[:6]:
         place, worth = find_answer(question, known, scenario.language, frozenset(told))
         best, most_worth = find_answer(question, known, scenario.language, frozenset())
         least_now = least * _SECOND_ANSWER if answers else least
         asks_again = best in told and worth < most_worth * (1 if answers else _ALREADY_TOLD)
-        if place is not None and worth >= least_now and not asks_again and len(answers) < most:
+        if place is not None and worth >= least_now and not asks_again and len(answers) < _ANSWERED_AT_ONCE:
             told.add(place)
             answers.append(speaker.tell(known.facts[place]))
     return answers
