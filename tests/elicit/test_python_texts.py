@@ -60,6 +60,11 @@ def test_computed_texts_are_not_guessed(source):
     assert "Test.__init__.count" not in python_texts(source)
 
 
+def test_odd_escapes_in_other_strings_do_not_matter(source):
+    source.write_text("pattern = '[Aa]nswer(\\.|$)\\D'\nPROMPT = 'Choose {one}.'\n", encoding="utf-8")
+    assert python_text(source, "PROMPT") == "Choose {one}."
+
+
 def test_a_missing_or_ambiguous_text_is_an_error_with_its_name(source):
     with pytest.raises(DataError, match=r"prompts\.py: has no text named 'ANSWER'"):
         python_text(source, "ANSWER")

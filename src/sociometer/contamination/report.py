@@ -1,15 +1,17 @@
 """What the command shows: the verdict on each subject, the evidence behind it, and its runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.contamination.names import SERIES
+from sociometer.contamination.names import SERIES, TASK
 from sociometer.contamination.overlap import length_of
 from sociometer.contamination.pairs import Pair
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Summary, Table
-from sociometer.core.task import Result
+from sociometer.core.settings import Settings
+from sociometer.core.task import Item, Result, Source
+from sociometer.engine.command_context import CommandContext
 
 
 class Examined(Struct, frozen=True):
@@ -20,7 +22,25 @@ class Examined(Struct, frozen=True):
     summary: Summary
 
 
-def result(found: Sequence[Examined], pairs: Sequence[Pair]) -> Result:
+Recalled = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
+"""Makes the pairs of public and unseen items, and what is asked about them."""
+
+
+def examine(context: CommandContext, options: Settings, recalled: Recalled) -> Result:
+    """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
+    if not context.subjects:
+        raise UsageError("contamination needs a subject: give --model MODEL (several may be given).")
+    pairs, asked = recalled(context.source(), options.text("unseen"), options.whole("pairs"))
+    if not pairs:
+        raise UsageError("no public item has an unseen one of the same ability; give others with --unseen FILE.")
+    if options.flag("dry-run"):
+        return Result((context.plan_table(TASK, asked),))
+    context.expect(len(context.subjects))
+    runs = [context.play(TASK, subject=subject, items=asked) for subject in context.subjects]
+    return _result([Examined(run.subject, run.id, run.summary(TASK)) for run in runs], pairs)
+
+
+def _result(found: Sequence[Examined], pairs: Sequence[Pair]) -> Result:
     """The verdicts, and a table for each subject."""
     tables: list[Table] = []
     findings, notes = [], []
@@ -38,12 +58,6 @@ def result(found: Sequence[Examined], pairs: Sequence[Pair]) -> Result:
 def _known(one: Examined) -> bool:
     """Whether the subject knows public items by heart."""
     return bool(one.summary.series[SERIES]["found"])
-
-
-def refuse_too_few(pairs: Sequence[Pair]) -> None:
-    """Raise an error if no public item has an unseen one to be compared with."""
-    if not pairs:
-        raise UsageError("no public item has an unseen one of the same ability; give others with --unseen FILE.")
 
 
 def _matching(pairs: Sequence[Pair]) -> str:

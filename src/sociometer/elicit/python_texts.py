@@ -7,6 +7,7 @@ locals and attributes of `self`, and `NAME.key` for the value of a key in a dict
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
@@ -23,7 +24,9 @@ def python_texts(path: Path) -> dict[str, list[str]]:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise DataError(f"is larger than {MOST_BYTES:,} bytes, so it is not a file of prompts", path)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # odd escapes in the authors' other strings are none of the user's business
+            tree = ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DataError(f"is not a Python file ({error}); fetch it again", path) from None
     found: dict[str, list[str]] = {}

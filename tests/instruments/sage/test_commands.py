@@ -179,7 +179,7 @@ def test_simulators_are_compared_and_calibrated(cli, imported):
     assert shown["leniency"][0]["kinder by"] == 0
     assert len(shown["calibrated"]) == 3
     [kind] = [each for each in shown["calibrated"] if each["simulator"] == "kind"]
-    assert kind["calibrated"] is None and "one subject" in kind["caveat"]
+    assert kind["calibrated"] is None and "one shared subject" in kind["caveat"]
     assert "above 0" in cli("simulators", "sage", *imported, "--precision", "0", code=2)
     assert "MODEL=FAMILY" in cli("simulators", "sage", *imported, "--family", "x", code=2)
     assert "there are: strict, kind" in cli("simulators", "sage", *imported, "--reference", "mild", code=2)
@@ -195,8 +195,8 @@ def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_
     assert parts["subject"]["share"] == pytest.approx(1), "only the two subjects differ"
     assert parts["simulator"]["points"] == 0
     assert [each["subject"] for each in shown["ranks"]] == ["some-model", "other"]
-    assert shown["needed"][0] == {"simulators": 1, "scenarios": 1}
-    assert "100% of the variation between subjects' means comes from the subjects" in found["finding"]
+    assert shown["needed"][0] == {"simulators": 1, "scenarios": 1, "to be safe": None}
+    assert "of the variation between subjects' means comes from the subjects" in found["finding"]
 
 
 def test_contrast_ranks_pairs_and_diverges(cli, imported, tmp_path):

@@ -10,8 +10,7 @@ from sociometer.analysis.differential_items import LEVEL, MODERATE
 from sociometer.analysis.formatting import p_phrase
 from sociometer.analysis.model_kinds import read_properties
 from sociometer.analysis.stand_ins import subject_stand_in
-from sociometer.contamination.names import TASK as RECALL
-from sociometer.contamination.report import Examined, refuse_too_few, result
+from sociometer.contamination.report import examine
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
@@ -61,15 +60,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 
 def contamination(context: CommandContext, options: Settings) -> Result:
     """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
-    if not context.subjects:
-        raise UsageError("contamination needs a subject: give --model MODEL (several may be given).")
-    pairs, asked = recall.recalled(context.source(), options.text("unseen"), options.whole("pairs"))
-    refuse_too_few(pairs)
-    if options.flag("dry-run"):
-        return Result((context.plan_table(RECALL, asked),))
-    context.expect(len(context.subjects))
-    runs = [context.play(RECALL, subject=subject, items=asked) for subject in context.subjects]
-    return result([Examined(run.subject, run.id, run.summary(RECALL)) for run in runs], pairs)
+    return examine(context, options, recall.recalled)
 
 
 def _no_models(runs: Sequence[StoredRun]) -> list[str]:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.analysis.formatting import number
-from sociometer.contamination.names import TASK as RECALL
-from sociometer.contamination.report import Examined, refuse_too_few, result
+from sociometer.contamination.report import examine
 from sociometer.core.authors_wording import PAPER
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
@@ -155,15 +154,7 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
 
 def contamination(context: CommandContext, options: Settings) -> Result:
     """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
-    if not context.subjects:
-        raise UsageError("contamination needs a subject: give --model MODEL (several may be given).")
-    pairs, asked = recall.recalled(context.source(), options.text("unseen"), options.whole("pairs"))
-    refuse_too_few(pairs)
-    if options.flag("dry-run"):
-        return Result((context.plan_table(RECALL, asked),))
-    context.expect(len(context.subjects))
-    runs = [context.play(RECALL, subject=subject, items=asked) for subject in context.subjects]
-    return result([Examined(run.subject, run.id, run.summary(RECALL)) for run in runs], pairs)
+    return examine(context, options, recall.recalled)
 
 
 def convert(context: CommandContext, options: Settings) -> Result:

@@ -238,7 +238,7 @@ def test_rounds_lost_to_refusals_are_not_right_and_stay_in_the_score(baseline, r
     summary = rehearsal(baseline("refuse"), opponents=("level-1",)).summarise("numbers")
     assert summary.measure("accuracy").value == 0
     assert summary.measure("accuracy").unreadable == 10
-    assert summary.measure("absolute_error").value is None
+    assert summary.measure("absolute_error").value == 50
 
 
 def test_the_order_of_the_styles_is_balanced_for_both_of_them(baseline, rehearsal):

@@ -22,7 +22,8 @@ def equities(table: Table, rows: IntArray, rng: np.random.Generator, deals: int 
         for column in range(5):
             known = board[:, column] >= 0
             order[every[known], board[known, column]] = 2.0
-        drawn = np.argpartition(order, 7, axis=1)[:, :7]
+        # In the order of their random keys: a partition would leave them in an order that depends on the processor.
+        drawn = np.argsort(order, axis=1)[:, :7]
         full = np.where(board >= 0, board, drawn[:, 2:])
         mine = strengths(np.concatenate([hole, full], axis=1))
         theirs = strengths(np.concatenate([drawn[:, :2], full], axis=1))
