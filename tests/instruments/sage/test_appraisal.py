@@ -57,7 +57,7 @@ def test_language_and_overlap():
     assert overlap("a b c d", "x y z") == 0
 
 
-SLOTS = ("feel", "want", "fear", "others", "next", "tried", "why", "when", "self")
+SLOTS = ("feel", "want", "fear", "others", "next", "tried", "why", "when", "self", "tell", "beside")
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))
@@ -89,7 +89,7 @@ def test_facts_are_whole_sentences(name):
     for fact in known_facts(SCENARIOS[name]).facts:
         assert fact.ask.endswith(("?", "？"))
         assert fact.say[-1] in '.!?。！？"”' or name == "en-interpreter", fact.say
-        assert not re.search(r"[{}]", re.sub(r"\{[^|{}]+\|[^|{}]+\}", "", fact.say)), fact.say
+        assert not re.search(r"[{}]", re.sub(r"\{[^|{}]+\|[^|{}]+(\|[^|{}]+)?\}", "", fact.say)), fact.say
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,68 @@ def test_facts_are_whole_sentences(name):
 )
 def test_a_question_gets_the_answer_that_belongs_to_it(name, question, part):
     assert part in answer(view(name, question))
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "question", "part"),
+    [
+        (
+            "en-left-out",
+            "She's paying me back for shouting at her.",
+            "The shouting? Tell me about that.",
+            "tied in wrong",
+        ),
+        ("en-phone-call", "", "What do you suppose she was ringing to tell you?", "lost the baby"),
+        ("en-two-families", "", "Does Callum know how tired you are?", "the funny version"),
+        ("en-choir", "", "Is there anyone you would let sit beside you?", "My sister telephones"),
+        ("en-tree", "", "Who would you most want to read it?", "Mrs Okafor to read it"),
+        ("en-coach", "", "If he were here, what would you want to say to him?", "it wasn't you, it was me"),
+        ("zh-choir", "", "身边有人陪着您吗？", "妹妹星期天来个电话"),
+        ("zh-empty-room", "", "下回她打电话来，你想先跟她说啥子？", "当到我的面拿"),
+        ("zh-empty-room", "", "走之前一句话都没说吗？", "她事先一个字都没说"),
+    ],
+)
+def test_what_listeners_asked_in_vain_is_answered(name, words, question, part):
+    assert part in answer(view(name, question, words, emotion=60))
+
+
+def test_what_was_not_mentioned_yet_is_introduced():
+    first = answer(view("en-choir", "What are you afraid of?"))
+    assert "our recording from 1987" in first and "myself on it" in first
+    later = answer(view("en-choir", "What are you afraid of?", "I put on the recording from 1987."))
+    assert "that recording" in later and "find her" in later
+
+
+def test_who_cannot_answer_says_so_and_does_not_agree():
+    said = answer(view("en-tree", "Is the church organ in tune with the tree surgeon's report these days?", emotion=60))
+    assert not re.match("(?i)yes|in a way|something like that|i think that's close", said)
+
+
+def test_a_voice_in_lower_case_stays_so_and_ends_its_sentences():
+    asked = "how do you keep track of her tablets, and what did your dad say about the B?"
+    said = answer(view("en-interpreter", asked, emotion=60))
+    assert "timetable. dad said" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "reply"),
+    [
+        (
+            "en-phone-call",
+            "She'd lost the baby. That Sunday morning. She rang to tell me, I think.",
+            "Oh. I'm so sorry, for her and for you. What would you like her to hear from you now?",
+        ),
+        (
+            "en-left-out",
+            'My partner Svea said, "It just came together like that."',
+            "No, someone books, someone asks, someone doesn't. When you lie awake with it, what is the real reason?",
+        ),
+        ("zh-house", "我跟妻子说，我没往心里去。", "往心里去很正常，不丢人。你妻子听了怎么说？"),
+    ],
+)
+def test_an_honest_reply_is_not_turned_away(name, words, reply):
+    taken = appraise(view(name, reply, words))
+    assert taken.reason not in ("passed", "salad", "dismissal") and taken.change > -3
 
 
 def test_two_questions_get_two_answers():

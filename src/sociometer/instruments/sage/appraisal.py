@@ -16,7 +16,7 @@ from sociometer.instruments.sage.emotion import Protocol, direction
 from sociometer.instruments.sage.hearing import SOFT, Context, Heard, asks_to_go_on, hear, is_formula
 from sociometer.instruments.sage.intentions import INTENTIONS
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.known_facts import SPECIFIC, find_answer, known_facts, spoken_forms
+from sociometer.instruments.sage.known_facts import SPECIFIC, find_answer, is_personal, known_facts, spoken_forms
 from sociometer.instruments.sage.wording import units
 
 _FLAW_COSTS = {
@@ -75,7 +75,8 @@ def appraise(view: PersonView, protocol: Protocol | None = None) -> Appraisal:
     gains = _gains(view, heard)
     costs = _costs(view, heard, temper)
     good = sum(gains.values()) if not heard.flaw else 0.0
-    if not heard.flaw and not good:
+    personal = any(is_personal(each, view.scenario.language) for each in heard.questions[:6])
+    if not heard.flaw and not good and not personal:
         costs["passed"] = -2.0 - _passed_before(view)
     total = min(_WIDEST_GAIN, good) * temper.up + sum(costs.values()) * temper.down
     reason = _main_reason(total, heard, costs)

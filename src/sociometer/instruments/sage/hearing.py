@@ -23,7 +23,7 @@ SOFT = ("listening", "empathy", "praise", "blameless")
 
 
 class Question(Struct, frozen=True):
-    """One question of a reply, and the sentence before it, which says what "it" is."""
+    """One question of a reply, and the two sentences before it, which say what "it" is."""
 
     text: str
     before: str = ""
@@ -129,7 +129,7 @@ def _questions(said: list[str], rules: Language) -> tuple[Question, ...]:
     found: list[Question] = []
     for place, sentence in enumerate(said):
         if _asks(sentence, rules):
-            before = said[place - 1] if place else ""
+            before = " ".join(said[max(0, place - 2) : place])
             parts = rules.joined.split(sentence)
             asking = [part for part in parts if rules.interrogative.search(part.lower())] or [sentence]
             found.extend(Question(part, before if part == parts[0] else f"{before} {parts[0]}") for part in asking)

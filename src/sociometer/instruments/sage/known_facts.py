@@ -16,16 +16,28 @@ from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.wording import language_rules, phrasing, topics
 
 PEOPLE = Path(__file__).parent / "data" / "people"
-NAMED = re.compile(r"\{([^|{}]*)\|([^|{}]*)\}")
-"""A person as introduced, and by name: `{my brother Dennis|Dennis}`."""
+NAMED = re.compile(r"\{([^|{}]*)\|([^|{}]*)(?:\|([^|{}]*))?\}")
+"""Words that introduce something, and words for later: `{my brother Dennis|Dennis}`.
+
+The second are used once they occurred, or once a third did: `{my grandmother|her|grandmother}`.
+"""
 SPECIFIC = {"en": 2.2, "zh": 5.0}
 """How well a fact must fit a question to be its answer."""
-_SLOT_WORTH = {"en": 3.0, "zh": 6.0}
+_SLOT_WORTH = {"en": 4.5, "zh": 8.0}
 _ASKED_WORTH = 1.5
 _SAID_WORTH = 0.7
 _AROUND_WORTH = 0.4
 _FULL_QUESTION = 3
 _SAME_WORTH = 4.0
+_KIND_WORTH = 1.0
+_KINDS = {
+    "who": re.compile(r"\bwho(?:m|se)?\b|谁", re.IGNORECASE),
+    "where": re.compile(r"\bwhere\b|哪儿|哪里", re.IGNORECASE),
+    "when": re.compile(r"\bwhen (?:did|was|is|do|does|will)\b|什么时候|哪天", re.IGNORECASE),
+    "why": re.compile(r"\bwhy\b|为什么|为啥", re.IGNORECASE),
+}
+_NARROW_SLOTS = ("tell", "beside")
+"""Slots whose questions also look like those of wider slots."""
 
 
 class Fact(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,7 +49,7 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True):
     also: str = ""
     """Further words by which a question about it is recognised."""
     slot: str = ""
-    """The question it answers that goes with any story: `feel`, `want`, `why` and so on."""
+    """The question it answers that goes with any story: `feel`, `want`, `tell`, `beside` and so on."""
     asked_only: bool = False
 
 
@@ -65,9 +77,11 @@ def has_facts(scenario: Scenario) -> bool:
 
 def find_answer(question: Question, known: Known, language: str, told: frozenset[int]) -> tuple[int | None, float]:
     """The place of the fact that answers a question best, and how well; only facts that are not told yet."""
-    rules = language_rules(language)
     asked = topics(question.text, language)
-    around = topics(question.before, language) - asked if len(asked) < _FULL_QUESTION else frozenset()
+    around = (
+        topics(question.before, language) - asked if language == "zh" or len(asked) < _FULL_QUESTION else frozenset()
+    )
+    around_worth = _SAID_WORTH if len(asked) <= 1 else _AROUND_WORTH
     low = question.text.lower()
     phrased = phrasing(question.text, language)
     if language == "zh":
@@ -75,18 +89,37 @@ def find_answer(question: Question, known: Known, language: str, told: frozenset
     best: int | None = None
     best_worth = 0.0
     weights = _weights(known, language)
+    slots = _slots_of(low, language)
+    kind = _kind_of(question.text)
     for place, fact in enumerate(known.facts):
-        by_slot = fact.slot in rules.slots and bool(rules.slots[fact.slot].search(low))
-        if place in told or (fact.slot == "self" and not by_slot):
+        by_slot = fact.slot in slots
+        if place in told or (fact.slot in ("self", *_NARROW_SLOTS) and not by_slot):
             continue
         about, heads = _about(fact, language)
         worth = sum(weights[unit] * (_ASKED_WORTH if unit in heads else _SAID_WORTH) for unit in asked & about)
-        worth += sum(weights[unit] * _AROUND_WORTH for unit in around & about)
-        worth += _SLOT_WORTH[language] * by_slot
+        worth += sum(weights[unit] * around_worth for unit in around & heads)
+        worth += _SLOT_WORTH[language] * by_slot * (2 if fact.slot in _NARROW_SLOTS else 1)
+        worth += _KIND_WORTH * (kind != "" and bool(asked & heads) and kind == _kind_of(fact.ask))
         worth += _SAME_WORTH * _likeness(phrased, phrasing(fact.ask, language))
         if worth > best_worth:
             best, best_worth = place, worth
     return best, best_worth
+
+
+def is_personal(question: Question, language: str) -> bool:
+    """Whether a question asks what the person would say to somebody, or who is with them."""
+    return bool(_slots_of(question.text.lower(), language) & set(_NARROW_SLOTS))
+
+
+def _kind_of(question: str) -> str:
+    """Whether a question asks who, where, when or why."""
+    return next((name for name, pattern in _KINDS.items() if pattern.search(question)), "")
+
+
+def _slots_of(low: str, language: str) -> frozenset[str]:
+    """The slots whose questions this is; one about telling or company is only that."""
+    found = frozenset(name for name, pattern in language_rules(language).slots.items() if pattern.search(low))
+    return next((frozenset([name]) for name in _NARROW_SLOTS if name in found), found)
 
 
 def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
@@ -96,7 +129,7 @@ def _likeness(one: frozenset[str], other: frozenset[str]) -> float:
 @lru_cache(maxsize=1024)
 def spoken_forms(say: str) -> tuple[str, ...]:
     """The forms in which a fact may have been said; the last is its longest part without names."""
-    return (NAMED.sub(r"\1", say), NAMED.sub(r"\2", say), max(NAMED.split(say)[::3], key=len))
+    return (NAMED.sub(r"\1", say), NAMED.sub(r"\2", say), max(NAMED.split(say)[::4], key=len))
 
 
 @lru_cache(maxsize=512)

@@ -1,6 +1,5 @@
 """What the rule-based person says next: an answer from its facts, the next thing it has to tell, or a remark."""
 
-import re
 from itertools import islice
 from zlib import crc32
 
@@ -13,16 +12,11 @@ from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.known_facts import NAMED, SPECIFIC, Fact, find_answer, known_facts, spoken_forms
 from sociometer.instruments.sage.wording import topics, units
 
-_GUESS = {
-    "en": re.compile(
-        r"^(?:so |and |but |or )?(?:is|was|does|do|did|are|were|would|could|has|have|might|maybe|isn't|wasn't"
-        r"|it sounds|it seems|you)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(r"是不是|吗？|吗\?|对吧|会不会|对不对"),
-}
 _ANSWERED_AT_ONCE = 2
+_SECOND_ANSWER = 1.4
+_ALREADY_TOLD = 0.7
 _HARSH = -4
+_CLOSING_MARKS = ".!?:…\"”'"
 
 
 class _Speaker(Struct):
@@ -35,13 +29,17 @@ class _Speaker(Struct):
     def fresh(self, choices: list[str]) -> str:
         """A line that was not said before, or nothing; which one comes first differs from person to person."""
         start = crc32(self.view.scenario.id.encode()) % max(1, len(choices))
-        turned = [*choices[start:], *choices[:start]]
+        turned = [self.voiced(line) for line in (*choices[start:], *choices[:start])]
         return next((line for line in turned if line not in self.said), "")
 
+    def voiced(self, line: str) -> str:
+        """A line as this person writes; some write everything in lower case."""
+        return line.lower() if self.view.scenario.first_words[:1].islower() else line
+
     def tell(self, fact: Fact) -> str:
-        """A fact in words; a name that was not mentioned yet is introduced."""
+        """A fact in words; what was not mentioned yet is introduced."""
         heard = f"{self.said} {self.view.reply}"
-        return NAMED.sub(lambda match: match[2] if match[2] in heard else match[1], fact.say)
+        return NAMED.sub(lambda match: match[2] if (match[3] or match[2]) in heard else match[1], fact.say)
 
 
 def answer(view: PersonView) -> str:
@@ -53,9 +51,12 @@ def answer(view: PersonView) -> str:
         return known.leave
     speaker = _Speaker(view, " ".join((*view.told, view.words)), told_facts(view))
     taken = appraise(view)
-    if taken.change <= _HARSH or (taken.change < 0 and not _asks(view)):
+    heard = hear(view.reply, context_of(view))
+    if taken.reason == "passed" and (answers := _direct_answers(speaker, heard)):
+        return _joined(speaker, *answers)
+    if taken.change <= _HARSH or (taken.change < 0 and not heard.questions):
         return _remark(speaker, taken.reason, taken.change)
-    return _answered(speaker, hear(view.reply, context_of(view)), taken.change)
+    return _answered(speaker, heard, taken.change)
 
 
 def ideal_reply(scenario: Scenario, said: tuple[str, ...], replies: tuple[str, ...] = ()) -> str:
@@ -77,10 +78,6 @@ def ideal_reply(scenario: Scenario, said: tuple[str, ...], replies: tuple[str, .
     return gap.join(parts)
 
 
-def _asks(view: PersonView) -> bool:
-    return bool(hear(view.reply, context_of(view)).questions)
-
-
 def _remark(speaker: _Speaker, reason: str, change: int) -> str:
     """What the person says about a reply that did them no good, and, if it was no worse, what they had to tell."""
     common = lines(speaker.view.scenario.language)
@@ -90,46 +87,70 @@ def _remark(speaker: _Speaker, reason: str, change: int) -> str:
 
 
 def _answered(speaker: _Speaker, heard: Heard, change: int) -> str:
-    scenario = speaker.view.scenario
-    known = known_facts(scenario)
-    answers = _matched(speaker, heard, SPECIFIC[scenario.language], _ANSWERED_AT_ONCE)
-    answers = answers or _matched(speaker, heard, SPECIFIC[scenario.language] / 2, 1)
-    if answers:
+    if answers := _direct_answers(speaker, heard):
         return _joined(speaker, *answers)
+    more = _next_thing(speaker, heard)
+    return _joined(speaker, *_lead(speaker, heard, change, bool(more)), more) or _closing(speaker)
+
+
+def _lead(speaker: _Speaker, heard: Heard, change: int, more: bool) -> tuple[str, ...]:
+    """What comes before a thing told unasked: that the question stays open, or a short word on what was said."""
+    scenario = speaker.view.scenario
     short = lines(scenario.language)["short"]
-    lead = ""
+    if not heard.questions:
+        return (speaker.fresh(short["moved"] if change >= 5 else short["nods"]),)
     about = topics if scenario.language == "en" else units
     named = any(about(question.text, scenario.language) for question in heard.questions)
-    if named and not asks_to_go_on(speaker.view.reply, scenario.language):
-        if _GUESS[scenario.language].search(heard.questions[-1].text):
-            lead = speaker.fresh(short["partly"])
-        else:
-            lead = speaker.fresh([*known.unsure, *short["unsure"]])
-    elif not heard.questions:
-        lead = speaker.fresh(short["moved"] if change >= 5 else short["nods"])
-    return _joined(speaker, lead, _next_thing(speaker)) or speaker.fresh(short["spent"]) or known.glad
+    if not named or asks_to_go_on(speaker.view.reply, scenario.language):
+        return ()
+    own = [*known_facts(scenario).unsure, *short["unsure"]]
+    unsure = speaker.fresh(short["told"] if _asks_again(speaker, heard) else own)
+    return (unsure, speaker.fresh(short["bridge"]) if more else "")
 
 
-def _matched(speaker: _Speaker, heard: Heard, least: float, most: int) -> list[str]:
-    """The facts that answer the questions at least so well, in the order of the questions."""
+def _asks_again(speaker: _Speaker, heard: Heard) -> bool:
+    """Whether the last question is answered best by something the person has told already."""
+    language = speaker.view.scenario.language
+    place, worth = find_answer(heard.questions[-1], known_facts(speaker.view.scenario), language, frozenset())
+    return place in speaker.told and worth >= SPECIFIC[language]
+
+
+def _closing(speaker: _Speaker) -> str:
     scenario = speaker.view.scenario
+    return speaker.fresh(lines(scenario.language)["short"]["spent"]) or known_facts(scenario).glad
+
+
+def _direct_answers(speaker: _Speaker, heard: Heard) -> list[str]:
+    """The facts that answer the questions, in the order of the questions."""
+    scenario = speaker.view.scenario
+    least = SPECIFIC[scenario.language]
     known, told, answers = known_facts(scenario), set(speaker.told), list[str]()
     for question in heard.questions[:6]:
         place, worth = find_answer(question, known, scenario.language, frozenset(told))
-        if place is not None and worth >= least and len(answers) < most:
+        best, most_worth = find_answer(question, known, scenario.language, frozenset())
+        least_now = least * _SECOND_ANSWER if answers else least
+        asks_again = best in told and worth < most_worth * (1 if answers else _ALREADY_TOLD)
+        if place is not None and worth >= least_now and not asks_again and len(answers) < _ANSWERED_AT_ONCE:
             told.add(place)
             answers.append(speaker.tell(known.facts[place]))
     return answers
 
 
-def _next_thing(speaker: _Speaker) -> str:
-    """The next thing the person has to tell unasked, or nothing."""
-    facts = known_facts(speaker.view.scenario).facts
-    left = (fact for place, fact in enumerate(facts) if place not in speaker.told and not fact.asked_only)
-    fact = next(left, None)
-    return speaker.tell(fact) if fact else ""
+def _next_thing(speaker: _Speaker, heard: Heard | None = None) -> str:
+    """The next thing the person has to tell unasked, or nothing; one that is near to a question comes first."""
+    scenario = speaker.view.scenario
+    known = known_facts(scenario)
+    left = [place for place, fact in enumerate(known.facts) if place not in speaker.told and not fact.asked_only]
+    rest = frozenset(range(len(known.facts))) - set(left)
+    near = (find_answer(each, known, scenario.language, rest) for each in (heard.questions[:6] if heard else ()))
+    close = (place for place, worth in near if place is not None and worth >= SPECIFIC[scenario.language] / 2)
+    place = next(close, left[0] if left else None)
+    return "" if place is None else speaker.tell(known.facts[place])
 
 
 def _joined(speaker: _Speaker, *parts: str) -> str:
-    gap = " " if speaker.view.scenario.language == "en" else ""
-    return gap.join(part for part in parts if part)
+    said = [part for part in parts if part]
+    if speaker.view.scenario.language == "zh":
+        return "".join(said)
+    closed = [part if part[-1] in _CLOSING_MARKS else f"{part}." for part in said[:-1]]
+    return " ".join((*closed, *said[-1:]))

@@ -19,6 +19,9 @@ _LEAST_FUNCTION = {"en": 0.22, "zh": 0.16}
 _LONGEST_RUN = {"en": 4, "zh": 9}
 _WORDS_OF_A_SENTENCE = {"en": 3, "zh": 4}
 _ITEMS_OF_A_LIST = 4
+_SUBJECTS = frozenset(("i", "you", "he", "she", "we", "they", "someone", "somebody", "nobody", "everyone", "everybody"))
+_ENDINGS = ("ing", "ed")
+_SHORTEST_ROOT = 4
 
 
 class Language(Struct, frozen=True):
@@ -87,7 +90,7 @@ def topics(text: str, language: str) -> frozenset[str]:
     if language == "zh":
         return units(text, language) | _all_pairs(text)
     small = language_rules(language).function_words
-    return frozenset(stem for token in tokens(text) if token not in small and len(stem := _stem(token)) > 1)
+    return frozenset(stem for token in tokens(text) if token not in small and len(stem := _stem(_root(token))) > 1)
 
 
 def phrasing(text: str, language: str) -> frozenset[str]:
@@ -118,7 +121,7 @@ def is_list(sentence: str, language: str) -> bool:
     """Whether a sentence only lists words."""
     parts = [tokens(part) for part in _LISTED.split(sentence)]
     longest = 2 if language == "en" else 5
-    short = sum(0 < len(part) <= longest for part in parts)
+    short = sum(0 < len(part) <= longest and not _SUBJECTS & set(part) for part in parts)
     return short >= _ITEMS_OF_A_LIST and short * 4 >= len(parts) * 3
 
 
@@ -130,6 +133,12 @@ def _longest_run(sentence: str, rules: Language) -> int:
             longest = max(longest, run)
         run = 0
     return longest
+
+
+def _root(word: str) -> str:
+    """A word without its ending: "shout" for "shouting"."""
+    bare = next((word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)), word)
+    return bare if len(bare) >= _SHORTEST_ROOT else word
 
 
 def _stem(word: str) -> str:
