@@ -1,7 +1,8 @@
 """The gate of the rule-based person: whoever listens scores above whoever only tries to please it.
 
-All play held-out scenarios: the person's rules were not adjusted on any listener's dialogue about them. The listeners
-had not seen the rules (see listeners/README.md). Every dialogue is cut after the same number of replies.
+All play the same scenarios. The listeners had not seen the rules, and were recorded again after remarks of earlier
+listeners had changed the person's words (see listeners/README.md). Every dialogue is cut after the same number of
+replies.
 """
 
 import io
@@ -19,20 +20,20 @@ from .adversaries import ADVERSARIES
 from .record_listener import main as record
 from .recorded_listeners import FOLDER, LISTENERS, REPLIES, Recorded, recordings
 
-HELD_OUT = {
+PLAYED = {
     "en": ("strike-vote", "bedtime-story", "left-out", "phone-call", "interpreter", "two-families", "choir", "tree"),
     "zh": ("bedtime-story", "house", "choir", "empty-room"),
 }
 
 
 def scenarios(language):
-    wanted = {f"{language}-{name}" for name in HELD_OUT[language]}
+    wanted = {f"{language}-{name}" for name in PLAYED[language]}
     return [scenario for scenario in bundled(language) if scenario.id in wanted]
 
 
 @cache
 def dialogues(kind, name, language):
-    """What a listener or an adversary makes of the held-out scenarios, by scenario."""
+    """What a listener or an adversary makes of the scenarios, by scenario."""
     sage = load("sage")
     players = {"subject": kind(name), "simulator": sage.players["appraisal"]()}
     rehearsal = Rehearsal(sage, players, {"turns": REPLIES, "judge-last": True})
@@ -44,7 +45,7 @@ def finals(kind, name, language):
 
 
 def both_sides(language):
-    """The final emotions in the held-out scenarios, by listener and by adversary."""
+    """The final emotions in the scenarios, by listener and by adversary."""
     honest = {who: finals(Recorded, who, language) for who in LISTENERS}
     return honest, {kind.__name__: finals(kind, kind.__name__, language) for kind in ADVERSARIES}
 
@@ -56,14 +57,14 @@ def table(language):
     return "\n".join(f"{who:18} {fmean(felt):5.1f}  {' '.join(f'{each:3}' for each in felt)}" for who, felt in rows)
 
 
-def test_three_listeners_were_recorded_on_every_held_out_scenario():
-    held_out = {scenario.id for language in HELD_OUT for scenario in scenarios(language)}
-    assert len(held_out) == 12
+def test_three_listeners_were_recorded_on_every_scenario():
+    played = {scenario.id for language in PLAYED for scenario in scenarios(language)}
+    assert len(played) == 12
     assert len(LISTENERS) == 3
-    assert {who: set(Recorded(who).said) for who in LISTENERS} == dict.fromkeys(LISTENERS, held_out)
+    assert {who: set(Recorded(who).said) for who in LISTENERS} == dict.fromkeys(LISTENERS, played)
 
 
-@pytest.mark.parametrize("language", HELD_OUT)
+@pytest.mark.parametrize("language", PLAYED)
 @pytest.mark.parametrize("listener", LISTENERS)
 def test_the_person_says_what_it_said_to_a_listener(listener, language):
     for scenario, dialogue in dialogues(Recorded, listener, language).items():
@@ -74,7 +75,7 @@ def test_the_person_says_what_it_said_to_a_listener(listener, language):
         assert len(dialogue.turns) <= len(recorded[1::2]), f"the recording has fewer than {REPLIES} replies; {again}"
 
 
-@pytest.mark.parametrize("language", HELD_OUT)
+@pytest.mark.parametrize("language", PLAYED)
 def test_every_listener_scores_above_every_adversary(language):
     honest, pleasing = both_sides(language)
     least = min(fmean(felt) for felt in honest.values())
