@@ -35,7 +35,7 @@ def printed_models() -> dict[str, dict[str, float]]:
 
 def printed_properties() -> dict[str, Properties]:
     """The properties of the paper's models."""
-    return read_properties(FOLDER / "models.csv")
+    return read_properties(FOLDER / "kinds.csv")
 
 
 def claims() -> Iterator[PublishedFigure]:
