@@ -140,7 +140,8 @@ def test_the_guesser_stands_at_chance_on_second_order_and_false_belief_items(off
     summary = show("baseline/random", data=official).summarise("tomi")
     for group in ({"order": "2"}, {"belief": "misses reality"}):
         measure = summary.measure("first", **group)
-        assert measure.interval.low < 0.5 < measure.interval.high
+        # Over seeds the shares scatter by about .02 around a half.
+        assert measure.value == pytest.approx(0.5, abs=0.06)
 
 
 def test_the_oracle_is_right_on_fresh_second_order_and_false_belief_items():
