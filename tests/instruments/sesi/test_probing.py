@@ -194,3 +194,12 @@ def test_the_interval_of_a_ratio_belongs_to_the_ratio():
     assert bounds.low < -0.6, "the difference of -.25 has no such bound"
     row = probing.ratio_table([probe], ["boredom"]).rows[0]
     assert row[2:5] == (-0.5, bounds.low, bounds.high)
+
+
+def test_a_family_is_given_as_model_equals_family(cli):
+    words = ("--factor", "intelligence", "--limit", "3", "--skip-noise", "--family", "baseline/first=places", "--json")
+    code, out, err = cli("probe", "sesi", "--model", "baseline/first", "--model", "baseline/last", *words)
+    assert code == 0, err
+    tables = {table["name"]: table for table in json.loads(out)["tables"]}
+    assert "places" in {row[0] for row in tables["families"]["rows"]}
+    assert "MODEL=FAMILY" in cli("probe", "sesi", "--model", "baseline/first", "--family", "x")[2]

@@ -79,8 +79,8 @@ def probe(context: CommandContext, options: Settings) -> Result:
         raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
     notes = _second_person_notes(context, wanted)
-    given = _pairs(options.texts("family"), "family", "FAMILY=MODEL")
-    families = {model: family for family, models in given.items() for model in models}
+    given = _pairs(options.texts("family"), "family", "MODEL=FAMILY")
+    families = {model: named[-1] for model, named in given.items()}
     noise = () if options.flag("skip-noise") else noise_for(factors.factors_in(wanted))
     probes, stand_ins = [], []
     wordings: dict[str, list[probing.Probe]] = {name: [] for name in _other_wordings(context, options)}
