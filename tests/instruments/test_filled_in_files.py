@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from sociometer.analysis.model_kinds import read_properties
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial import build
 from sociometer.instruments.sage import annotation
 from sociometer.instruments.sage import commands as sage_commands
-from sociometer.instruments.seceu import contrasts, responses
+from sociometer.instruments.seceu import responses
 from sociometer.instruments.sesi import academic, errors, items, readings
 from sociometer.instruments.sesi.build import review
 
 READERS = {
     "people": (responses.read_people, "person,sex,age,x_1,x_2,x_3,x_4\nann,f,20,4,3,2,1\nbob,男,,1,2,3,4\n"),
-    "models": (contrasts.read_properties, "model,size_billion,launched,sft\na,7,2023-03-14,yes\nb,,,no\n"),
+    "models": (read_properties, "model,size_billion,launched,sft\na,7,2023-03-14,yes\nb,,,no\n"),
     "conversions": (
         build.read_sheet,
         f'{",".join(build.COLUMNS)}\ni1,Ann,m,,yes,s,"a ""b""\nc",q,you?,o,"a\nb",1\ni2,Ann,m,,no,s,f,q,q,o,a,1\n',
