@@ -16,7 +16,7 @@ Value = str | int | float | bool | tuple[str, ...] | None
 
 
 class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a number was made; digests stand for items, prompts and norms."""
+    """How a number was made; items, prompts and norms are given by their digests."""
 
     instrument: str
     task: str

@@ -94,6 +94,6 @@ def _says_nothing(belief: str, facts: Facts) -> bool:
 
 @cache
 def _open_cards() -> tuple[Facts, ...]:
-    """The dealer's odds at each open card; they hardly depend on the player's cards, so one hand stands for all."""
+    """The dealer's odds at each open card; they hardly depend on the player's cards, so one hand is used for all."""
     ten, six = (4 * RANKS.index(rank) for rank in "T6")
     return tuple(facts_of((ten, six), 4 * RANKS.index(rank) + 1) for rank in "A23456789T")
