@@ -22,7 +22,7 @@ recording: setup
 test: setup check
 	$(BIN)/pytest -q -n 2 --dist worksteal
 
-# The doors to other tools, with the packages that are too large for `make test`, in a virtual environment of its own.
+# The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment.
 test-adapters:
 	$(MAKE) setup VENV=.venv-adapters LOCK=requirements/adapters.lock
 	.venv-adapters/bin/pytest -q -n 2 --dist worksteal tests/adapters

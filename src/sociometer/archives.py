@@ -1,4 +1,4 @@
-"""Zip archives from outside, read with care: they may be oversized, damaged or hostile.
+"""Reads zip archives from outside, which may be oversized, damaged or hostile.
 
 Members are read into memory by their exact names, each up to a limit. Nothing is unpacked to the disk and no archive
 inside an archive is opened, so that absolute names, `..` and links have no effect.

@@ -1,6 +1,6 @@
-"""`bridge`: by how much a new form of an instrument changes the numbers of the same subjects, on stored replies.
+"""`bridge`: how much a new form of an instrument changes the numbers of the same subjects, on stored replies.
 
-Replies of stored runs and of recordings are read again by today's reader, so that only items and wording differ.
+Replies of stored runs and of recordings are read again by the installed reader, so that only items and wording differ.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Judged measures of a run, corrected by what people said of a random part of its episodes."""
+"""Judged measures of a run, corrected by people's labels of a random part of its episodes."""
 
 import math
 import statistics
@@ -25,12 +25,12 @@ from sociometer.store.stored_run import StoredRun
 PART = "question"
 """The key of a unit that is one of the yes/no questions of an episode."""
 COUNTS = "yes counts"
-"""The key that says what the answer yes counts in the mean over the questions."""
+"""The key for the value of the answer yes in the mean over the questions."""
 _NUMBERS = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
 
 
 class Disagreement(Struct, frozen=True):
-    """An episode that the judge and people see differently."""
+    """An episode on which the judge and people disagree."""
 
     episode: str
     judge: float
@@ -54,7 +54,7 @@ def episode_name(item: str, repeat: int) -> str:
 
 
 def settled_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, str]:
-    """What people say of each unit: the median of numbers, else what more than half of the raters say."""
+    """People's label of each unit: the median of numbers, otherwise what more than half of the raters say."""
     said: dict[str, list[str]] = {}
     for label in labels:
         if asked.column in label.answers:
@@ -65,7 +65,7 @@ def settled_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, str]:
 
 
 def _mean_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, float]:
-    """The mean of what the raters say of each unit (yes is 1, no is 0).
+    """The mean of the raters' labels of each unit (yes is 1, no is 0).
 
     Units on which they disagree count too: without them, the labelled units would be the easy ones.
     """
@@ -77,7 +77,7 @@ def _mean_answers(asked: Asked, labels: Iterable[Label]) -> dict[str, float]:
 
 
 def _by_episode(units: Mapping[str, Unit], answers: Mapping[str, float]) -> dict[str, float]:
-    """What people say of each episode: of several questions, their mean, once all of them have an answer."""
+    """People's label of each episode; with several questions, the mean, if all of them have an answer."""
     parts: dict[str, list[float | None]] = {}
     for name, unit in units.items():
         said = answers.get(name)
@@ -103,7 +103,7 @@ def unsettled(queue: Queue, labels: Iterable[Label]) -> bool:
 def judge_and_people(run: StoredRun, queue: Queue, book: LabelBook) -> JudgeAndPeople:
     """The measure that a queue labels, corrected.
 
-    Labels that settle a disagreement do not count: only disputed units have them, so their mean would lean to one side.
+    Labels that settle a disagreement do not count: only disputed units have them, so they would bias the mean.
     """
     units, settling = book.units(queue.name), book.settling(queue.name)
     labels = [label for label in book.labels(queue.name) if (label.rater, label.unit) not in settling]

@@ -82,7 +82,7 @@ class Queue(Struct, frozen=True):
 
     @property
     def label_set(self) -> str:
-        """What tells apart labels that answer different questions: it follows from the wording and the answers."""
+        """Distinguishes labels that answer different questions; derived from the wording and the answers."""
         body = msgspec.json.encode((self.kind, self.language, self.asked))
         return hashlib.blake2b(body, digest_size=6).hexdigest()
 
@@ -100,7 +100,7 @@ class Unit(Struct, frozen=True):
 
 
 class Label(Struct, frozen=True):
-    """What a rater said of a unit: answers by column, or why it was skipped."""
+    """A rater's label of a unit: answers by column, or why it was skipped."""
 
     unit: str
     rater: str
@@ -123,12 +123,12 @@ def book_path(store: Path) -> Path:
 
 
 def code_hash(code: str) -> str:
-    """What is kept of a code or cookie: whoever reads it cannot use it."""
+    """The hash of a code or cookie; it cannot be used to sign in."""
     return hashlib.blake2b(code.encode(), digest_size=16, person=b"label-book").hexdigest()
 
 
 def plain_code(given: str) -> str:
-    """A code as it was meant: without spaces, hyphens and capitals."""
+    """A code without spaces, hyphens and capitals."""
     return "".join(character for character in given.lower() if character.isalnum())
 
 
@@ -164,7 +164,7 @@ class LabelBook:
     def create(
         self, queue: Queue, units: Sequence[Unit], raters: Iterable[str], tasks: Iterable[tuple[str, str, float]]
     ) -> dict[str, str]:
-        """Keeps a new queue with its units and raters; gives the code of each rater, which is kept nowhere."""
+        """Stores a new queue with its units and raters; returns the code of each rater, which is stored nowhere."""
         codes = {rater: "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LETTERS)) for rater in raters}
         with storage_errors(self._path):
             if self._file.execute("SELECT 1 FROM queue WHERE name = ?", (queue.name,)).fetchone():
@@ -245,7 +245,7 @@ class LabelBook:
         return row[0] if row else None
 
     def open_session(self, queue: str, rater: str) -> str:
-        """A new session; gives its cookie."""
+        """Creates a session and returns its cookie."""
         cookie = secrets.token_urlsafe(32)
         with storage_errors(self._path):
             self._file.execute("INSERT INTO session VALUES (?, ?, ?)", (code_hash(cookie), queue, rater))
@@ -259,7 +259,7 @@ class LabelBook:
         return row[0] if row else None
 
     def tasks(self, queue: str, rater: str) -> list[Given]:
-        """What a rater is given, in the rater's own order."""
+        """The units of a rater, in the rater's own order."""
         with storage_errors(self._path):
             query = "SELECT unit, settles FROM task WHERE queue = ? AND rater = ? ORDER BY place, unit"
             rows = self._file.execute(query, (queue, rater)).fetchall()
@@ -278,7 +278,7 @@ class LabelBook:
             self._file.execute("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?)", row)
 
     def put(self, queue: str, label: Label) -> None:
-        """Keeps a label; a later one of the same rater replaces it."""
+        """Stores a label; a later one of the same rater replaces it."""
         with storage_errors(self._path):
             row = (queue, label.unit, label.rater, msgspec.json.encode(label))
             self._file.execute("INSERT OR REPLACE INTO label VALUES (?, ?, ?, ?)", row)

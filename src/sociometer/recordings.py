@@ -1,4 +1,4 @@
-"""Makes a recording of a model from stored runs, and finds the recorded items that still match today's items."""
+"""Makes a recording of a model from stored runs, and finds the recorded items that still match the current items."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
@@ -58,9 +58,9 @@ def recorded_model(runs: Sequence[StoredRun], model: str, licence: str = "") -> 
 
 
 def matching(recording: ModelRecording, instrument: str = "") -> Matching:
-    """Plays every recorded item (of one instrument, if it is named) with the recorded replies and tells which can be.
+    """Plays the recorded items (of one instrument, if it is named) with their replies and returns which still match.
 
-    An item no longer matches where it is gone, where any word of a request changed, or where it asks for more replies.
+    An item no longer matches if it is gone, if any word of a request changed, or if it asks for more replies.
     """
     chosen = recording.of(instrument) if instrument else recording.items
     return asyncio.run(_matching(recording, chosen))

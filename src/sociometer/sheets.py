@@ -4,8 +4,8 @@ A sheet is read as spreadsheets save it: UTF-8 with or without a byte order mark
 cells; any line ends; headers with spaces around them. Rows without any content are skipped, missing cells at the end
 of a row are empty, and cells beyond the last header are ignored. Errors name the file and the line.
 
-A guarded sheet can be opened in a spreadsheet whoever wrote its words: a text that a spreadsheet would run as a formula
-has an apostrophe before it. Reading a guarded sheet as such takes that apostrophe away again.
+A guarded sheet can be opened safely in a spreadsheet: a text that would run as a formula has an apostrophe before it.
+Reading a guarded sheet as such takes that apostrophe away again.
 """
 
 import csv
@@ -28,7 +28,7 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 _MOST_NAMES = 12
 _MOST_MISSING = 500_000
-"""How many cells may be missing at the ends of all rows; each of them takes room although the file has none for it."""
+"""How many cells may be missing at the ends of all rows; each of them takes memory although it is not in the file."""
 _BEGINNING = 65536
 """How much of a file is read to find its separator."""
 

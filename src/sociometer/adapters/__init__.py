@@ -1,1 +1,1 @@
-"""Doors to other tools, one file each; every one needs an extra, and nothing here is imported unless it is used."""
+"""Adapters to other tools, one file each; a module is imported only when it is used, and most need an extra."""

@@ -28,7 +28,7 @@ class _Row(Struct, frozen=True):
 def import_csv(
     engine: Engine, path: Path, *, benchmark: str = "", lower_is_better: bool = False, name: str = ""
 ) -> list[StoredRun]:
-    """One run for each subject of a table; an item that a subject has several times counts as repeats.
+    """One run for each subject of a table; several rows of a subject for one item count as repeats.
 
     Every row is checked before anything is stored.
     """

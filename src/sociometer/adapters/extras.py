@@ -1,4 +1,4 @@
-"""The other tools' packages: one message where one is missing. The extras in pyproject.toml say which versions."""
+"""Imports the packages of other tools, with one message for a missing one. pyproject.toml has their versions."""
 
 from importlib import import_module
 from types import ModuleType
@@ -10,7 +10,7 @@ PACKAGES = {"inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "
 
 
 def require(extra: str, module: str = "") -> ModuleType:
-    """The module of an extra, or one inside its package; a UsageError says what to install where it is missing."""
+    """The module of an extra, or one inside its package; a UsageError says what to install if it is missing."""
     wanted = module or PACKAGES[extra]
     try:
         return import_module(wanted)

@@ -1,6 +1,6 @@
 """`sociometer publish RUN --to FOLDER`: a run as a dataset folder for Hugging Face, and its scores for a model card.
 
-Only items of this project are published. Of a run on official, imported or own items the folder holds ids and scores.
+Only items of this project are published. For official, imported or own items, the folder contains only ids and scores.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
 _OURS = ("run", "instrument", "form", "subject", "task", "item", "cluster", "repeat", "failure")
-"""The columns that say nothing of a right answer."""
+"""The columns that do not reveal a right answer."""
 
 
 class Published(Struct, frozen=True):
@@ -36,7 +36,7 @@ class Published(Struct, frozen=True):
 def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bool = False) -> Published:
     """Writes Parquet files and a dataset card; with `dataset` (OWNER/NAME on the Hub) also results for a model card.
 
-    `without_keys` leaves out all that tells the right answers: items, outcomes and scores of single items.
+    `without_keys` leaves out everything that reveals the right answers: items, outcomes and scores of single items.
     """
     require("frame")
     if run.status is not RunStatus.FINISHED:
@@ -79,7 +79,7 @@ def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys:
 
 
 def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator[dict[str, Any]]:
-    """One row an episode; items, transcripts and outcomes are JSON texts."""
+    """One row for each episode; items, transcripts and outcomes are JSON texts."""
     encode = msgspec.json.Encoder().encode
     for row, episode in zip(run.rows(task), run.episodes(task), strict=True):
         kept = {name: value for name, value in row.items() if not without_keys or name in _OURS}

@@ -27,7 +27,7 @@ SCORER = "sociometer/outcome"
 
 
 def export_log(run: StoredRun, to: Path, task: str = "") -> int:
-    """Writes one task of a run as a log; gives the number of samples."""
+    """Writes one task of a run as a log; returns the number of samples."""
     require("inspect")
     from inspect_ai.log import write_eval_log
 

@@ -39,7 +39,7 @@ OURS = "sociometer"
 """The key of a log's metadata under which our tasks keep what a run needs."""
 WIRE = "inspect"
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-"""The words that Inspect itself reads as numbers."""
+"""The words that Inspect reads as numbers."""
 
 
 def import_inspect(
@@ -149,7 +149,7 @@ def _subject(header: "EvalLog") -> str:
 
 
 def _settings(header: "EvalLog") -> dict[str, Any]:
-    """The task's arguments as far as they are plain values, so that comparisons can name what differs."""
+    """The task's arguments that are plain values, so that comparisons can name what differs."""
     return {
         name: value
         for name, value in (header.eval.task_args or {}).items()
@@ -201,12 +201,12 @@ def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
 
 def _cluster(sample: "EvalSample", field: str, path: Path) -> str:
     if sample.metadata.get(field) in (None, ""):
-        raise DataError(f"the metadata of sample {sample.id} have no field '{field}' to cluster by", path)
+        raise DataError(f"the metadata of sample {sample.id} has no field '{field}' to cluster by", path)
     return str(sample.metadata[field])
 
 
 def score_values(scores: "Mapping[str, InspectScore]") -> dict[str, float]:
-    """The numbers among a sample's scores; of several scorers, or several values, each has a name of its own."""
+    """The numbers among a sample's scores; with several scorers or values, each has its own name."""
     found: dict[str, float] = {}
     for scorer, score in scores.items():
         value = score.value
@@ -230,7 +230,7 @@ def _number(value: object) -> object:
 
 
 def events_of(sample: "EvalSample") -> Iterator[Event]:
-    """What was asked and answered, role by role, and what the instrument noted; else the conversation as it ended."""
+    """The requests and replies of each role and the instrument's notes; without them, the conversation as it ended."""
     from inspect_ai.event import InfoEvent, ModelEvent
 
     heard = False

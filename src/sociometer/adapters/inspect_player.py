@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class InspectPlayer:
-    """Asks a model through Inspect; what the user set for the model there is left as it is."""
+    """Asks a model through Inspect; the user's settings for the model there stay in force."""
 
     journaled = True
     parallel = True
@@ -71,7 +71,7 @@ def chat_messages(messages: Sequence[Message]) -> "list[ChatMessage]":
 
 
 def plain_messages(messages: "Sequence[ChatMessage]") -> tuple[Message, ...]:
-    """Inspect's messages as ours; results of tools are shown as what the user said."""
+    """Inspect's messages as ours; results of tools become user messages."""
     return tuple(
         Message(message.role if message.role in ("system", "assistant") else "user", message.text)
         for message in messages
@@ -79,7 +79,7 @@ def plain_messages(messages: "Sequence[ChatMessage]") -> tuple[Message, ...]:
 
 
 def reply_of(output: "ModelOutput") -> Reply:
-    """A reply in our words, which may be silent; a MachineryError where there is none."""
+    """Inspect's reply as ours, which may be empty; a MachineryError if there is none."""
     if output.empty:
         raise MachineryError(output.error or "the model gave no completion.", "empty reply", retryable=True)
     choice = output.choices[0]
@@ -104,7 +104,7 @@ _NAMES = {
 
 
 def _config(model: "Model", request: Request) -> "GenerateConfig":
-    """What the instrument asks for, less what the user set for this model in Inspect."""
+    """The instrument's sampling, without what the user set for this model in Inspect."""
     from inspect_ai.model import GenerateConfig, ResponseSchema
 
     wanted = _wanted(request.sampling)

@@ -50,7 +50,7 @@ class SociometerModel(ModelAPI):
 
     @cached_property
     def _player(self) -> Player:
-        """Found when it is first asked: `inspect score` makes the model of a log only to leave it alone."""
+        """Resolved on first use: `inspect score` creates the model of a log but never uses it."""
         return resolve_player(self._config.subject, SUBJECT, self._config)
 
     def service_model_name(self) -> str:

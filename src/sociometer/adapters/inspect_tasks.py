@@ -1,7 +1,7 @@
 """Every instrument as an Inspect task: `inspect eval sociometer/sesi --model openai/gpt-4o-mini -T orders=4`.
 
 Inspect finds this module by the entry point `sociometer` in the group `inspect_ai`. Items, `play` and `score` are the
-instrument's own; Inspect brings models, log and viewer. A sample's log keeps the item and the outcome, so that
+instrument's own; Inspect provides models, log and viewer. A sample's log keeps the item and the outcome, so that
 `inspect score` computes the scores again without asking a model.
 """
 
@@ -39,7 +39,7 @@ from sociometer.store.records import Manifest
 from sociometer.store.stored_run import without_folders
 
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
-"""What a sample's store in the log keeps: the outcome, and who played the other roles."""
+"""The content of a sample's store in the log: the outcome, and who played the other roles."""
 CLUSTER = "cluster"
 
 
@@ -90,7 +90,7 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
 
 
 def task_facts(manifest: Manifest, task: str) -> dict[str, Any]:
-    """What a log keeps of the run as a whole, so that it can be read back as one: no folder, no address."""
+    """What a log stores about the whole run, so that it can be imported again: no folder, no address."""
     card = cards()[manifest.config.instrument]
     config = structs.replace(
         manifest.config,
@@ -124,7 +124,7 @@ def _plan(name: str, task: str, choices: bytes) -> Plan:
 
 
 def sample_of(item: Item) -> Sample:
-    """An item as a sample; its metadata hold the item itself and the cluster that standard errors need."""
+    """An item as a sample; its metadata has the item itself and the cluster that standard errors need."""
     metadata = {CLUSTER: item.cluster or item.id, "item": msgspec.to_builtins(item)}
     return Sample(input=shown(item), id=item.id, metadata=metadata)
 
@@ -171,7 +171,7 @@ def _who(binding: RoleBinding) -> dict[str, Any]:
 def _bindings(instrument: Instrument, task: str) -> dict[str, RoleBinding]:
     """The evaluated model as the subject; other roles from `--model-role`, else the instrument's own players.
 
-    A role that has neither is an error: Inspect would put the evaluated model in its place.
+    A role that has neither is an error, because Inspect would use the evaluated model for it.
     """
     asked = [*instrument.card.roles_of(task), *([READER] if READER.name in model_roles() else [])]
     return {role.name: _binding(instrument, role) for role in asked}
@@ -196,7 +196,7 @@ def _own_player(instrument: str, name: str) -> Player:
 
 
 def _show(state: TaskState, events: Iterable[Event]) -> None:
-    """Puts the subject's last exchange and the instrument's notes where the viewer shows them."""
+    """Puts the subject's last exchange and the instrument's notes into the parts of the log that the viewer shows."""
     last: Exchange | None = None
     for event in events:
         if not isinstance(event, Exchange):
@@ -214,7 +214,7 @@ _METRICS: Any = {"*": [mean(), stderr(cluster=CLUSTER)]}
 
 @scorer(metrics=_METRICS)
 def outcome(instrument: str, task: str) -> Scorer:
-    """Scores the outcome that the log keeps; asks no model, so `inspect score` costs nothing."""
+    """Scores the outcome that the log contains; asks no model, so `inspect score` costs nothing."""
     return _scorer(instrument, task)
 
 
@@ -255,7 +255,7 @@ def score_names(card: Card, task: str, found: Collection[str] = ()) -> tuple[str
 def inspect_score(
     names: tuple[str, ...], values: Mapping[str, float], facets: Mapping[str, str], unreadable: int
 ) -> InspectScore:
-    """A score with the same keys for every sample; a value that this one has not is NaN, which metrics leave out."""
+    """A score with the same keys for every sample; a missing value is NaN, which metrics leave out."""
     return InspectScore(
         value={name: values.get(name, nan) for name in names},
         metadata={"facets": dict(facets), "unreadable": unreadable},

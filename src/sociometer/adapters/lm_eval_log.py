@@ -23,7 +23,7 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class _Sample(Struct):
-    """What every line has; the scores are beside it under the names that `metrics` lists."""
+    """The fields of every line; the scores are next to them, under the names that `metrics` lists."""
 
     doc_id: int | str
     metrics: tuple[str, ...]
@@ -35,7 +35,7 @@ class _Sample(Struct):
 
 
 class _Results(Struct):
-    """What `results_DATE.json` beside the samples says of the whole evaluation."""
+    """What `results_DATE.json` next to the samples says about the whole evaluation."""
 
     model_name: str = ""
     higher_is_better: dict[str, dict[str, bool | None]] = {}
@@ -76,7 +76,7 @@ def _folder(path: Path) -> str:
 
 
 def _described(path: Path) -> tuple[str, _Results]:
-    """The task's name, from the file's, and the results beside the file, where they are."""
+    """The task's name, from the name of the file, and the results next to the file, if there are any."""
     named = _NAME.fullmatch(path.name)
     if named is None:
         return path.stem.removeprefix("samples_"), _Results()
@@ -90,7 +90,7 @@ def _described(path: Path) -> tuple[str, _Results]:
 
 
 def _lines(path: Path) -> Iterator[tuple[_Sample, dict[str, float]]]:
-    """Each line with its numeric scores; a score under a filter has the filter's name behind its own."""
+    """Each line with its numeric scores; a score under a filter has the filter's name after its own."""
     try:
         with path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
@@ -109,7 +109,7 @@ def _lines(path: Path) -> Iterator[tuple[_Sample, dict[str, float]]]:
 
 
 def _decoded(line: bytes) -> dict[str, Any]:
-    """A line's values; Python writes NaN into JSON, which only Python reads back."""
+    """The values of a line; Python writes NaN into JSON, which only Python can read."""
     try:
         return _decode(line)
     except msgspec.DecodeError:
@@ -126,7 +126,7 @@ def _scores(path: Path) -> tuple[dict[str, dict[str, float]], dict[str, Range]]:
     for sample, values in _lines(path):
         known = scores.setdefault(str(sample.doc_id), {})
         if twice := known.keys() & values:
-            raise DataError(f"item {sample.doc_id} has two scores '{min(twice)}'; a file holds one evaluation", path)
+            raise DataError(f"item {sample.doc_id} has two scores '{min(twice)}'; a file has one evaluation", path)
         known.update(values)
         add_ranges(ranges, values)
     if not scores:

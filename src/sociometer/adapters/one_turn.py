@@ -21,7 +21,7 @@ from sociometer.run_options import make_config
 
 
 class _Asked(Exception):
-    """The request that an item makes first; ends the playing."""
+    """The first request of an item; raising it ends the play."""
 
     def __init__(self, request: Request) -> None:
         super().__init__("asked")
@@ -29,7 +29,7 @@ class _Asked(Exception):
 
 
 class _Listener(RulePlayer):
-    """Answers nothing and tells what it was asked."""
+    """Raises the request that it gets instead of answering it."""
 
     async def answer(self, request: Request) -> Reply:
         raise _Asked(request)

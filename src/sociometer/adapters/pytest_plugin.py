@@ -1,4 +1,4 @@
-"""A pytest plugin: the fixture `socially_no_worse` fails a build when a model got socially worse.
+"""A pytest plugin: the fixture `socially_no_worse` fails a build if a model got socially worse.
 
 pytest loads it wherever Sociometer is installed, so it imports nothing else until the fixture is used.
 """
@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparisons]":
-    """A function `(run, than, **terms)` that fails where `run` is worse than the run `than`, or nothing can be said.
+    """A function `(run, than, **terms)` that fails if `run` is worse than the run `than` or cannot be compared.
 
     Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level, power).
     """

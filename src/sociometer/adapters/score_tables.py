@@ -194,7 +194,7 @@ def conditions_of(run: StoredRun, candidate: Candidate) -> Conditions:
 
 
 def _settings(run: StoredRun) -> dict[str, Value]:
-    """The settings; of a file only that one was given."""
+    """The settings; a setting that takes a file is given as `own file`."""
     paths = {setting.name for setting in run.definition.card.setting if setting.kind == "path"}
     return {
         name: "own file" if name in paths and value else tuple(map(_printable, value)) if isinstance(value, tuple) else

@@ -27,7 +27,7 @@ from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
 MOST_QUEUED = 2000
-"""How many episodes may wait to be written, so that a large log never lies in memory."""
+"""How many episodes may wait to be written, so that a large log is never completely in memory."""
 Better = Literal["higher", "lower", "neither"]
 
 
@@ -93,7 +93,7 @@ class Measured(Struct, frozen=True):
 
 
 class Benchmark(Struct, frozen=True):
-    """A benchmark as a file names it: its name and version there, what file that is, and its scores."""
+    """A benchmark as a file describes it: its name and version there, the kind of file, and its scores."""
 
     title: str
     origin: str
@@ -125,7 +125,7 @@ class Benchmark(Struct, frozen=True):
 def keep_scores(
     engine: Engine, benchmark: Benchmark, subject: str, items: Iterable[LoggedItem], *, file: Path, name: str = ""
 ) -> StoredRun:
-    """Stores the items of one subject as a run; a file that was imported before gives the run made then."""
+    """Stores the items of one subject as a run; for a file that was imported before, returns the existing run."""
     return ScoreImport(engine, benchmark, subject, file=file, name=name).keep(items)
 
 
@@ -153,7 +153,7 @@ class Import:
         config_hash = hashlib.sha256(msgspec.json.encode(manifest, order="deterministic")).hexdigest()[:32]
         earlier = self._store.runs.with_config(config_hash)
         self.known = earlier is not None and earlier.status is RunStatus.FINISHED
-        """Whether the same was imported before."""
+        """Whether the same file was imported before."""
         if earlier is not None and not self.known:
             self._store.runs.delete(earlier.id)
         name = manifest.config.name
@@ -166,7 +166,7 @@ class Import:
 
     @contextmanager
     def adding(self) -> Iterator[None]:
-        """Holds the run's lock while episodes are added; an import that breaks off leaves no run behind."""
+        """Holds the run's lock while episodes are added; an interrupted import leaves no run behind."""
         with self._store.hold(self.record.id):
             try:
                 yield
@@ -201,7 +201,7 @@ class ScoreImport:
         self.kept = Import(engine, _manifest(benchmark, subject, file, name), TASK)
 
     def keep(self, items: Iterable[LoggedItem]) -> StoredRun:
-        """Adds all items and finishes; of a run that is known already, nothing is read."""
+        """Adds all items and finishes; reads nothing if the run exists already."""
         if self.kept.known:
             return self._engine.stored(self.kept.record.id)
         with self.kept.adding():
@@ -260,5 +260,5 @@ def add_ranges(ranges: dict[str, Range], values: Mapping[str, float]) -> None:
 
 
 def texts_of(parts: Sequence[str]) -> str:
-    """Texts as paragraphs of one."""
+    """The texts as paragraphs of one text."""
     return "\n\n".join(part for part in parts if part)

@@ -1,7 +1,7 @@
 """Training environments: items that models may be trained on, kept apart from those that measure them.
 
 Training on a test spoils the test. Every environment here refuses the items, opponents and simulators of the tests:
-fresh stories and matches have seeds of their own, number guessing has other opponents, the rest needs files of yours.
+fresh stories and matches have their own seeds, number guessing has other opponents, and the rest needs your own files.
 """
 
 import contextlib
@@ -68,7 +68,7 @@ def _holdem(choices: Choices, plan: Plan) -> None:
     folder = plan.settings.text("weights")
     if not folder:
         raise UsageError(
-            "the bundled hold'em opponents are held out for the test; train opponents of your own ('sociometer train"
+            "the bundled hold'em opponents are held out for the test; train your own opponents ('sociometer train"
             " egosocial holdem --style STYLE --seed N --out DIR') and give the setting weights=DIR."
         )
     shipped = {_digest(path) for path in (plan.instrument.folder / "games" / "weights").glob("*.npz")}
@@ -99,13 +99,13 @@ def _sage(choices: Choices, plan: Plan) -> None:
         )
     if not choices.simulator:
         raise UsageError(
-            "name a model to play the person in training: simulator=MODEL, another one than in your tests."
+            "name a model to play the person in training: simulator=MODEL; use a different one than in your tests."
         )
     _refuse_known(plan, "scenario")
 
 
 def _refuse_known(plan: Plan, what: str) -> None:
-    """An item that is also one of the bundled ones, or of the official ones that are here, trains no model."""
+    """Raise a UsageError for an item that is also a bundled one, or an official one on this machine."""
     known: set[str] = set()
     for official in (False, True):
         config = RunConfig(instrument=plan.instrument.card.name, subject="", tasks=plan.config.tasks, official=official)
@@ -119,7 +119,7 @@ def _refuse_known(plan: Plan, what: str) -> None:
 
 
 def _content(item: Item) -> str:
-    """What an item says, whatever it is called."""
+    """The content of an item without its id."""
     return msgspec.json.encode(_without_names(msgspec.to_builtins(item)), order="sorted").decode()
 
 
@@ -165,14 +165,14 @@ ENVIRONMENTS = {
 
 
 class TrainingItem(Struct, frozen=True):
-    """An item to play, and the seed of what is drawn by lot in it."""
+    """An item to play, and the seed of its random draws."""
 
     item: Item
     seed: int
 
 
 def training_plan(name: str, choices: Choices) -> Plan:
-    """What an environment plays; a UsageError where it would be part of a test."""
+    """The items of an environment; a UsageError if one of them is part of a test."""
     if name not in ENVIRONMENTS:
         raise unknown("training environment", name, ENVIRONMENTS)
     environment = ENVIRONMENTS[name]
@@ -204,7 +204,7 @@ def training_items(plan: Plan, count: int | None = None) -> Iterator[TrainingIte
 
 
 def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBinding]:
-    """Who plays the roles beside the policy; a stand-in gives no reward."""
+    """The players of the other roles; a stand-in gives no reward."""
     task, instrument = plan.tasks[0].name, plan.instrument
     bindings: dict[str, RoleBinding] = {}
     for role in instrument.card.roles_of(task):

@@ -58,7 +58,7 @@ class SocialTask(vf.Task[SocialData]):
 
 
 class SocialTasksetConfig(vf.TasksetConfig):
-    """Which environment, how many items, and what they are made of."""
+    """The environment, the number of items, and their settings."""
 
     environment: str = "numbers"
     """numbers, stories, holdem, goals or sage."""
@@ -137,11 +137,11 @@ class Policy(RulePlayer):
 
 
 class SociometerHarnessConfig(vf.HarnessConfig):
-    """Nothing to set."""
+    """No settings."""
 
 
 class SociometerHarness(vf.Harness[SociometerHarnessConfig]):
-    """Runs our `play`; no code of a model is executed, so the local runtime will do."""
+    """Runs our `play`; no code of a model is executed, so the local runtime is enough."""
 
     APPENDS_SYSTEM_PROMPT = True
     EXECUTES_CODE = False

@@ -1,1 +1,1 @@
-"""Whether a subject knows published items by heart: matched pairs of public and unseen items, and what they show."""
+"""Checks whether a subject knows published items by heart, with matched pairs of public and unseen items."""

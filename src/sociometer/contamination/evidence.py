@@ -1,4 +1,4 @@
-"""What matched pairs show: is the subject better with public items than with unseen ones, and what could be found?
+"""Tests whether a subject does better with public items than with matched unseen ones, and which effect would be found.
 
 Completion and order are tested together (Holm). An order must beat both chance and the unseen items. The gap in the
 score is no evidence by itself, because public and unseen items may differ in difficulty.
@@ -48,7 +48,7 @@ class Contrast(Struct, frozen=True):
 
     @property
     def blind(self) -> bool:
-        """Whether more than half of the replies hold no answer, so that nothing could be found."""
+        """Whether more than half of the replies contain no answer, so that nothing could be found."""
         return self.asked != "answer" and self.unreadable > self.pairs
 
     @property
@@ -127,7 +127,7 @@ def _detectable(asked: str, unseen: Sequence[float], paired: PairedDifference) -
 def _would_be_found(share: float, unseen: Sequence[float]) -> bool:
     """Whether knowing a share of the public items by heart would be found, at the level of the stricter of two tests.
 
-    Public items are like unseen ones, but for this share, which is right. The sign-flip test also needs some items
+    Public items are like unseen ones, except that this share of them is right. The sign-flip test also needs some items
     that differ at all.
     """
     count, level = len(unseen), LEVEL / 2
@@ -175,16 +175,16 @@ def verdict(found: Sequence[Contrast]) -> str:
     if pairs < FEWEST_PAIRS:
         return f"Contamination: {pairs} pairs are too few to tell; {FEWEST_PAIRS} or more are needed."
     if not seeing:
-        return "Contamination: cannot tell, because more than half of the replies hold no answer."
+        return "Contamination: cannot tell, because more than half of the replies contain no answer."
     shares = [one.detectable for one in found if one.asked != "answer" and one.detectable is not None]
     power = f"; {number(min(shares), 'share')} known by heart would have been found" if shares else ""
     return f"Contamination: no sign that the subject knows the public items by heart ({pairs} pairs{power})."
 
 
 def blind_notes(found: Sequence[Contrast]) -> list[str]:
-    """The questions that could find nothing, because most replies hold no answer."""
+    """The questions that could find nothing, because most replies contain no answer."""
     return [
-        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies hold no answer, so nothing"
+        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer, so nothing"
         " could be found."
         for one in found
         if one.blind

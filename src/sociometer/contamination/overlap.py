@@ -6,7 +6,7 @@ from collections.abc import Sequence
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+(?:['’][^\W_\u3400-\u9fff]+)*")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 LEAST_RUN = 6
-"""Words; shorter runs occur in any fluent continuation and count for nothing."""
+"""Words; shorter runs occur in any fluent continuation and do not count."""
 LEAST_RUN_CHINESE = 10
 """Characters."""
 

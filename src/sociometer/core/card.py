@@ -71,7 +71,7 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     optional: bool = False
     """Whether only some settings give this value."""
     question: str = ""
-    """What people are asked who judge an episode in place of a judge; they see A, and B who is measured."""
+    """The question for people who rate an episode in place of a judge; they see A, and B, who is measured."""
     question_zh: str = ""
 
 
@@ -109,14 +109,14 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlayerCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """A player for a role that the instrument includes."""
+    """A player that the instrument includes for a role."""
 
     name: str
     role: str
     help: str
     stand_in: bool = False
     model_adds: str = ""
-    """What a model in its place adds, after "a model"; `run` and `doctor` say it of a stand-in."""
+    """What a model in its place adds, as the end of a sentence that begins "A model"; `run` and `doctor` print it."""
 
 
 class LabelCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -204,7 +204,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(role for role in self.role if not role.tasks or task in role.tasks)
 
     def default_stand_ins(self) -> dict[str, str]:
-        """For each role that a stand-in takes by default, a sentence on what a model adds and how to name one."""
+        """For each role that a stand-in takes by default, a sentence on what a model adds and how to choose one."""
         defaults = {role.name: role.default for role in self.role}
         return {
             each.role: f"{self.name}: the {each.role} is a stand-in ({each.name}). A model {each.model_adds}:"

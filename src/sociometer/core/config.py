@@ -62,7 +62,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Ids of the items to play; empty means all."""
     official: bool = False
     form: str = ""
-    """The frozen form to play: its name or its file; empty means today's items and prompts."""
+    """The frozen form to play: its name or its file; empty means the current items and prompts."""
     second_question: bool | None = None
     """Whether to ask again after a reply without an answer; None means yes for bundled and no for official items."""
     base: bool = False

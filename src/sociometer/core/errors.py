@@ -5,7 +5,7 @@ SociometerError
 │   ├── NeverAnswered   the model never replied (no server, a wrong key); no run is stored
 │   └── DataError       a data file cannot be read; names the file and the line
 ├── StoreError          the store cannot be used: damaged, locked, disk full (exit code 5)
-├── MachineryError      a reply could not be obtained; counted beside the score, never in it (exit code 4)
+├── MachineryError      a reply could not be obtained; counted separately from the score (exit code 4)
 └── Stopped             the run ended early on purpose and can be resumed; `cause` says why (exit code 3)
 """
 

@@ -2,9 +2,9 @@
 
 OFFICIAL = " official"
 CHANGED = "+"
-"""Ends the name of a form of which a run changed something: settings, wording or the way of answering."""
+"""Ends the name of a form if a run changed something: settings, wording or the way of answering."""
 LANGUAGE = "language"
-"""The setting of which a form has the items for every value."""
+"""The setting for which a form has the items of every value."""
 FORM_FILE = ".json.xz"
 """The ending of a form's file."""
 

@@ -31,7 +31,7 @@ class Interval(Struct, frozen=True, omit_defaults=True):
 
 
 class Measure(Struct, frozen=True, omit_defaults=True):
-    """One number of a summary; `group` says of whom or what (`{"ability": "empathy"}`), empty means overall."""
+    """One number of a summary; `group` says what it is about (`{"ability": "empathy"}`), empty means overall."""
 
     name: str
     value: float | None

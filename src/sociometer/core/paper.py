@@ -46,7 +46,7 @@ class PaperRow(Struct, frozen=True):
     cells: tuple[PaperCell, ...]
     section: str = ""
     remarks: tuple[str, ...] = ()
-    """What must be said about the row: stand-ins, items other than the paper's, an unfinished run."""
+    """Remarks on the row: stand-ins, items other than the paper's, an unfinished run."""
     published: bool = False
     """Whether the paper prints this row."""
 
@@ -103,7 +103,7 @@ class PaperRun(Struct, frozen=True):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What must be said wherever numbers of this run are shown."""
+        """The remarks to show next to the numbers of this run."""
         said = [f"stand-in for a real model: {name}" for name in self.summarised.stand_ins]
         if self.baseline:
             said.append("a baseline, not a model")

@@ -31,7 +31,7 @@ class Prompts:
     """The prompts of one instrument and those in `shared`; files of the same name in `override` replace them.
 
     `authors` are prompts that were read from the authors' files, by language and name. Prompts in `frozen` replace
-    those of today; a prompt that the earlier version did not have is today's.
+    the current ones; a prompt that the earlier version did not have is the current one.
     """
 
     def __init__(

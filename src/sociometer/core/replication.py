@@ -57,7 +57,7 @@ class ReplicationPlan(Struct, frozen=True):
     models: tuple[PublishedModel, ...]
     runs: tuple[Replication, ...]
     remarks: tuple[str, ...] = ()
-    """What of the paper's procedure cannot be repeated."""
+    """The parts of the paper's procedure that cannot be repeated."""
 
     def chosen(self, given: tuple[str, ...]) -> dict[str, str]:
         """The model of each row to play: all callable rows, or those named as ROW, as MODEL or as ROW=MODEL."""

@@ -1,4 +1,4 @@
-"""The contract of an instrument: tasks of four functions, and what they pass around."""
+"""The contract of an instrument: tasks with four functions, and the records that they exchange."""
 
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
@@ -41,15 +41,15 @@ class Item(Struct, frozen=True, kw_only=True):
     cluster: str = ""
 
     def for_raters(self) -> dict[str, str]:
-        """What people see when they judge the same thing as a judge; empty if that is the subject's transcript."""
+        """What people see when they rate the same thing as a judge; empty if that is the subject's transcript."""
         return {}
 
     def rated_parts(self, value: str) -> tuple[RatedPart, ...]:
-        """The yes/no questions that people answer for a value that is their mean; empty where they judge it whole."""
+        """The yes/no questions that people answer for a value that is their mean; empty if they rate it as a whole."""
         return ()
 
     def compared(self) -> Any:
-        """What two runs must have in common to be compared on this item: all of it, unless a part is the subject's."""
+        """The content that two runs must share to be compared on this item: all but what comes from the subject."""
         return self
 
 
@@ -141,7 +141,7 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     subject: str = ""
     roles: dict[str, str] = {}
     norm: Any = None
-    """What the task gave when the run was made."""
+    """The value that the task gave when the run was made."""
     run: str = ""
     stand_ins: tuple[str, ...] = ()
     """The stand-ins: players that are not real models."""
@@ -174,8 +174,8 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """Four functions; a task knows no engine, no store and no model.
 
     `items` streams the items to play (none if only a command plays the task, with its own items); a bad row
-    is an error that names file and line. `play` is the
-    conversation: the only one that talks, deterministic given the replies and `session.rng`. `score` and `summarise`
+    is an error that names file and line. `play` is the conversation: the only function that asks
+    models; it is deterministic given the replies and `session.rng`. `score` and `summarise`
     are pure: no model, no clock, no randomness.
     """
 

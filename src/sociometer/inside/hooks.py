@@ -11,7 +11,7 @@ from sociometer.inside.anatomy import Anatomy
 
 
 class Recorder:
-    """What one batch did: pooled as each layer runs, so that no full state is kept."""
+    """States and neurons of one batch, pooled as each layer runs, so that no full state is kept."""
 
     def __init__(self, anatomy: Anatomy, mask: Any, last: Any) -> None:
         """`mask` marks the tokens to look at (texts × tokens), `last` is the place of the last one of each text."""

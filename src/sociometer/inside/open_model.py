@@ -23,7 +23,7 @@ ItemT = TypeVar("ItemT")
 Track = Callable[[Sequence[Any], str], Iterator[Any]]
 STORY_TOKENS = 256
 LONGEST = 2048
-"""The most tokens of one sequence; what is before them is left out."""
+"""The maximum number of tokens of one sequence; earlier tokens are left out."""
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -158,7 +158,7 @@ class OpenModel:
         return recorder.vectors()
 
     def _padded(self, sequences: Sequence[Sequence[int]]) -> tuple[Any, Any]:
-        """Token numbers and attention mask, padded on the right, where a causal model never looks back from."""
+        """Token numbers and attention mask, padded on the right, which a causal model never sees."""
         import torch
 
         longest = max(map(len, sequences))

@@ -55,7 +55,7 @@ class SilencedPlayer:
         return Reply(tokenizer.decode(written, skip_special_tokens=True), finish=finish)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Raise an error: it only answers."""
+        """Raise an error: this player gives no embeddings."""
         raise MachineryError(f"{self.identity.name} gives no embeddings.", "no embeddings", fatal=True)
 
     async def close(self) -> None:

@@ -88,7 +88,7 @@ class AnthropicBatches:
         return self._endpoint.decoded(await self._endpoint.post(_PATH, body), _batch).id
 
     async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:
-        """The format stores no label: a batch of the same size is ours if it answers our requests, once it ended."""
+        """The format stores no label: a batch of the same size is ours if, after it ended, it answers our requests."""
         for candidate in await self._candidates(len(names), since, taken):
             while not await self.ended(candidate):  # noqa: ASYNC110  (the server cannot call us)
                 await asyncio.sleep(_POLL_SECONDS)

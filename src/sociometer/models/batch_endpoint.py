@@ -10,7 +10,7 @@ from sociometer.core.errors import UNREACHABLE, MachineryError
 Result = bytes | MachineryError
 """The body of a reply, or why there is none."""
 Take = Callable[[str, Result], None]
-"""Is given the name of a request and its result."""
+"""Receives the name of a request and its result."""
 ENDED_EARLY = "batch ended"
 
 
@@ -21,7 +21,7 @@ class BatchEndpoint(Protocol):
     """The maximum number of requests in one batch."""
     most_bytes: int
     hours: int
-    """The time after which the provider ends a batch, finished or not."""
+    """The time after which the provider ends a batch, even if it is not finished."""
 
     def line(self, name: str, request: Request) -> bytes:
         """A request as it is written into the batch, under a name of at most 64 letters and digits."""
@@ -40,7 +40,7 @@ class BatchEndpoint(Protocol):
         ...
 
     async def ended(self, batch: str) -> bool:
-        """Whether nothing more will be answered."""
+        """Whether the batch has ended."""
         ...
 
     async def results(self, batch: str, take: Take) -> MachineryError | None:
@@ -67,5 +67,5 @@ def ended_early(why: str) -> MachineryError:
 
 
 def path_part(name: str) -> str:
-    """An id of a server as one part of a path."""
+    """A server's id, quoted as one part of a path."""
     return quote(name, safe="")

@@ -31,7 +31,7 @@ class Prompt(Struct, frozen=True):
 
 
 class Written(Struct):
-    """What a row has written so far; `finish` is empty while it goes on."""
+    """What a row has generated so far; `finish` is empty until it ends."""
 
     ids: list[int]
     text: str = ""

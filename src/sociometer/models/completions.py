@@ -1,4 +1,4 @@
-"""Plain texts in the OpenAI wire format (`/v1/completions`), and the likelihoods that servers give.
+"""Text completions in the OpenAI wire format (`/v1/completions`), and the likelihoods that servers return.
 
 Two ways to score continuations: from the likeliest first tokens that a server lists, or from the log-probabilities of
 a prompt that it repeats (`echo`), one request for each continuation.

@@ -1,4 +1,4 @@
-"""Why a reply ended, in the same words for every wire format; a server's own word is never passed on."""
+"""The reason why a reply ended, with the same names for every wire format; a server's own name is never passed on."""
 
 from sociometer.core.conversation import Reply, Usage
 from sociometer.core.errors import MachineryError
@@ -31,7 +31,7 @@ def filtered_reply(error: MachineryError) -> Reply:
 
 
 def finish_of(reason: str | None, *, called: bool = False) -> str:
-    """One of the words above for a server's finish reason; `called` says that the reply has a tool call."""
+    """One of the reasons above for a server's finish reason; `called` says that the reply has a tool call."""
     if called:
         return TOOL_CALLS
     return _WORDS.get(reason.lower(), OTHER) if reason else STOP

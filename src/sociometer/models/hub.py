@@ -1,6 +1,6 @@
 """The open models that `models pull` fetches from the Hugging Face hub, and the record of what was fetched.
 
-No checksum is pinned here that was not verified: the first fetch records the commit and the SHA-256 of a file, and
+Only verified checksums are pinned here: the first fetch records the commit and the SHA-256 of a file, and
 every later fetch and use is checked against them.
 """
 

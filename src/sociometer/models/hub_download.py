@@ -79,7 +79,7 @@ async def download(url: str, part: Path, note: Path, told: Told) -> Remote:
 
 
 def require_safe(url: URL, first: URL) -> None:
-    """Raise a UsageError unless the address uses HTTPS; plain HTTP is allowed on this machine alone."""
+    """Raise a UsageError unless the address uses HTTPS; plain HTTP is allowed only on this machine."""
     local = is_loopback(url.host or "") and is_loopback(first.host or "")
     if url.scheme != "https" and not (url.scheme == "http" and local):
         raise UsageError(
@@ -160,7 +160,7 @@ async def _asked(http: "aiohttp.ClientSession", url: str, have: int) -> AsyncIte
 
 
 def _with(remote: Remote, response: "aiohttp.ClientResponse", *, hub: bool) -> Remote:
-    """What is known of the file after one more response; the hub's own word counts for more than another host's."""
+    """What is known about the file after one more response; the hub takes precedence over other hosts."""
     if not hub:
         return remote if remote.version else Remote(remote.url, response.headers.get("ETag", ""), remote.commit)
     linked = response.headers.get("X-Linked-Etag", "").strip('"')

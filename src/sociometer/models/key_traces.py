@@ -67,7 +67,7 @@ class _Traces:
         return _marked(text, self._runs_of(least))
 
     def found(self, text: str, least: int) -> bool:
-        """Whether the text holds such a run."""
+        """Whether the text contains such a run."""
         squeezed = _squeezed(text)
         if least >= 2 * _PIECE - 1 and not any(block in squeezed for block in self._blocks):
             return False
@@ -85,7 +85,7 @@ class _Traces:
 
 
 def _marked(text: str, runs: frozenset[bytes]) -> str:
-    """The text with a mark in place of every stretch that runs cover; what is between their letters goes with them."""
+    """The text with a mark in place of every part that runs cover, including the characters between their letters."""
     squeezed = _squeezed(text)
     covered = bytearray(len(squeezed))
     for length in {len(run) for run in runs}:

@@ -65,7 +65,7 @@ class LlamaContext:
         return Speed(*(max(timings.get(name, 0.0), _SLOWEST) for name in ("prompt_per_second", "predicted_per_second")))
 
     def chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
-        """The tokens that a chat request makes llama.cpp read; empty if it does not say."""
+        """The tokens that llama.cpp reads for a chat request; empty if it does not say."""
         asked: dict[str, Any] = {name: body[name] for name in ("messages", "chat_template_kwargs") if name in body}
         text = self._post("/apply-template", asked).get("prompt")
         return self.tokens(text) if isinstance(text, str) else ()
@@ -100,7 +100,7 @@ class LlamaContext:
         return False
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """What llama.cpp answers at its own loopback port, the only place where it renders and splits a prompt."""
+        """llama.cpp's answer on its own loopback port, the only place where it renders and tokenizes a prompt."""
         address = urlsplit(self._server.listening_address)
         connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=_LOCAL_SECONDS)
         try:
@@ -137,7 +137,7 @@ def import_llama() -> Any:
 
 
 def new_slots() -> PrefixSlots:
-    """Empty slots, as many and with chunks as long as a context has them on this machine."""
+    """Empty slots, with the number of slots and the chunk length of a context on this machine."""
     return PrefixSlots(_SLOTS, _GPU_CHUNK_TOKENS if gpu_memory() else _CHUNK_TOKENS)
 
 

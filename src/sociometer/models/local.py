@@ -28,7 +28,7 @@ _PATIENCE_SECONDS = 5.0
 _LISTED = 100
 """How many of the likeliest first tokens are listed where continuations are scored."""
 _LARGE_BYTES = 500 << 20
-"""Smaller models reply at once, so that their speed need not be measured first."""
+"""Smaller models reply quickly, so their speed is not measured first."""
 _USUAL_TOKENS = 120
 _CORES_A_COPY = 4
 _MOST_COPIES = 4
@@ -302,8 +302,8 @@ def _grammar(answer_format: Schema) -> str:
 def copies_of(path: Path) -> int:
     """The number of replies at once: SOCIOMETER_COPIES, or what the machine has the cores and the memory for.
 
-    On a GPU, half of its free memory is used at most; without one, one copy for every four cores of a machine that
-    is not busy, in a quarter of its memory.
+    On a GPU, at most half of its free memory is used. Without one, there is one copy for every four cores of a
+    machine that is not busy, in at most a quarter of its memory.
     """
     chosen = whole_number("SOCIOMETER_COPIES")
     if chosen:
@@ -329,8 +329,8 @@ def _memory() -> int:
 def _threads(copies: int = 1) -> int:
     """The number of threads of each copy, from SOCIOMETER_THREADS; 0 means that llama.cpp uses every core.
 
-    On a busy machine its threads wait for each other in a loop: half as many are then faster and use a third of the
-    time. The replies are the same.
+    On a busy machine its threads wait for each other in a loop; half as many are then faster and use a third of the
+    CPU time. The replies are the same.
     """
     chosen = whole_number("SOCIOMETER_THREADS")
     if chosen:

@@ -146,7 +146,7 @@ def _digest_of_folder(folder: Path) -> str:
     files = sorted(path for path in folder.iterdir() if path.suffix in _READ and path.is_file())
     if not (folder / "config.json").is_file() or not any(path.suffix == ".safetensors" for path in files):
         raise UsageError(
-            f"the folder '{folder}' holds no model: it needs config.json and weights in *.safetensors."
+            f"the folder '{folder}' contains no model: it needs config.json and weights in *.safetensors."
             " For a GGUF file, give the path of the file."
         )
     together = hashlib.sha256()

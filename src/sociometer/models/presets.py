@@ -10,7 +10,7 @@ Wire = Literal["openai", "anthropic", "google"]
 
 
 class Extras(Struct, frozen=True):
-    """What a server offers beside chat, if the model behind it has it too."""
+    """What a server offers besides chat, if its model supports it too."""
 
     lists: int = 0
     """How many of the likeliest tokens a chat completion lists at most; 0 if it gives no log-probabilities."""
@@ -29,7 +29,7 @@ class Extras(Struct, frozen=True):
 
 
 UNKNOWN_SERVER = Extras(lists=20, continues=True, echoes=True)
-"""A server at a user's own address may have all of it; its first reply decides."""
+"""A server at a user's own address may support everything; its first reply decides."""
 
 
 class Preset(Struct, frozen=True):

@@ -39,7 +39,7 @@ class Scripted(RulePlayer):
         self._patterns = Patterns([line.match for line in self._lines if line.match])
 
     async def answer(self, request: Request) -> Reply:
-        """The reply of the first line that matches and is not used up, else of the next line in order."""
+        """The reply of the first matching line that is not used up, or else of the next line in order."""
         last = request.messages[-1].content if request.messages else ""
         matched = await self._patterns.matching(last)
         for index, line in enumerate(self._lines):

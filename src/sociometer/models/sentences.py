@@ -152,7 +152,7 @@ def installed(name: str) -> bool:
 
 
 def digest(folder: Path) -> str:
-    """The SHA-256 over all files that decide about a vector: weights, vocabulary and settings."""
+    """The SHA-256 over all files that determine a vector: weights, vocabulary and settings."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path.suffix in (".safetensors", ".bin", ".json", ".txt", ".model"):
@@ -172,7 +172,7 @@ def _pools_mean(folder: Path) -> bool:
 
 
 def _longest(folder: Path) -> int:
-    """The most tokens that the model reads of a text; the rest is cut off."""
+    """The maximum number of tokens that the model reads of a text; the rest is cut off."""
     try:
         limit = msgspec.json.decode((folder / "sentence_bert_config.json").read_bytes(), type=_Limit)
     except (OSError, msgspec.DecodeError):

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 
 class Speed(Struct, frozen=True):
-    """Tokens per second of wall time on this machine, as busy as it is now."""
+    """Tokens per second of wall time on this machine under its current load."""
 
     read: float
     written: float

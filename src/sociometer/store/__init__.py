@@ -1,1 +1,1 @@
-"""Journal and results in one SQLite file."""
+"""Journal and results in one SQLite file or PostgreSQL database."""

@@ -1,7 +1,7 @@
 """The rows of one transaction, written table by table and in the order of their keys.
 
 Two processes that write the same rows (the same prompt, the same item) then take them in the same order, so that
-neither waits for the other in a circle.
+they cannot deadlock.
 """
 
 from typing import Any
@@ -42,7 +42,7 @@ _KEYS_AT_ONCE = 500
 
 
 class Batch:
-    """Gathers rows until they are written; a statement of its own comes after the rows before it."""
+    """Gathers rows until they are written; a single statement runs after the rows before it."""
 
     def __init__(self, database: Database, connection: Connection) -> None:
         self._database = database
@@ -81,7 +81,7 @@ class Batch:
         return self._connection
 
     def lock_table(self, table: str) -> None:
-        """Let no other transaction write the table until this one ends."""
+        """Prevent other transactions from writing to the table until this one ends."""
         self._database.lock_table(self.connection, table)
 
     def model(self, identity: str) -> int:
@@ -94,7 +94,7 @@ class Batch:
         return int(row[0])
 
     def other_reply(self, key: bytes, mine: bytes) -> bytes | None:
-        """The stored reply of a key, as stored, if it is not mine; to be asked after writing."""
+        """The stored reply of a key if it is not `mine`; call it after writing."""
         stored = self._replies.get(key, mine)
         return None if stored == mine else stored
 

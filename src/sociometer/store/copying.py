@@ -36,7 +36,7 @@ _ROWS_AT_ONCE = 1_000
 
 
 class Copied(Struct, frozen=True):
-    """How many rows were new to the target."""
+    """The number of rows that were new to the target."""
 
     runs: int
     episodes: int
@@ -44,7 +44,7 @@ class Copied(Struct, frozen=True):
 
 
 def copy_store(source: StorePlace, target: StorePlace) -> Copied:
-    """Copy everything; what the target has stays, and a failed episode there gets the outcome it has in the source.
+    """Copy everything; rows of the target stay, and a failed episode there gets the outcome that it has in the source.
 
     A file that does not exist yet is written completely or not at all. If a copy into an existing store is interrupted,
     the same command completes it.

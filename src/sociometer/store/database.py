@@ -1,4 +1,4 @@
-"""What the store needs of a database; `sqlite.py` and `postgresql.py` are the two that it can use.
+"""What the store needs from a database; `sqlite.py` and `postgresql.py` implement it.
 
 Statements are written once, in the SQL that both speak, with `?` for a value.
 """
@@ -14,7 +14,7 @@ from sociometer.core.errors import StoreError
 from sociometer.store.place import StorePlace, StoreUrl
 
 PATIENCE_SECONDS = 300.0
-"""How long to wait for a database that went away, such as one that is restarted."""
+"""How long to wait for a database that is not available, for example during a restart."""
 _FIRST_WAIT_SECONDS, _LONGEST_WAIT_SECONDS = 0.1, 5.0
 _PAGE = 2_000
 Value = TypeVar("Value")
@@ -56,7 +56,7 @@ class Table(Struct, frozen=True):
 
 
 class LostConnection(StoreError):
-    """The database went away, or asked to try the transaction again; nothing of it was written."""
+    """The connection was lost, or the database asked to try the transaction again; nothing was written."""
 
 
 class Database(Protocol):
@@ -89,7 +89,7 @@ class Database(Protocol):
         ...
 
     def lock_table(self, connection: Connection, table: str) -> None:
-        """Let no other transaction write the table until this one ends."""
+        """Prevent other transactions from writing to the table until this one ends."""
         ...
 
     def erase(self, connection: Connection, before: bool) -> None:
@@ -117,7 +117,7 @@ def database_at(place: StorePlace) -> Database:
 
 
 def patiently(work: Callable[[], Value]) -> Value:
-    """What the work gives; it is repeated while the database is away."""
+    """The result of the work, which is repeated while the database is not available."""
     ends, wait = time.monotonic() + PATIENCE_SECONDS, _FIRST_WAIT_SECONDS
     while True:
         try:

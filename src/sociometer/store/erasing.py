@@ -47,7 +47,7 @@ def _needed(connection: Connection, texts: set[bytes]) -> set[bytes]:
 
 
 def _texts_of_episodes(connection: Connection, where: str = "1 = 1", *values: str) -> set[bytes]:
-    """The texts that transcripts refer to by themselves, for players whose replies the journal does not keep."""
+    """The texts that transcripts refer to directly, for players whose replies the journal does not store."""
     found: set[bytes] = set()
     query = f"SELECT run, task, item, repeat, events FROM episode WHERE {where}"  # noqa: S608
     for run, task, item, repeat, events in connection.execute(query, values):

@@ -51,7 +51,7 @@ class Journal:
             return unseal(row[0], key) if row else None
 
     async def find(self, key: bytes) -> bytes | None:
-        """The reply under that key, encoded, or None; a database elsewhere is asked without stopping other work."""
+        """The reply under that key, encoded, or None; a remote database is asked without blocking other work."""
         if self._lookups is None:
             return self.lookup(key)
         stored = await self._lookups.find(key)
@@ -68,9 +68,9 @@ class Journal:
         return row is not None
 
     def keep(self, entry: JournalEntry) -> "asyncio.Future[bytes | None]":
-        """Queues a reply; the future is done when it is on disk.
+        """Queue a reply; the future is done when it is on disk. Its result is None, or the reply that
 
-        Its result is None, or the reply that another process has stored for this draw, which then counts.
+        another process has already stored for this draw, which is then used.
         """
         return self._writer.committed(lambda batch: self._insert(batch, entry))
 
@@ -86,7 +86,7 @@ class Journal:
         return self._writer.committed(lambda batch: batch.put(ALLOWANCE, row))
 
     def end_allowance(self, run: str) -> None:
-        """Queue that a run has no requests in flight any more."""
+        """Queue the fact that a run has no more requests in flight."""
         self._writer.execute("DELETE FROM allowance WHERE run = ?", (run,))
 
     def charge_allowance(self, run: str, held: tuple[int, int, float] = (0, 0, 0.0)) -> None:

@@ -1,4 +1,4 @@
-"""Looks up replies in a database elsewhere: a thread that asks for all waiting keys at once."""
+"""Looks up replies in a remote database: a thread that asks for all waiting keys at once."""
 
 import asyncio
 import contextlib

@@ -69,7 +69,7 @@ def parse_place(text: "str | Path | StoreUrl") -> StorePlace:
 
 
 def file_of(place: StorePlace, what: str) -> Path:
-    """The file of the store, for what is kept beside it."""
+    """The file of the store, for files that are next to it."""
     if isinstance(place, StoreUrl):
         raise UsageError(f"{what} needs a store file, and {place} is a database; give --store FILE.")
     return place

@@ -1,4 +1,4 @@
-"""A store in a PostgreSQL database: how it is opened, written and watched, and what its errors mean.
+"""A store in a PostgreSQL database: how it is opened and written, and what its errors mean.
 
 Every transaction can be repeated, and nothing depends on the session of a connection (no advisory locks, no prepared
 statements, no LISTEN), so a pooler such as PgBouncer may hand each transaction to another connection.
@@ -36,8 +36,8 @@ _TYPES = (
     (r"\) WITHOUT ROWID", ")"),
     (r" REFERENCES \w+ \(\w+\)(?: ON DELETE CASCADE)?", ""),
 )
-"""SQLite's words and PostgreSQL's. Texts are ordered by their bytes, as in SQLite. No table refers to another: each row
-would lock the row of its run, which all workers share."""
+"""Keywords of SQLite and PostgreSQL. Texts are ordered by their bytes, as in SQLite. No table refers to another: each
+row would lock the row of its run, which all workers share."""
 _ARRAYS = {
     **dict.fromkeys(
         ("hash", "body", "key", "messages", "reply", "outcome", "events", "manifest", "totals", "held"), "bytea"
@@ -105,7 +105,7 @@ class PostgresDatabase:
             connection.execute("VACUUM")
 
     def damage(self, connection: Connection) -> Iterator[str]:
-        """Nothing: PostgreSQL checks its pages itself, where they have checksums."""
+        """Nothing: PostgreSQL checks its pages itself if they have checksums."""
         return iter(())
 
     def errors(self) -> AbstractContextManager[None]:
@@ -133,7 +133,7 @@ class PostgresDatabase:
 
 
 class PostgresConnection:
-    """A connection that takes `?` for values and, outside a transaction, comes back when the database does."""
+    """A connection that takes `?` for values and, outside a transaction, reconnects after the database was away."""
 
     def __init__(self, place: StoreUrl) -> None:
         self._place = place
@@ -142,7 +142,7 @@ class PostgresConnection:
         self._raw: psycopg.Connection[Any] | None = self._connect()
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> "psycopg.Cursor[Any]":
-        """Run a statement; a query outside a transaction waits for a database that went away."""
+        """Run a statement; a query outside a transaction waits until the database is available again."""
         translated = self._translated.get(statement)
         if translated is None:
             translated = self._translated[statement] = statement.replace("%", "%%").replace("?", "%s")
@@ -252,7 +252,7 @@ def _number(connection: PostgresConnection) -> int:
 
 
 def _text(value: Any) -> Any:
-    """A text as PostgreSQL can keep it: it has no character for zero."""
+    """A text without zero characters, which PostgreSQL cannot store."""
     if isinstance(value, str):
         return str(value).replace("\0", "\ufffd")
     return value

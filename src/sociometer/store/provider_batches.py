@@ -63,7 +63,7 @@ class ProviderBatches:
         )
 
     def remove(self, label: str) -> None:
-        """Queue that a batch was never created, or that everything in it is stored; after all that is queued before."""
+        """Queue the deletion of a batch that was never created, or whose replies are all stored."""
         self._writer.execute("DELETE FROM provider_batch WHERE label = ?", (label,))
 
     def of_run(self, run: str) -> list[ProviderBatch]:

@@ -55,7 +55,7 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     card: Card | None = None
     """The card of a benchmark that another tool ran; None for a run of an instrument."""
     form: FormRecord | None = None
-    """None for runs that were made before forms had names."""
+    """None for runs that are older than named forms."""
     reader: str = ""
     """What identifies the code that read the replies."""
 
@@ -106,7 +106,7 @@ class Spent(Struct):
 
 
 class Totals(Struct, frozen=True):
-    """What a run has counted and spent: stored when it ends, so that a list of runs need not count it again."""
+    """The counts and the spending of a run, stored when it ends, so that a list of runs need not add them up again."""
 
     done: int
     failed: int

@@ -12,7 +12,7 @@ def has_official_files(manifest: Manifest, card: Card) -> bool:
 
 
 def usual_form_name(manifest: Manifest, card: Card, version: str = "") -> str:
-    """The name that follows from the options of a run; empty where the items are neither ours nor the paper's."""
+    """The name that follows from the options of a run; empty if the items are neither ours nor the paper's."""
     config = manifest.config
     if manifest.card is not None or manifest.imported or manifest.given_items:
         return ""

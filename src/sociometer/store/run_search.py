@@ -8,7 +8,7 @@ from sociometer.store.records import RunStatus
 
 
 class RunSearch(Struct, frozen=True):
-    """A search among runs; what is empty restricts nothing."""
+    """A search among runs; an empty field matches everything."""
 
     words: str = ""
     """Each must occur in the id, the name, the subject or the instrument."""

@@ -67,7 +67,7 @@ class Store:
         return self._open().workers
 
     def hold(self, run: str) -> AbstractContextManager[object]:
-        """Have a run for oneself while the context lasts; a StoreError if it is being played."""
+        """Hold a run exclusively while the context lasts; a StoreError if it is being played."""
         workers = self.workers
         if workers is None:
             assert isinstance(self.path, Path)
@@ -95,7 +95,7 @@ class Store:
             self.database.erase(connection, before=False)
 
     def totals(self, record: RunRecord) -> Totals:
-        """What a run has counted and spent; for one in progress, counted now."""
+        """The counts and the spending of a run; computed now for a run in progress."""
         if record.totals is not None:
             return record.totals
         return Totals(*self.episodes.counts(record.id), self.journal.spent(record.id))

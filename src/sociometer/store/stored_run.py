@@ -72,7 +72,7 @@ class StoredRun:
 
     @property
     def form(self) -> str:
-        """The name of the form that was played, such as `sesi-5`; empty for items that are nobody's form."""
+        """The name of the form that was played, such as `sesi-5`; empty for items that belong to no form."""
         known = self.manifest.form
         return known.name if known is not None else usual_form_name(self.manifest, self._instrument.card)
 

@@ -1,5 +1,5 @@
 # ruff: noqa: S608  (the only text put into statements is the clock's)
-"""The processes that share the runs of a PostgreSQL store: who is there, who plays what, who may send how much.
+"""The processes that share the runs of a PostgreSQL store: which are active, what each plays, how much each may send.
 
 A worker is a row with a time at which it expires, by the database's clock, and renews it every second. What it holds
 (episodes to play, places in flight) is free again when it leaves or expires. Rows are locked in one order: run,
@@ -54,7 +54,7 @@ class WorkerRow(Struct, frozen=True):
     expires_in: float
     leases: int
     facts: str
-    """Its counters as JSON, as it last told them."""
+    """Its counters as JSON, as it last reported them."""
 
 
 class EndpointState(Struct, frozen=True):
@@ -76,7 +76,7 @@ class Pulse(Struct, frozen=True):
 
 
 class Setup(Struct, frozen=True):
-    """What the first worker of a run writes down for all: what is left to play, what was spent, and the caps."""
+    """What the first worker of a run stores for all: what is left to play, what was spent, and the caps."""
 
     jobs: Iterable[Job]
     spent: Amount
@@ -88,7 +88,7 @@ class LostLeases(StoreError):
 
 
 class RunHeld(StoreError):
-    """Another process has the run for itself, or it is being played."""
+    """Another process holds the run exclusively or is playing it."""
 
 
 def end_leases(connection: Connection, places: Sequence[tuple[str, str, str, int]]) -> None:
@@ -118,7 +118,7 @@ class Workers:
         return [WorkerRow(*row) for row in self._reader.execute(query)]
 
     def refresh_statistics(self) -> None:
-        """Let the database count its rows anew: without it, a run that has just ended is read in a slow way."""
+        """Update the database's statistics: without them, queries on a run that has just ended are slow."""
         self._reader.execute("ANALYZE item, episode, score, journal, text")
 
     def left(self, run: str) -> int:
@@ -127,7 +127,7 @@ class Workers:
 
     @contextmanager
     def hold(self, run: str, seconds: float = LEASE_SECONDS) -> "Iterator[Worker]":
-        """Have a run for oneself: as its only worker, renewed by a thread."""
+        """Hold a run exclusively, as its only worker; a thread renews the lease."""
         worker = Worker(self._database, run, seconds)
         ended = threading.Event()
 
@@ -162,10 +162,11 @@ class Worker:
         self._lock = threading.Lock()
 
     def join(self, *, alone: bool = False, first: Callable[[], Setup] | None = None) -> bool:
-        """Become a worker of the run; return whether there was no other.
+        """Become a worker of the run; return whether there was no other. The first worker also stores what
 
-        The first worker also writes down what `first` gives. A RunHeld error if the run is held by a process that
-        needs it for itself, or, with `alone`, if it has any worker.
+        `first` gives. A RunHeld error if a process holds the run exclusively or, with `alone`, if it has any
+
+        worker.
         """
 
         def enter(connection: Connection) -> bool:
@@ -204,7 +205,7 @@ class Worker:
         )
 
     def caps(self) -> Caps:
-        """The caps of the run, as the first worker wrote them down."""
+        """The caps of the run, as the first worker stored them."""
         query = "SELECT max_requests, max_tokens, max_cost FROM allowance WHERE run = ?"
         row = self._transaction(lambda connection: connection.execute(query, (self.run,)).fetchone())
         return row[0], row[1], row[2]
@@ -224,7 +225,7 @@ class Worker:
         self._connection.close()
 
     def pulse(self, facts: str = "{}") -> Pulse:
-        """Renew all leases and tell the counters; a LostLeases if they have expired."""
+        """Renew all leases and report the counters; raise LostLeases if they have expired."""
 
         def renew(connection: Connection) -> tuple[int, Pulse]:
             renewed = connection.execute(
@@ -269,7 +270,7 @@ class Worker:
         return self._transaction(take)
 
     def give_back(self) -> None:
-        """Let others play all episodes that this worker has leases on."""
+        """Release this worker's leases, so that others can play these episodes."""
         self._transaction(lambda connection: connection.execute(_GIVE_BACK, (self.id,)))
 
     def left(self) -> int:
@@ -278,7 +279,7 @@ class Worker:
         return int(self._transaction(lambda connection: connection.execute(query, (self.run,)).fetchone()[0]))
 
     def open_endpoint(self, name: str, ceiling: int) -> None:
-        """Make the limit of requests in flight to a server known, unless another worker has."""
+        """Store the limit of requests in flight to a server, unless another worker has done so."""
         insert = "INSERT INTO endpoint VALUES (?, ?, ?, ?, 0, 0, 0) ON CONFLICT (run, name) DO NOTHING"
         self._transaction(lambda connection: connection.execute(insert, (self.run, name, ceiling, float(ceiling))))
 
@@ -307,7 +308,7 @@ class Worker:
         return self._transaction(change)
 
     def slow_down(self, name: str, epoch: int, retry_after_seconds: float) -> None:
-        """Halve the limit of a server for all workers, once for each burst, and let all wait as long as it asked."""
+        """Halve the limit of a server for all workers, once for each burst, and make them wait as long as it asked."""
         update = (
             "UPDATE endpoint SET bound = CASE WHEN epoch = ? THEN greatest(1, bound / 2) ELSE bound END,"
             " epoch = CASE WHEN epoch = ? THEN epoch + 1 ELSE epoch END,"
@@ -354,7 +355,7 @@ class Worker:
         return self._transaction(change)
 
     def others_reserve(self) -> bool:
-        """Whether another worker may still give back what it has reserved."""
+        """Whether another worker may still release what it has reserved."""
         query = f"SELECT 1 FROM worker WHERE run = ? AND id <> ? AND reserved > 0 AND expires > {_NOW} LIMIT 1"
         values = (self.run, self.id)
         return self._transaction(lambda connection: connection.execute(query, values).fetchone()) is not None

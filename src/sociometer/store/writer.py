@@ -128,7 +128,7 @@ class Writer:
     def _commit_one_by_one(
         self, connection: Connection, batch: list[tuple[Operation, Any]], failure: Exception
     ) -> None:
-        """Commit operations separately, so that one that cannot be written (say, too large a number) fails alone."""
+        """Commit operations separately, so that only one that cannot be written (such as too large a number) fails."""
         if len(batch) > 1:
             for entry in batch:
                 self._commit(connection, [entry])

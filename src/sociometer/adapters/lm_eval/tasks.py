@@ -1,4 +1,4 @@
-"""What the YAML files beside this one call; lm-evaluation-harness loads it from here by its path."""
+"""The functions that the YAML files in this folder call; lm-evaluation-harness loads this file by its path."""
 
 from typing import Any
 
