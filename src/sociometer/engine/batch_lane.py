@@ -26,7 +26,7 @@ _SETTLING_SECONDS = 60.0
 """How long after a lost `create` a provider may still show the batch for the first time."""
 _LONGEST_UPLOAD_SECONDS = 3_600.0
 _KEPT_SECONDS = 30 * 86_400.0
-"""A batch that the provider no longer knows after this time was deleted; before, the key must be another project's."""
+"""A batch that the provider does not know after this time was deleted; before, the key is another project's."""
 
 
 class _Asked(Struct, frozen=True):
@@ -74,7 +74,7 @@ class Lane:
 
     @property
     def waiting(self) -> int:
-        """The number of requests that items wait for; one that was answered is about to go on."""
+        """The number of requests that items wait for."""
         return sum(not asked.answer.done() for asked in self._asked.values())
 
     def adopt(self, batch: ProviderBatch, held: frozenset[bytes]) -> None:
@@ -88,7 +88,7 @@ class Lane:
         self._start(self._follow(batch))
 
     async def is_open(self, key: bytes) -> bool:
-        """Whether a request may go into a batch; False for the one request that is sent by itself first."""
+        """Whether a request may go into a batch; False for the first request, which is sent separately."""
         while not (self._proven or self._stopped or key in self._batch_of or key in self._answers):
             if self._trial is None:
                 self._trial = asyncio.get_running_loop().create_future()
@@ -97,14 +97,14 @@ class Lane:
         return True
 
     def tried(self, answered: bool) -> None:
-        """The request that was sent by itself was answered, or another one is to be."""
+        """The request that was sent separately was answered, or another one must be sent so."""
         self._proven = self._proven or answered
         trial, self._trial = self._trial, None
         if trial is not None and not trial.done():
             trial.set_result(None)
 
     async def ask(self, key: bytes, request: Request, reservation: Reservation) -> Reply:
-        """The reply, when its batch has ended; a MachineryError if there is none, Stopped if the run ends before."""
+        """The reply, after its batch has ended; a MachineryError if there is none, Stopped if the run ends first."""
         if self._stopped is not None:
             raise self._stopped
         result = self._answers.pop(key, None)
@@ -123,7 +123,7 @@ class Lane:
         return self._endpoint.read(result, request)
 
     def stored(self, key: bytes) -> None:
-        """Forget a request; a batch without any other is forgotten by the store, too."""
+        """Forget a request; if it was the last one of its batch, the store forgets the batch too."""
         label = self._batch_of.pop(key, "")
         unstored = self._unstored.get(label)
         if unstored is not None:
@@ -134,7 +134,7 @@ class Lane:
                 self._store.remove(label)
 
     def stop(self, reason: Stopped) -> None:
-        """Let nobody wait any longer; the store knows what waits at the provider."""
+        """End all waiting for replies; the store knows what waits at the provider."""
         self._end(reason)
 
     def _end(self, reason: Exception) -> None:
@@ -276,7 +276,7 @@ class Lane:
                     self._answers[one.key] = result
 
     async def _patiently(self, call: Callable[[], Awaitable[Value]]) -> Value | None:
-        """What the provider says, however long it takes to answer; None if it does not know the batch."""
+        """The provider's answer, however long it takes; None if it does not know the batch."""
         wait = _FIRST_POLL_SECONDS
         while True:
             try:
@@ -295,7 +295,7 @@ class Lane:
         task.add_done_callback(self._tasks.discard)
 
     async def _watched(self, work: Coroutine[None, None, None]) -> None:
-        """An error here concerns the run: everyone who waits is told."""
+        """Passes an error to everyone who waits, because it concerns the whole run."""
         try:
             await work
         except Exception as error:

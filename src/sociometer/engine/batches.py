@@ -1,6 +1,6 @@
 """Sends requests in batches: gathers those that wait at the same time, and hands out the replies when a batch ends.
 
-A batch is written down before it is created and forgotten when its last reply is in the journal. So a run can be
+A batch is stored before it is created and forgotten when its last reply is in the journal. So a run can be
 stopped or killed at any moment and continued days later: `JournalReplies` asks for the same keys again, and a key that
 is in a batch is waited for, never sent a second time.
 """
@@ -70,9 +70,9 @@ class Batches:
         return binding.spec in self._lanes
 
     async def lane(self, drawn: DrawnRequest, key: bytes) -> Lane | None:
-        """The lane of a request; None if it is sent by itself.
+        """The lane of a request; None if it is sent separately, as the first request of each model is: a wrong
 
-        The first request of each model is: a wrong key, name or option is then found at once and not after a day.
+        key, name or option is then found at once and not after a day.
         """
         lane = self._lanes.get(drawn.binding.spec)
         return lane if lane is not None and await lane.is_open(key) else None
@@ -83,7 +83,7 @@ class Batches:
             self._budget.hold(held.tokens, held.cost, -1)
 
     def tried(self, drawn: DrawnRequest, answered: bool) -> None:
-        """A request that was sent by itself was answered, or failed."""
+        """A request that was sent separately was answered, or failed."""
         if (lane := self._lanes.get(drawn.binding.spec)) is not None:
             lane.tried(answered)
 
@@ -93,7 +93,7 @@ class Batches:
             lane.stored(key)
 
     def stop(self, reason: Stopped) -> None:
-        """Wait no longer; batches stay at the provider. A cap only forbids new requests: what was asked is awaited."""
+        """Stop waiting; batches stay at the provider. A cap only forbids new requests; sent ones are awaited."""
         if reason.cause.is_cap:
             return
         for lane in self._lanes.values():

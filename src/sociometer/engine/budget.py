@@ -19,7 +19,7 @@ from sociometer.engine.prices import Price
 from sociometer.store.records import Charge, Spent
 
 _TOKENS_A_MESSAGE = 32
-"""What a chat template adds to a message at most; its text has at most one token for each byte."""
+"""The maximum number of tokens that a chat template adds to a message; a text has at most one token for each byte."""
 _BLOCK = 8
 """The number of further requests that are reserved on disk at once."""
 

@@ -49,7 +49,7 @@ class PreparedRun(Struct, frozen=True):
     record: RunRecord
     new: bool = False
     key_variables: Mapping[str, str] | None = None
-    """Of a resumed run: the variables of keys that the user named again, by role."""
+    """For a resumed run: the variables of keys that the user named again, by role."""
 
     @property
     def total(self) -> int:
@@ -73,7 +73,7 @@ class PlayedRun(Struct, frozen=True):
 class Engine:
     """Plays runs and stores them; gets instruments from a loader and imports none.
 
-    `load` gives the instrument of a name; of an imported benchmark it is also given the card stored with the run.
+    `load` gives the instrument of a name; for an imported benchmark it also gets the card stored with the run.
     """
 
     def __init__(self, store: Store, load: Callable[..., Instrument], listener: Listener | None = None) -> None:
@@ -337,7 +337,7 @@ def run_loop(coroutine: Coroutine[Any, Any, Value]) -> Value:
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
-    """An event loop, of uvloop where it is installed: it halves the cost of a request."""
+    """An event loop; uvloop's if it is installed, which halves the cost of a request."""
     try:
         import uvloop
     except ImportError:

@@ -1,7 +1,7 @@
 """Forms: the items and the wording of one version of an instrument, frozen in a small file so that it stays playable.
 
 A form has the items of every task with the default settings, in each language, and all prompts. Its digest covers both.
-Replies are read and scored by today's code.
+Replies are read and scored by the installed code.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _READER = Path(sociometer.__file__).parent / "elicit"
 
 
 class FormItems(Struct, frozen=True, omit_defaults=True):
-    """The items of one task in one language; the language is empty where a task has only one."""
+    """The items of one task in one language; the language is empty if a task has only one."""
 
     items: tuple[msgspec.Raw, ...]
     language: str = ""
@@ -72,7 +72,7 @@ class Form(Struct, frozen=True, kw_only=True):
         }
 
     def items(self, task: Task[Any, Any], language: str = "") -> tuple[Item, ...]:
-        """The items of a task in a language, as today's code reads them."""
+        """The items of a task in a language, as the installed code reads them."""
         variants = {held.language: held for held in self.tasks.get(task.name, ())}
         if not variants:
             raise UsageError(f"{self.name} has no items of task {task.name}; it has: {', '.join(self.tasks)}.")
@@ -90,7 +90,7 @@ class Form(Struct, frozen=True, kw_only=True):
 
 
 def freeze(instrument: Instrument, tasks: Iterable[str] | None = None) -> Form:
-    """Today's items and prompts of an instrument as a form, or of some of its tasks."""
+    """The current items and prompts of an instrument as a form, or of some of its tasks."""
     prompts, names = instrument.prompts(), instrument.tasks if tasks is None else tuple(tasks)
     found = {name: tuple(_variants(instrument.card, instrument.task(name), prompts)) for name in names}
     return Form(
@@ -104,7 +104,7 @@ def freeze(instrument: Instrument, tasks: Iterable[str] | None = None) -> Form:
 
 
 def differences(form: Form, instrument: Instrument, tasks: Iterable[str] | None = None) -> list[str]:
-    """What differs between a form and today's items (of some tasks) and prompts, each in a few words."""
+    """The differences between a form and the current items (of some tasks) and prompts, each in a few words."""
     chosen = set(instrument.tasks if tasks is None else tasks)
     today = freeze(instrument, chosen)
     found = []
@@ -140,7 +140,7 @@ def chosen_items(form: Form, task: Task[Any, Any], source: Source, card: Card) -
 
 
 def changes_items(task: Task[Any, Any], source: Source, card: Card) -> bool:
-    """Whether today's items with these settings differ from those with the default ones, in the same language."""
+    """Whether these settings give other items than the default settings, in the same language."""
     usual = Settings.chosen(card.setting, _language_of(source.settings))
     if usual == source.settings:
         return False
@@ -148,7 +148,7 @@ def changes_items(task: Task[Any, Any], source: Source, card: Card) -> bool:
 
 
 def depends_on_seed(task: Task[Any, Any], source: Source) -> bool:
-    """Whether the seed of a run draws other items than the seed 0; the first item tells."""
+    """Whether the seed of a run draws other items than the seed 0; checks the first item."""
     if source.seed == 0:
         return False
     first, usual = (next(iter(task.items(one)), None) for one in (source, structs.replace(source, seed=0)))
@@ -188,7 +188,7 @@ def files(instrument: Instrument) -> list[Path]:
 
 
 def form_file(instrument: Instrument, version: str) -> Path:
-    """Where a frozen form is."""
+    """The path of a frozen form."""
     return instrument.folder / FOLDER / f"{form_name(instrument.card.name, version)}{FORM_FILE}"
 
 

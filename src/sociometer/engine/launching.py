@@ -37,13 +37,13 @@ _ALONE = ("human", "replay")
 
 
 class Order(Struct, frozen=True):
-    """What a worker is told: the run, the choices of the command that started it, and how long its leases last."""
+    """What a worker needs: the run, the options of the command that started it, and how long its leases last."""
 
     run: str
     config: RunConfig
     lease_seconds: float
     key_variables: dict[str, str] | None = None
-    """Of a resumed run: the variables that the user named again, by role; others get no key from the store's word."""
+    """For a resumed run: the variables that the user named again, by role; others get no key."""
 
 
 class Report(Struct, frozen=True):
@@ -66,7 +66,7 @@ class Crew(Protocol):
         ...
 
     def stop(self) -> None:
-        """Let the workers end what is in flight; the second time, let them end at once."""
+        """Let the workers finish the requests in flight; on the second call, end them immediately."""
         ...
 
     def reports(self) -> list[Report]:
@@ -75,7 +75,7 @@ class Crew(Protocol):
 
 
 class _Interrupted:
-    """Stops a crew on Ctrl-C, and knows that it did."""
+    """Stops a crew on Ctrl-C, and records that it did."""
 
     def __init__(self, crew: Crew) -> None:
         self._crew = crew
@@ -150,7 +150,7 @@ def _watch(engine: "Engine", run: str, crew: Crew, progress: Progress) -> None:
 
 
 def _ending(reports: list[Report]) -> Ending:
-    """The ending that tells most: a cap, a failure, and then any other."""
+    """The most informative ending: a cap, then a failure, then any other."""
     endings = [one.ending for one in reports if one.ending is not None]
     for wanted in (
         lambda one: one.cause is not None and one.cause is not StopCause.ERROR,
@@ -252,7 +252,7 @@ class _Worker(Struct, frozen=True, eq=False):
 
 
 def _said(file: IO[bytes]) -> bytes:
-    """The last of what was written."""
+    """The last part of what was written."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _MOST_SAID))
     return file.read()

@@ -69,11 +69,11 @@ class Plan(Struct, frozen=True):
     skipped: tuple[SkippedTask, ...] = ()
     """Tasks of the official suite whose files are missing."""
     form: Form | None = None
-    """The frozen form to play; None means today's items and prompts."""
+    """The frozen form to play; None means the current items and prompts."""
 
     @property
     def frozen_prompts(self) -> FrozenPrompts | None:
-        """The prompts of the form; None means today's."""
+        """The prompts of the form; None means the current ones."""
         return self.form.frozen_prompts() if self.form is not None else None
 
     @property
@@ -182,7 +182,7 @@ def make_plan(
 ) -> Plan:
     """Make the plan; raise a UsageError before anything is sent if something is wrong.
 
-    `form` is the form that the configuration names, where it was read before. `bindings` replace the players that the
+    `form` is the form that the configuration names, if it was read before. `bindings` replace the players that the
     configuration names. `key_variables` is given for
     the configuration of a stored run: the variables of keys that the user named again, by role.
     """
@@ -221,7 +221,7 @@ def make_plan(
 def _in_authors_words(plan: Plan) -> Plan:
     """The plan with the authors' prompts, and by default without a second question, which they did not ask.
 
-    Raises a DataError if a file of theirs is missing or has another structure.
+    Raises a DataError if one of their files is missing or has another structure.
     """
     config, instrument = plan.config, plan.instrument
     own = Path(config.prompts_folder) if config.prompts_folder else None

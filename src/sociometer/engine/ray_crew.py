@@ -1,7 +1,7 @@
 """Workers that Ray starts and places, on this machine or on a cluster; leases and journal stay in the store.
 
-A model that runs inside a process (a GGUF file, weights from Hugging Face) is loaded by actors, one for each GPU, which
-all workers ask.
+A model that runs inside a process (a GGUF file, weights from Hugging Face) is loaded by actors, one for each GPU; all
+workers use them.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from sociometer.store.place import StoreUrl
 from sociometer.store.records import RunStatus
 
 _RETRIES = 3
-"""How often Ray starts a worker again whose process or machine is gone."""
+"""How often Ray restarts a worker whose process or machine is gone."""
 _IN_PROCESS = ("local", "hf")
 _OPTIONS = ("num_cpus", "num_gpus", "memory")
 
@@ -118,7 +118,7 @@ class RayCrew:
 
 
 class PlayerActor:
-    """A model in a process of its own that answers the workers, one request after another."""
+    """A model in its own process that answers the workers, one request after another."""
 
     def __init__(self, config: bytes, spec: str) -> None:
         from sociometer.engine.roles import SUBJECT, resolve_player
@@ -128,7 +128,7 @@ class PlayerActor:
         self._player: Player = resolve_player(spec, role, told)
 
     def about(self) -> tuple[Identity, Abilities]:
-        """Who answers, and what it can do."""
+        """The identity and the abilities of the model."""
         return self._player.identity, getattr(self._player, "abilities", Abilities())
 
     async def answer(self, request: Request) -> Reply:
@@ -181,7 +181,7 @@ def _work(url: str, order: bytes, actors: dict[str, list[Any]], load: Callable[.
 
 
 def _shares(resources: dict[str, float], models: int) -> tuple[int, dict[str, float]]:
-    """How many actors each model gets, and the resources of one: all of them must fit at once, or they wait forever."""
+    """The number of actors of each model, and the resources of one: all must fit at once, or they wait forever."""
     gpus = int(resources.get("GPU", 0))
     if gpus:
         return max(1, gpus // models), {"num_gpus": min(1.0, gpus / models)}

@@ -43,7 +43,7 @@ class RetryPolicy(Struct, frozen=True):
         return (retry_after_seconds or 0.0) + random.uniform(0.0, self._backoff(attempt))
 
     def batch_wait_seconds(self, attempt: int, retry_after_seconds: float | None) -> float:
-        """The same without jitter: requests of one batch that failed together are sent together again."""
+        """The same without jitter, so that requests of one batch that failed together are sent again together."""
         return (retry_after_seconds or 0.0) + self._backoff(attempt)
 
     def _backoff(self, attempt: int) -> float:

@@ -1,4 +1,4 @@
-"""Stops a run if most of its first replies are cut off, because it would measure the limit and not the subject."""
+"""Stops a run if most of its first replies are cut off, because its score would depend on the limit."""
 
 from collections import Counter
 

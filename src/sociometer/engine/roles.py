@@ -75,7 +75,7 @@ def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBin
 
 
 def _refuse_unable(spec: str, abilities: Abilities, config: RunConfig) -> None:
-    """Raise a UsageError, before anything is sent, if the subject cannot answer in the way that was chosen."""
+    """Raise a UsageError, before anything is sent, if the subject cannot answer in the chosen way."""
     if config.base and not abilities.continues_text:
         raise UsageError(
             f"{model_label(spec)} cannot continue a plain text, which --base needs; these can:"
@@ -108,7 +108,7 @@ def resolve_player(
 ) -> Player:
     """The player for a specification; `provider/name@URL#REVISION` sets its base URL and names its weights.
 
-    What a stored run names (`key_variables` is given) counts as named by the user only where the role's variable is.
+    For a stored run (`key_variables` is given), a server counts as named by the user only if the role's variable is.
     """
     name, at, address = spec.partition("@http")
     address, _, revision = address.partition("#")

@@ -99,7 +99,7 @@ class Runner:
         return Ending(RunStatus.FINISHED)
 
     async def _work_together(self, shared: SharedRun) -> None:
-        """Play the episodes that this process has leases on, until none is left for anybody."""
+        """Play the episodes that this process has leases on, until no episode is left for any process."""
         episodes: set[asyncio.Task[None]] = set()
         leases = Leases(shared)
         pulse = asyncio.create_task(shared.live(self._progress, self._replies.stop))
@@ -207,7 +207,7 @@ class Runner:
 
 @contextlib.contextmanager
 def graceful_stop(stop: Callable[[], None], cancel: Callable[[], None]) -> Iterator[None]:
-    """On Ctrl-C or SIGTERM, calls `stop` the first signal, `cancel` on the second or when the grace has passed."""
+    """On Ctrl-C or SIGTERM, calls `stop` on the first signal, and `cancel` on the second or after the grace period."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     timers: list[asyncio.TimerHandle] = []

@@ -25,7 +25,7 @@ class SharedBudget(Budget):
     """A worker's part of a run's budget: it reserves from the run's row before a request, in blocks."""
 
     def __init__(self, caps: Caps, spent: Spent, beside: Budget | None, worker: Worker) -> None:
-        """`caps` are those of the run's row, which are less what earlier runs of the command have spent."""
+        """`caps` are those of the run's row: the command's caps minus what its earlier runs have spent."""
         super().__init__(caps, spent, beside)
         self._worker = worker
         self._free: Amount = _NOTHING
@@ -88,7 +88,7 @@ class SharedBudget(Budget):
         return done
 
     async def _return_free(self) -> None:
-        """Give back all that is free; it is taken out first, so that no request can use it meanwhile."""
+        """Release everything that is free; it is removed first, so that no request can use it meanwhile."""
         free, self._free = self._free, _NOTHING
         await self._tell(_plus(_NOTHING, free, -1), 0, within_caps=False)
 
@@ -102,7 +102,7 @@ class SharedBudget(Budget):
     async def _wait_or_stop(
         self, need: Amount, reservation: Reservation, request: Request, price: Price | None
     ) -> None:
-        """Wait for requests in flight to give something back; if there are none, raise the cap that is reached."""
+        """Wait until requests in flight release something; if there are none, raise Stopped with the reached cap."""
         reached = self._reached(await asyncio.to_thread(self._worker.at_most), need)
         if self._in_flight and (reached is None or reached.cause is not StopCause.MAX_REQUESTS):
             await self._next_settled()
@@ -161,7 +161,7 @@ class SharedThrottle(Throttle):
         self._replies += 1
 
     async def balance(self, state: EndpointState | None, live: int) -> None:
-        """Tell the others what the server said, learn what it told them, and hold a fair share of the places."""
+        """Exchange the server's messages with the other workers, and hold a fair share of the places."""
         told, self._told = self._told, []
         for epoch, wait in told:
             await asyncio.to_thread(self._worker.slow_down, self._endpoint, epoch, wait)

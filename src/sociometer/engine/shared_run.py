@@ -1,4 +1,4 @@
-"""This process's part in a run that several processes play: its leases, its share of the limits, and its pulse."""
+"""This process's part in a run that several processes play: its leases, its share of the limits, and their renewal."""
 
 import asyncio
 import contextlib
@@ -46,7 +46,7 @@ class SharedRun:
             )
 
     async def start(self, spent: Spent, beside: Budget | None) -> SharedBudget:
-        """Make the servers known to all workers, take the first places, and give the budget."""
+        """Store the servers for all workers, take the first places, and return the budget."""
         for name, throttle in self._shared():
             await asyncio.to_thread(self._worker.open_endpoint, name, throttle.ceiling)
         requests, tokens, cost = await asyncio.to_thread(self._worker.caps)
@@ -64,15 +64,15 @@ class SharedRun:
         return await asyncio.to_thread(self._worker.take, min(count, _AT_ONCE))
 
     async def left(self) -> int:
-        """How many episodes are left to play, by any worker; asked when this one plays none.
+        """The number of episodes left to play, by any worker; called when this one plays none. A lease whose
 
-        A lease whose confirmation was lost with a connection is given back first: nobody else would play it.
+        confirmation was lost with a connection is released first: nobody else would play it.
         """
         await asyncio.to_thread(self._worker.give_back)
         return await asyncio.to_thread(self._worker.left)
 
     async def live(self, progress: Progress, stop: Callable[[Stopped], None]) -> None:
-        """Renew the leases and balance the limits until cancelled; `stop` is told why nothing more may be sent."""
+        """Renew the leases and balance the limits until cancelled; `stop` gets the reason to send nothing more."""
         while True:
             try:
                 began = _now()
@@ -92,7 +92,7 @@ class SharedRun:
                     await self._urgent.wait()
 
     async def give_back(self) -> None:
-        """Return all that is reserved and was not used; if the leases are lost, it was charged already."""
+        """Release everything that is reserved and was not used; if the leases are lost, it was charged already."""
         if self._budget is not None:
             with contextlib.suppress(Lost):
                 await self._budget.give_back(everything=True)
@@ -109,7 +109,7 @@ class SharedRun:
 
 
 class Leases:
-    """Takes leases ahead of need: the more, the faster episodes are played; one by one if they are slow."""
+    """Takes leases in advance: more if episodes are fast, one by one if they are slow."""
 
     def __init__(self, shared: SharedRun) -> None:
         self._shared = shared
@@ -138,7 +138,7 @@ class Leases:
 
 
 def _now() -> float:
-    """Seconds that also pass while this machine sleeps, where the system can tell."""
+    """A clock in seconds that also runs while the machine sleeps, if the system supports it."""
     # On macOS CLOCK_MONOTONIC goes on while the machine sleeps, and time.monotonic() does not.
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 

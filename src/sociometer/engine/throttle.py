@@ -10,7 +10,7 @@ class Throttle:
     """An adaptive limit on requests in flight; waiters are served in order.
 
     Additive increase, multiplicative decrease. Replies to requests that were sent before the last halving do not halve
-    it again: a burst of 429s counts as one message from the server.
+    it again, so a burst of 429s counts once.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -25,7 +25,7 @@ class Throttle:
 
     @property
     def places(self) -> int:
-        """The most requests that this process may have in flight."""
+        """The maximum number of requests that this process may have in flight."""
         return self.ceiling
 
     async def acquire(self) -> int:
@@ -63,7 +63,7 @@ class Throttle:
             self.limit = min(float(self.ceiling), self.limit + 1 / self.limit)
 
     def open(self) -> None:
-        """Let all waiters through, because nothing more will be sent and each of them raises."""
+        """Wake all waiters, because nothing more will be sent; each of them then raises an error."""
         self._opened = True
         self._wake()
 
@@ -90,5 +90,5 @@ class Throttle:
 
 
 def ceiling_of(binding: RoleBinding, in_flight: int) -> int:
-    """The most requests in flight: those of the run, or fewer if the player answers fewer at once."""
+    """The limit of requests in flight: that of the run, or less if the player answers fewer at once."""
     return min(in_flight, binding.most_in_flight or in_flight) if binding.parallel else 1

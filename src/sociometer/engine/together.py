@@ -34,7 +34,7 @@ class Together:
         self._run = prepared.record.id
 
     async def play(self) -> tuple[Ending, Progress]:
-        """Play until nothing is left for anybody, or until this process is stopped."""
+        """Play until no episode is left for any process, or until this process is stopped."""
         engine, ending = self._engine, Ending(RunStatus.STOPPED, "ended by an internal error")
         progress: Progress | None = None
         try:
@@ -89,7 +89,7 @@ class Together:
         return progress
 
     async def _join(self) -> Worker | None:
-        """This process as a worker; None if the run ended while another process had it for itself."""
+        """This process as a worker; None if the run ended while another process held it exclusively."""
         worker = Worker(self._store.database, self._run, self._engine.lease_seconds)
         given = self._prepared.plan.config.caps
         gives_up = time.monotonic() + 2 * self._engine.lease_seconds
@@ -118,7 +118,7 @@ class Together:
         return worker
 
     def _set_up(self) -> Setup:
-        """What the first worker writes down for all; items are stored before anybody plays them."""
+        """What the first worker stores for all; items are stored before anybody plays them."""
         for task in self._prepared.plan.tasks:
             for position, item in enumerate(self._prepared.items[task.name]):
                 self._store.runs.add_item(self._run, task.name, position, item)
@@ -127,7 +127,7 @@ class Together:
         return Setup(self._jobs(), self._store.journal.spent(self._run).against_caps, self._written_caps())
 
     def caps(self) -> Caps:
-        """The caps of this run: those of the command, less what its earlier runs have spent."""
+        """The caps of this run: those of the command minus what its earlier runs have spent."""
         caps = self._prepared.plan.config.caps
         requests, tokens, cost = self._engine.budget.since_start() if self._engine.budget else (0, 0, 0.0)
         return Caps(
@@ -154,7 +154,7 @@ class Together:
                         yield task.name, item.id, repeat
 
     async def _end(self, ending: Ending, progress: Progress) -> Ending:
-        """Summarise the run if no other process plays it any more; else leave that to the last one."""
+        """Summarise the run if no other process plays it any more; otherwise the last one does it."""
         while True:
             with contextlib.suppress(RunHeld), self._workers.hold(self._run, self._engine.lease_seconds):
                 if self._store.runs.get(self._run).status is RunStatus.FINISHED:

@@ -14,7 +14,7 @@ _WORDS |= {"low": "from", "high": "to", "label": "row", "path": "dialogue"}
 
 
 def chart_table(name: str, title: str, spec: Spec) -> Table | None:
-    """The values of a chart, one row each; None if it has none or too many to read."""
+    """The values of a chart, one row each; None if it has none or too many for a table."""
     values = list(_values(spec))
     if not values or len(values) > MOST_ROWS:
         return None
@@ -25,7 +25,7 @@ def chart_table(name: str, title: str, spec: Spec) -> Table | None:
 
 
 def _values(spec: Spec) -> Iterator[dict[str, Any]]:
-    """The inline values of a chart; of layers with their own data, those that have labels."""
+    """The inline values of a chart; for layers with their own data, those that have labels."""
     own = spec.get("data", {}).get("values", ())
     if own:
         yield from own

@@ -47,7 +47,7 @@ class GivenRun(Struct, frozen=True):
     corrected: dict[str, CorrectedTask] = {}
     """What people's labels correct, by task."""
     caveats: dict[str, str] = {}
-    """What else is known of the scores of a task."""
+    """Further notes on the scores of a task."""
 
 
 class TaskResult(Struct, frozen=True):
@@ -63,7 +63,7 @@ class TaskResult(Struct, frozen=True):
     created: str
     version: str
     form: str
-    """The form, such as `sesi-5`; the version where the run has none."""
+    """The form, such as `sesi-5`; the version if the run has no form."""
     status: str
     official: bool
     roles: dict[str, str]
@@ -90,7 +90,7 @@ class ReportContent(Struct, frozen=True):
     chapters: tuple[Chapter, ...]
     profile: tuple[ProfileLine, ...]
     comparisons: tuple[Comparison, ...]
-    """Two subjects, task by task; of more than two only if the user gave a margin."""
+    """Two subjects, task by task; more than two only if the user gave a margin."""
     rankings: tuple[Ranking, ...]
     """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
@@ -281,7 +281,7 @@ def _chapter(
 
 
 def _has_content(figure: Figure) -> bool:
-    """Whether there is something to see: a table has rows, and a chart has data."""
+    """Whether the figure has content: a table has rows, and a chart has data."""
     if figure.table is not None:
         return bool(figure.table.rows)
     return figure.chart is None or figure.chart.get("data", {}).get("values") != []

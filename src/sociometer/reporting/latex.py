@@ -1,6 +1,6 @@
 """Tables as LaTeX for a paper: booktabs rules, headings over groups of columns, footnotes; every text escaped.
 
-Whatever a model or a file wrote is text here: no character of it can start a command.
+Everything that a model or a file wrote is escaped, so that no character of it can start a command.
 """
 
 import math
@@ -44,7 +44,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class Heading(Struct, frozen=True):
-    """What is said about a table: its caption, its label, and the remarks in the file's first lines."""
+    """The texts of a table: its caption, its label, and the remarks in the file's first lines."""
 
     caption: str
     label: str

@@ -61,7 +61,7 @@ class MeasureRow(Struct, frozen=True):
 
 
 def rank_text(standing: Standing | None) -> str:
-    """The rank of a subject: “1”, or “1 to 3” where other items of the same kind could give another."""
+    """The rank of a subject: “1”, or “1 to 3” if other items of the same kind could give another rank."""
     if standing is None:
         return "–"
     low, high = standing.ranks.low, standing.ranks.high

@@ -1,4 +1,4 @@
-"""Figures of a paper pack: what must be said about a figure is drawn in it, so that no file loses its caveats."""
+"""Figures of a paper pack: remarks are drawn into the figure, so that no file loses its caveats."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
@@ -42,7 +42,7 @@ def without_intervals(chart: Spec) -> str:
 
 
 def _headed(chart: Spec, title: str, said: Sequence[str]) -> Spec:
-    """The chart with its title, or the one it brings, and the remarks in small letters below it."""
+    """The chart with its own title, or else the given one, and the remarks in small letters below it."""
     own = chart.get("title")
     head: dict[str, Any] = dict(own) if isinstance(own, dict) else {"text": own or wrap(title, LETTERS)}
     below = [*_lines(head.get("subtitle")), *said]

@@ -1,7 +1,7 @@
 """The paper pack: every table and figure of an instrument's paper from a user's runs, with a text on how each was made.
 
 Tables are written as CSV and LaTeX, figures as SVG and PDF. `README.md` has the text, `all.tex` shows everything in one
-document, and `pack.json` lists what was written, so that a later pack in the same folder removes what it replaces.
+document, and `pack.json` lists what was written, so that a later pack in the same folder removes old files.
 """
 
 import json
@@ -219,7 +219,7 @@ def _figure_files(
 
 
 def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
-    """What must be said about the runs in a figure, with the names of those it is true for."""
+    """The remarks on the runs in a figure, each with the names of its runs."""
     text = json.dumps(figure.chart, ensure_ascii=False) if figure.chart is not None else figure.svg
     inside = [(run, run.label) for run in runs if _quoted(run.label, figure)[1:-1] in text]
     # A figure over several runs of a subject names the subject alone.

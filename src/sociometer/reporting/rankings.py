@@ -24,7 +24,7 @@ class Entrant(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """The subjects of one task, best first; `unranked` says of each other subject why it has no rank."""
+    """The subjects of one task, best first; `unranked` says why each other subject has no rank."""
 
     instrument: str
     title: str
@@ -128,7 +128,7 @@ def _leaders(board: Leaderboard) -> tuple[str, ...]:
 
 
 def is_baseline(label: str) -> bool:
-    """Whether a subject only shows what guessing or knowing the key earns."""
+    """Whether a subject is a baseline that guesses or knows the key."""
     return label.startswith(_BASELINE)
 
 
@@ -165,7 +165,7 @@ def _made(
 
 
 def _sentence(ranking: Ranking) -> str:
-    """The verdict: who leads, or why nobody does."""
+    """The verdict: which subject leads, or why none does."""
     if not ranking.standings:
         reasons = set(ranking.unranked.values())
         return f"no subject can be ranked ({reasons.pop()})." if len(reasons) == 1 else "no subject can be ranked."

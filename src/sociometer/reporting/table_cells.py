@@ -83,7 +83,7 @@ def _decimals(column: Sequence[Cell]) -> int | None:
 
 
 def cells(row: Iterable[TextCell]) -> Markup:
-    """The cells of a row as HTML; here, since the template takes several times as long for a cell."""
+    """The cells of a row as HTML; made here, because a template takes several times as long for a cell."""
     return Markup("".join(f"<td{_RIGHT if right else ''}>{_escaped(text)}</td>" for text, right in row))  # noqa: S704
 
 

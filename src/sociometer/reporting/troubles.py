@@ -1,4 +1,4 @@
-"""What went wrong in the runs of a report, one sentence for each kind of trouble."""
+"""The problems in the runs of a report, one sentence for each kind."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -86,7 +86,7 @@ def _by_subject(
 
 
 def _in_places(places: dict[str, int]) -> str:
-    """The instruments and their counts, if they are several."""
+    """The instruments and their counts, if there are several."""
     return (
         ". By instrument: " + ", ".join(f"{name} {count}" for name, count in places.items()) if len(places) > 1 else ""
     )

@@ -1,4 +1,4 @@
-"""The owner's pages in Chinese: the English text of the interface, and what a Chinese page says there."""
+"""The owner's pages in Chinese: each English text of the interface with its Chinese text."""
 
 CHINESE = {
     # All pages

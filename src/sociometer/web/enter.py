@@ -1,4 +1,4 @@
-"""The owner's way in: the one-time token of the printed link becomes a session, and a session can be ended."""
+"""Signs the owner in: exchanges the one-time token of the printed link for a session, and ends sessions."""
 
 from collections.abc import Callable
 
@@ -27,7 +27,7 @@ HOME = web.AppKey("home", str)
 def add_owner(
     app: web.Application, sessions: SessionsInMemory, tokens: OneTimeTokens, used: Callable[[], None], home: str
 ) -> None:
-    """Lets the owner in with a token; `used` is called each time one was used, `home` is the owner's first page."""
+    """Signs the owner in with a token; `used` is called each time one is used, `home` is the owner's first page."""
     app[TOKENS], app[OWNERS], app[USED], app[HOME] = tokens, sessions, used, home
     app[ATTEMPTS] = RateLimit(10, 60.0, 100)
     app.router.add_get("/enter", enter_page)
@@ -38,7 +38,7 @@ def add_owner(
 
 @landing
 async def enter_page(request: web.Request) -> web.StreamResponse:
-    """A form with the token: it is not used up by a program that only looks at the link."""
+    """A form with the token, so that a program that only opens the link does not use it up."""
     return owner_page(request, "enter.html", token=request.query.get("token", ""))
 
 

@@ -1,6 +1,6 @@
-"""Who may ask for what: the host, origin, session and CSRF token of every request are checked before its page runs.
+"""Checks the host, origin, session and CSRF token of every request before its page runs. A page is open to the roles
 
-A page opens to the roles that it is marked with (`only`), or to all (`everyone`); one without a mark opens to nobody.
+that it is marked with (`only`), or to all (`everyone`); a page without a mark is open to nobody.
 Responses carry a strict content security policy.
 """
 
@@ -39,7 +39,7 @@ SECURITY = {
 
 
 class Visitor(Struct, frozen=True):
-    """Whoever sent a request: the role, which person within it, and the token that their forms must carry."""
+    """The sender of a request: the role, the person within it, and the token that their forms must contain."""
 
     role: str
     who: str
@@ -47,7 +47,7 @@ class Visitor(Struct, frozen=True):
 
 
 class Sessions(Protocol):
-    """Finds the role and the person behind a cookie; None for a cookie that nobody was given."""
+    """Finds the role and the person behind a cookie; None for an unknown cookie."""
 
     def find(self, cookie: str) -> tuple[str, str] | None: ...
 
@@ -90,7 +90,7 @@ def everyone(handler: Marked) -> Marked:
 
 
 def landing(handler: Marked) -> Marked:
-    """Marks a page that a link on another site, in a mail or a chat may lead to."""
+    """Marks a page that other sites, mails and chats may link to."""
     setattr(handler, _LANDING, True)
     return everyone(handler)
 
@@ -112,7 +112,7 @@ def roles_of(handler: object) -> frozenset[str]:
 
 
 def visitor_of(request: web.Request) -> Visitor:
-    """Whoever sent the request; 403 for those without a session."""
+    """The sender of the request; 403 without a session."""
     cookie = request.cookies.get(request.app[ADDRESS].cookie, "")
     known = request.app[SESSIONS].find(cookie) if cookie else None
     if known is None:
@@ -121,17 +121,17 @@ def visitor_of(request: web.Request) -> Visitor:
 
 
 def csrf_token(cookie: str) -> str:
-    """The token that forms of a session carry: it follows from the cookie, which no page can read."""
+    """The token in the forms of a session: derived from the cookie, which no page can read."""
     return hashlib.blake2b(cookie.encode(), digest_size=16, person=b"csrf").hexdigest()
 
 
 def cookie_hash(cookie: str) -> str:
-    """What is kept of a cookie: whoever reads it cannot use it."""
+    """The hash of a cookie; it cannot be used to sign in."""
     return hashlib.blake2b(cookie.encode(), digest_size=16, person=b"cookie").hexdigest()
 
 
 def set_cookie(request: web.Request, response: web.StreamResponse, cookie: str, seconds: int | None = None) -> None:
-    """Gives the browser a session that scripts cannot read and other sites cannot use."""
+    """Sets a session cookie that scripts cannot read and other sites cannot use."""
     address = request.app[ADDRESS]
     response.set_cookie(
         address.cookie, cookie, httponly=True, samesite="Strict", secure=address.secure, path="/", max_age=seconds
@@ -193,7 +193,7 @@ class RateLimit:
         self._all: deque[float] = deque()
 
     def check(self, who: str) -> None:
-        """Counts an attempt; answers 429 where there were too many."""
+        """Counts an attempt; answers 429 if there were too many."""
         now = self._clock()
         mine = self._attempts.setdefault(who, deque())
         self._attempts.move_to_end(who)
@@ -209,7 +209,7 @@ class RateLimit:
             self._attempts.popitem(last=False)
 
     def forgive(self, who: str) -> None:
-        """Takes the last attempt back: it was right."""
+        """Removes the last attempt from the count, because it was right."""
         for attempts in (self._attempts.get(who), self._all):
             if attempts:
                 attempts.pop()
@@ -228,7 +228,7 @@ class OneTimeTokens:
         return token
 
     def use(self, given: str) -> bool:
-        """Whether the token was good; it is used up by that."""
+        """Whether the token is valid; it can be used only once."""
         found = [token for token in self._open if hmac.compare_digest(token.encode(), given.encode())]
         self._open.difference_update(found)
         return bool(found)
@@ -253,7 +253,7 @@ class SessionsInMemory:
         self._most = most
 
     def open(self, role: str, who: str = "") -> str:
-        """A new session; gives its cookie."""
+        """Creates a session and returns its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._known[cookie_hash(cookie)] = (role, who)
         while len(self._known) > self._most:

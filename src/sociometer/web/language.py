@@ -1,4 +1,4 @@
-"""The language of the owner's pages: English, or Chinese where the owner chose it or the browser asks for it."""
+"""The language of the owner's pages: English, or Chinese if the owner chose it or the browser asks for it."""
 
 from typing import Any
 
@@ -25,12 +25,12 @@ class Words:
         return known.format(**values) if values else known
 
     def counted(self, count: int, one: str, many: str) -> str:
-        """A number of things: the English text for one, or for any other number."""
+        """A count with its noun: the English text for one, or for any other number."""
         return self(one if count == 1 else many, count=count)
 
 
 def words_for(request: web.Request) -> Words:
-    """The words for whoever sent the request: the chosen language, else the one that the browser asks for."""
+    """The texts for the sender of the request: in the chosen language, or else the one that the browser asks for."""
     chosen = request.cookies.get(COOKIE, "")
     if chosen not in LANGUAGES:
         asked = request.headers.get("Accept-Language", "").strip().lower()
@@ -51,7 +51,7 @@ def owner_page(request: web.Request, name: str, *, status: int = 200, **context:
 
 @only(OWNER)
 async def set_language(request: web.Request) -> web.StreamResponse:
-    """Keeps the chosen language in the browser, and goes back to the page it was chosen on."""
+    """Stores the chosen language in the browser, and returns to the page where it was chosen."""
     given = await request.post()
     language, back = given.get("language", ""), given.get("back", "/")
     if language not in LANGUAGES:

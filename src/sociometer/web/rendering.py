@@ -1,4 +1,4 @@
-"""From templates to responses: whole pages, and pages whose slow parts follow while the first are already shown."""
+"""Turns templates into responses: whole pages, and pages whose slow parts follow after the first ones are shown."""
 
 import asyncio
 import functools
@@ -17,7 +17,7 @@ from sociometer.core.measure import Cell, Table
 from sociometer.web.guard import everyone
 
 _FLUSH = "\x0c"
-"""Stands in a template where everything before it is to be sent at once."""
+"""Marks the place in a template up to which everything is sent immediately."""
 _CHUNK = 16_384
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
@@ -29,12 +29,12 @@ def page(name: str, *, status: int = 200, **context: Any) -> web.Response:
 
 
 def see_other(path: str) -> web.Response:
-    """Sends the browser on to another page."""
+    """Redirects the browser to another page."""
     return web.Response(status=303, headers={"Location": path})
 
 
 async def streamed(request: web.Request, name: str, **context: Any) -> web.StreamResponse:
-    """A page that is sent as it is made, in a thread of its own; slow parts are given as functions."""
+    """A page that is sent while it is rendered, in its own thread; slow parts are given as functions."""
     response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
     await response.prepare(request)
     loop, queue = asyncio.get_running_loop(), asyncio.Queue[bytes | None]()
@@ -68,14 +68,14 @@ def _parts(made_of: Template, context: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 class Later(msgspec.Struct, frozen=True):
-    """A part of a page that takes time: what it gives, or in words why there is nothing."""
+    """A slow part of a page: its value, or a sentence that says why there is none."""
 
     value: Any = None
     problem: str = ""
 
 
 def later(make: Callable[[], Any]) -> Callable[[], Later]:
-    """Makes the part when the template comes to it, once; an error becomes a sentence on the page."""
+    """Computes the part once, when the template reaches it; an error becomes a sentence on the page."""
 
     @functools.cache
     def made() -> Later:
@@ -94,7 +94,7 @@ def template(name: str) -> Template:
 
 @everyone
 async def static_file(request: web.Request) -> web.Response:
-    """A style sheet or a script of ours; they are the same for everyone and name nothing."""
+    """One of our style sheets or scripts; they are the same for everyone and contain no data."""
     found = _static().get(request.match_info["name"])
     if found is None:
         raise web.HTTPNotFound

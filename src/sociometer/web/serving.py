@@ -1,4 +1,4 @@
-"""Starts a server of pages, says where it is, and runs it until it is stopped."""
+"""Starts a web server and runs it until it is stopped."""
 
 import asyncio
 import contextlib
@@ -56,7 +56,7 @@ def application(sessions: Sessions) -> web.Application:
 async def errors_as_pages(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Shows an error as a page: what is wrong with a link, and what the guard refused."""
+    """Shows an error as a page: a wrong link, or a request that the guard rejected."""
     try:
         return await handler(request)
     except web.HTTPException as error:
@@ -86,7 +86,7 @@ class Server:
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=2.0)
 
     async def start(self) -> None:
-        """Begins to answer."""
+        """Starts to answer requests."""
         await self._runner.setup()
         await web.SockSite(self._runner, self._socket).start()
 

@@ -1,4 +1,4 @@
-"""The application of `sociometer annotate open`: which page answers to which path."""
+"""The application of `sociometer annotate open`: which page belongs to which path."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ def annotate_application(
     tokens: OneTimeTokens | None = None,
     used: Callable[[], None] = lambda: None,
 ) -> web.Application:
-    """The pages of one queue; `find` compares the judge with people, `used` is called when the owner came in."""
+    """The pages of one queue; `find` compares the judge with people, `used` is called when the owner signs in."""
     owners = SessionsInMemory()
     app = application(SessionsOfBoth(owners, RaterSessions(book, queue.name)))
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
@@ -44,7 +44,7 @@ def annotate_application(
 
 
 def compared(store: Path, load: Callable[..., Instrument], book: LabelBook, queue: Queue) -> JudgeAndPeople | None:
-    """The judge beside people on the measure that a queue labels; None where the run is not there any more."""
+    """The judge compared with people on the measure that a queue labels; None if the run no longer exists."""
     if queue.measured is None:
         return None
     try:
@@ -58,7 +58,7 @@ def compared(store: Path, load: Callable[..., Instrument], book: LabelBook, queu
 async def serve_queue(
     store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None]
 ) -> None:
-    """Serves a queue until Ctrl-C; `tell` is given the raters' link, and one for the owner that works once."""
+    """Serves a queue until Ctrl-C; `tell` gets the raters' link, and a link for the owner that works once."""
     book = LabelBook(book_path(store))
     try:
         queue, tokens = book.queue(name), OneTimeTokens()

@@ -1,4 +1,4 @@
-"""The owner's page of a queue: progress, agreement as labels arrive, what is open, and the judge beside people."""
+"""The owner's page of a queue: progress, agreement as labels arrive, open units, and the judge compared with people."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -23,7 +23,7 @@ MOST_SHOWN = 50
 
 
 class Board(Struct, frozen=True):
-    """Everything that the owner is shown."""
+    """Everything that the owner's page shows."""
 
     queue: Queue
     units: int
@@ -179,7 +179,7 @@ def _agreement_cells(found: Agreement) -> tuple[Cell, ...]:
 
 
 def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Table]:
-    """What the judge and people say of a measure, and where they are furthest apart."""
+    """A measure according to the judge and to people, and the episodes on which they differ most."""
     unit, corrected = found.measure.unit, found.corrected
     facts: list[tuple[str, str]] = [("labels", str(found.labels))]
     if corrected is not None:

@@ -1,4 +1,4 @@
-"""What the pages of a queue work with, and who asks."""
+"""What the pages of a queue use, and who sent the request."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def rater_of(request: web.Request) -> str:
 
 
 def own_labels(request: web.Request) -> dict[str, Label]:
-    """The rater's own labels, by unit; nobody else's are read."""
+    """The rater's own labels, by unit; labels of others are not read."""
     book, queue, rater = request.app[BOOK], request.app[QUEUE], rater_of(request)
     tasks = book.tasks(queue.name, rater)
     found = (book.label(queue.name, given.unit, rater) for given in tasks)

@@ -16,7 +16,7 @@ from sociometer.store.stored_run import StoredRun
 
 _SHARE = "share"
 _SAID = {"user": "A", "reply": "B"}
-"""Whose words these are, without a name: the other side, and whoever is measured."""
+"""The speakers without their names: the other side, and the one who is measured."""
 _SHOWN_ZH = {"talk": "对话", "who and what": "人物与经过", "item": "题目", "question": "问题"}
 
 
@@ -55,7 +55,7 @@ def title_of(sheet: SheetCard, language: str) -> str:
 
 
 def _shown(sheet: SheetCard, row: Mapping[str, str], language: str) -> dict[str, str]:
-    """What raters see of a row, under names in their language."""
+    """The part of a row that raters see, with column names in their language."""
     names = sheet.shown_zh if language == "zh" and sheet.shown_zh else sheet.shown
     return {name: row[column] for name, column in zip(names, sheet.shown, strict=True)}
 
@@ -68,7 +68,7 @@ def sheet_units(path: Path, sheet: SheetCard, language: str = "en") -> tuple[tup
     for line, row in read.rows:
         key = {name: row[name] for name in sheet.key}
         if tuple(key.values()) in seen:
-            raise DataError(f"the row {', '.join(key.values())} is there twice", path, line)
+            raise DataError(f"the row {', '.join(key.values())} appears twice", path, line)
         seen.add(tuple(key.values()))
         units.append(Unit("", key, _shown(sheet, row, language), row))
     if not units:
@@ -92,7 +92,7 @@ def gold_units(path: Path, sheet: SheetCard, language: str = "en") -> list[Unit]
 
 
 def parts_asked(language: str, wording: str = "") -> Asked:
-    """The question about each part of a value that is a mean over yes/no questions; the part is shown with the talk."""
+    """The question about each part of a value that is a mean over yes/no questions, shown with the dialogue."""
     if language == "zh":
         return Asked(
             "value",
@@ -108,8 +108,8 @@ def parts_asked(language: str, wording: str = "") -> Asked:
 def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, whole: bool = True) -> Asked:
     """The question about a measure: yes or no for a share that is 0 or 1 in each episode, else a number on its scale.
 
-    The wording is the one given, else the card's, else one made of the measure's title. `whole` says that each episode
-    has 0 or 1: a yes or no would be another quantity than a share within an episode.
+    The wording is the given one, or else the card's, or else one made from the measure's title. `whole` says that each
+    episode has 0 or 1: a yes or no is not the same quantity as a share within an episode.
     """
     own = wording or (measure.question_zh if language == "zh" else "") or measure.question
     if measure.unit == _SHARE and not whole:
@@ -130,7 +130,7 @@ def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, who
 
 
 def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, language: str = "en") -> list[Unit]:
-    """Episodes as units: what a judge judged, or what was said to the subject and what it replied; without names.
+    """Episodes as units: what a judge rated, or what was said to the subject and what it replied; without names.
 
     A value that is a mean over yes/no questions has one unit for each of them.
     """
@@ -158,12 +158,12 @@ def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, l
 
 
 def _named(shown: Mapping[str, str], language: str) -> dict[str, str]:
-    """What raters see, under names in their language."""
+    """What raters see, with names in their language."""
     return {_SHOWN_ZH.get(name, name) if language == "zh" else name: text for name, text in shown.items()}
 
 
 def numbered(units: Sequence[Unit], lots: Random) -> list[Unit]:
-    """The units with names that say nothing about them."""
+    """The units with ids that reveal nothing about them."""
     letters = "23456789abcdefghjkmnpqrstvwxyz"
     names: dict[str, None] = {}
     while len(names) < len(units):

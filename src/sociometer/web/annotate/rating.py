@@ -1,4 +1,4 @@
-"""The raters' pages: the way in with a code, one unit a page, skipping with a reason, and coming back."""
+"""The raters' pages: sign in with a code, label one unit per page, skip with a reason, and come back."""
 
 import math
 import time
@@ -19,7 +19,7 @@ LONGEST_REASON = 500
 
 
 class BadLabel(Exception):
-    """A form that makes no label; the text is a key of the words."""
+    """A form that makes no label; the text is a key of `WORDS`."""
 
 
 @landing
@@ -31,7 +31,7 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
 
 @landing
 async def sign_in(request: web.Request) -> web.StreamResponse:
-    """Exchanges a code for a session; guessing is slowed down."""
+    """Exchanges a code for a session; limits the rate of guesses."""
     _check_link(request)
     who, queue, book = request.remote or "", request.app[QUEUE], request.app[BOOK]
     request.app[CODES].check(who)
@@ -71,7 +71,7 @@ async def rate_page(request: web.Request) -> web.StreamResponse:
 
 @only(RATER)
 async def rate(request: web.Request) -> web.StreamResponse:
-    """Keeps a label, or that the unit was skipped and why."""
+    """Stores a label, or the reason why the unit was skipped."""
     queue, book, rater = request.app[QUEUE], request.app[BOOK], rater_of(request)
     given = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
     unit = _own_unit(request, given.get("unit", ""))
@@ -94,13 +94,13 @@ async def rate(request: web.Request) -> web.StreamResponse:
 
 @only(RATER)
 async def skipped_page(request: web.Request) -> web.StreamResponse:
-    """What the rater has skipped, each with a link back."""
+    """The units that the rater has skipped, each with a link back."""
     skipped = [label for label in own_labels(request).values() if label.skipped]
     return rater_page(request, "rate_skipped.html", visitor=visitor_of(request), skipped=skipped)
 
 
 def settle(request: web.Request, unit: Unit) -> None:
-    """Gives a unit to one more rater where those who have labelled it do not agree."""
+    """Gives a unit to one more rater if those who have labelled it disagree."""
     queue, book = request.app[QUEUE], request.app[BOOK]
     if unit.gold or not unsettled(queue, [one for one in book.labels(queue.name) if one.unit == unit.id]):
         return

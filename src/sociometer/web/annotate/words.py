@@ -1,4 +1,4 @@
-"""What the raters' pages say, in English and Chinese."""
+"""The texts of the raters' pages, in English and Chinese."""
 
 WORDS = {
     "en": {
@@ -9,12 +9,12 @@ WORDS = {
         "wrong code": "There is no rater with this code.",
         "progress": "Progress",
         "of": "of",
-        "settles": "Others did not agree on this one. Please decide.",
+        "settles": "Other raters disagree on this one. Please decide.",
         "answer": "Your answer",
         "send": "Save and continue",
         "skip": "Skip for now",
-        "reason": "Why do you skip it?",
-        "need reason": "Please say why you skip it.",
+        "reason": "Why are you skipping it?",
+        "need reason": "Please say why you are skipping it.",
         "choose one": "Please answer every question.",
         "a number": "Enter a number within the range.",
         "done": "Thank you",
@@ -23,7 +23,7 @@ WORDS = {
         "skipped none": "You have skipped nothing.",
         "back to": "Label it now",
         "next": "Next",
-        "blind": "You see neither who wrote this nor what others said.",
+        "blind": "This page does not show who wrote this or how others labelled it.",
     },
     "zh": {
         "skip link": "跳到问题",
@@ -53,5 +53,5 @@ WORDS = {
 
 
 def words_of(language: str) -> dict[str, str]:
-    """The words of a language; English where there are none."""
+    """The texts in a language; in English if there are none."""
     return WORDS.get(language, WORDS["en"])

@@ -1,4 +1,4 @@
-"""The application of `sociometer study open`: which page answers to which path."""
+"""The application of `sociometer study open`: which page belongs to which path."""
 
 import asyncio
 import contextlib
@@ -62,7 +62,7 @@ def study_application(
 
 
 def refuse_unconfirmed(study: Study, confirmed: Mapping[str, str]) -> None:
-    """Raises a UsageError where a role's model has an address or is a function, and the user did not name it again."""
+    """Raises a UsageError if a role's model has an address or is a function and the user did not name it again."""
     for role, model in study.config.roles.items():
         if ("@" in model or model.startswith("python/")) and confirmed.get(role) != model:
             raise UsageError(
@@ -76,7 +76,7 @@ def refuse_unconfirmed(study: Study, confirmed: Mapping[str, str]) -> None:
 
 
 async def _tidy(app: web.Application) -> AsyncIterator[None]:
-    """Ends the runs of those who stay away, and all of them when the server stops."""
+    """Ends the runs of inactive participants, and all runs when the server stops."""
 
     async def rounds() -> None:
         while True:
@@ -100,12 +100,13 @@ def serve_study(
     *,
     confirmed: Mapping[str, str],
 ) -> None:
-    """Serves a study until Ctrl-C; `tell` is given the link for participants, and one for the owner that works once.
+    """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
-    `confirmed` are the roles that the user named again: keys go to no address, and no function is called, that only a
-    file names.
+    `confirmed` are the roles that the user named again: if only a file names an address or a function, no key is
 
-    The pages and the runs are on a thread of their own: every run would otherwise take Ctrl-C for itself.
+    sent to it and it is not called. The pages and the runs have their own thread, because every run would otherwise
+
+    handle Ctrl-C itself.
     """
     stopped = threading.Event()
     book = StudyBook(book_path(store))

@@ -1,4 +1,4 @@
-"""Attention checks: questions whose answer is written in them, asked between the items and kept apart from the run."""
+"""Attention checks: questions that state their answer, asked between the items and stored separately from the run."""
 
 from collections.abc import Collection, Sequence
 from random import Random
@@ -19,7 +19,7 @@ class Check(Struct, frozen=True):
 
 
 def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]:
-    """The checks of a participant: always the same ones, at places that nobody can foresee."""
+    """The checks of a participant: always the same ones, at random places."""
     lots = Random(f"{study.name}/{study.secret}/{participant}/attention")
     places = sorted(lots.randrange(max(1, planned)) for _ in range(study.attention))
     made = []
@@ -31,5 +31,5 @@ def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]
 
 
 def check_due(checks: Sequence[Check], answered: Collection[int], done: int) -> Check | None:
-    """The check to ask now, where one is due and not answered yet."""
+    """The check to ask now, if one is due and not answered yet."""
     return next((check for check in checks if check.after <= done and check.number not in answered), None)

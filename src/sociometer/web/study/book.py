@@ -1,6 +1,6 @@
 """The study book: studies, participants, sessions and response times, in a file next to the store.
 
-It is apart from the store, so that answers can be shared without it. Codes and cookies are kept as hashes.
+It is separate from the store, so that answers can be shared without it. Codes and cookies are stored as hashes.
 """
 
 import os
@@ -46,7 +46,7 @@ _STEPS = (_TABLES, _CHECKS)
 
 
 def book_path(store: Path) -> Path:
-    """Where the study book of a store lies."""
+    """The path of the study book of a store."""
     return store.with_name(store.name + ".studies")
 
 
@@ -56,7 +56,7 @@ def study_lock(name: str) -> str:
 
 
 def plain_code(given: str) -> str:
-    """A code as it was meant: without spaces, hyphens and capitals."""
+    """A code without spaces, hyphens and capitals."""
     return "".join(character for character in given.lower() if character.isalnum())
 
 
@@ -97,7 +97,7 @@ class StudyBook:
         self._file.close()
 
     def create(self, study: Study) -> None:
-        """Keeps a new study."""
+        """Stores a new study."""
         with storage_errors(self._path):
             if self._file.execute("SELECT 1 FROM study WHERE name = ?", (study.name,)).fetchone():
                 raise UsageError(f"a study '{study.name}' already exists; choose another --name.")
@@ -120,7 +120,7 @@ class StudyBook:
             return msgspec.json.decode(row[0], type=Study)
 
     def join(self, study: Study, about: dict[str, str]) -> tuple[Participant, str] | None:
-        """A new participant with their code; None where the quota is reached."""
+        """A new participant with their code; None if the quota is reached."""
         code = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LETTERS))
         number = "".join(secrets.choice(_ALPHABET) for _ in range(_ID_LETTERS))
         made = Participant(f"p-{number}", study.name, time.time(), about)
@@ -149,7 +149,7 @@ class StudyBook:
         return sorted(found, key=lambda one: one.joined)
 
     def set_run(self, participant: Participant, run: str) -> None:
-        """Keeps which run holds a participant's answers."""
+        """Stores which run has a participant's answers."""
         body = msgspec.json.encode(structs.replace(participant, run=run))
         with storage_errors(self._path):
             self._file.execute("UPDATE participant SET body = ? WHERE id = ?", (body, participant.id))
@@ -166,7 +166,7 @@ class StudyBook:
             self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def add_timing(self, timing: Timing) -> None:
-        """Keeps how long a question took; the first answer to it counts."""
+        """Stores how long a question took; the first answer to it counts."""
         self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?)", structs.astuple(timing))
 
     def timings(self, study: str) -> Iterator[Timing]:
@@ -180,7 +180,7 @@ class StudyBook:
             yield from (Timing(*row) for row in rows)
 
     def add_check(self, participant: str, number: int, passed: bool) -> None:
-        """Keeps the answer to an attention check; the first one counts."""
+        """Stores the answer to an attention check; the first one counts."""
         row = (participant, number, int(passed))
         self._quickly("INSERT OR IGNORE INTO attention VALUES (?, ?, ?)", row)
 
@@ -203,7 +203,7 @@ class StudyBook:
         return found
 
     def open_session(self, participant: Participant) -> str:
-        """A new session; gives its cookie."""
+        """Creates a session and returns its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._quickly("INSERT INTO session VALUES (?, ?)", (cookie_hash(cookie), participant.id))
         return cookie
@@ -216,7 +216,7 @@ class StudyBook:
         return (PARTICIPANT, row[0]) if row else None
 
     def _quickly(self, statement: str, values: tuple[object, ...]) -> None:
-        """A change that a kill of the process never loses, but a power cut may: everybody waits while one waits."""
+        """A change that survives a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
         with storage_errors(self._path):
             self._file.execute("PRAGMA synchronous = NORMAL")
             try:

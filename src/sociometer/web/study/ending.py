@@ -1,4 +1,4 @@
-"""The end of a study: thanks, the result where the study shows one, what is stored, and withdrawal."""
+"""The end of a study: thanks, the result if the study shows one, what is stored, and withdrawal."""
 
 import asyncio
 
@@ -17,7 +17,7 @@ from sociometer.web.study.records import Shows
 
 
 class ResultLine(Struct, frozen=True):
-    """One number that a participant is shown."""
+    """One number that a participant sees."""
 
     title: str
     value: str
@@ -28,7 +28,7 @@ class ResultLine(Struct, frozen=True):
 
 @only(PARTICIPANT)
 async def end_page(request: web.Request) -> web.StreamResponse:
-    """Thanks whoever has answered everything."""
+    """Thanks a participant who has answered everything."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
     if not seats.finished(participant):
         return see_other("/take")
@@ -48,7 +48,7 @@ async def end_page(request: web.Request) -> web.StreamResponse:
 
 
 def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:
-    """The primary numbers of a task; with `place`, also those that people have a known value on."""
+    """The primary numbers of a task; with `place`, also those with a known value of people."""
     found = []
     for known in card.measures_of(task):
         measure = summary.measure(known.name)
@@ -62,14 +62,14 @@ def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[R
 
 @only(PARTICIPANT)
 async def stored_page(request: web.Request) -> web.StreamResponse:
-    """What is stored about whoever asks."""
+    """What is stored about the participant."""
     participant = participant_of(request)
     return study_page(request, "study_stored.html", visitor=visitor_of(request), about=participant.about)
 
 
 @only(PARTICIPANT)
 async def withdraw(request: web.Request) -> web.StreamResponse:
-    """Deletes everything about whoever asks."""
+    """Deletes everything about the participant."""
     await request.app[SEATS].withdraw(participant_of(request))
     response = study_page(request, "study_withdrawn.html")
     response.del_cookie(request.app[ADDRESS].cookie, path="/")

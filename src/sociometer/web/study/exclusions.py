@@ -1,4 +1,4 @@
-"""Whose answers do not count, and why: the rules that a study states, applied to what is known of a participant."""
+"""Decides whose answers do not count, and why: applies the rules of a study to what is known about a participant."""
 
 from collections import Counter
 
@@ -18,7 +18,7 @@ class Facts(Struct, frozen=True):
     planned: int
     failed_checks: int = 0
     patterns: tuple[str, ...] = ()
-    """How each form was filled in: which place was chosen, how points were shared out."""
+    """How each form was filled in: which position was chosen, how points were shared."""
     seconds: tuple[float, ...] = ()
 
 
@@ -51,7 +51,7 @@ def exclusion_rules(study: Study) -> list[Rule]:
 
 
 def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[str]:
-    """Why a participant's answers do not count; empty where they do."""
+    """Why a participant's answers do not count; empty if they count."""
     found = []
     missing = facts.planned - facts.done
     if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):

@@ -27,7 +27,7 @@ class Field(Struct, frozen=True):
 
 
 class BadAnswer(Exception):
-    """A form that makes no answer; `problem` is a key of the interface's words."""
+    """A form that makes no answer; `problem` is a key of `WORDS`."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
@@ -65,7 +65,7 @@ def _field(name: str, part: Mapping[str, Any]) -> Field:
 
 
 def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
-    """The reply that a filled-in form makes; raises BadAnswer where something is missing or out of range."""
+    """The reply from a filled-in form; raises BadAnswer if something is missing or out of range."""
     match wanted:
         case Allocation(options=options, total=total):
             points = [_number(given, field) for field in fields_of(wanted)]
@@ -83,7 +83,7 @@ def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
 
 
 def pattern_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
-    """How a form was filled in: the place of the chosen letter, or the points in their order; empty for all else.
+    """How a form was filled in: the position of the chosen letter, or the points in their order; otherwise empty.
 
     Options that mean something by themselves, such as the moves of a game, may rightly be the same every time.
     """

@@ -1,4 +1,4 @@
-"""The owner's view of a study: how far each participant is, and whose answers do not count."""
+"""The owner's view of a study: the progress of each participant, and whose answers do not count."""
 
 import asyncio
 from pathlib import Path
@@ -21,7 +21,7 @@ COLUMNS = ("participant", "run", "status", "items", "failed", "answers", "second
 
 
 class Taking:
-    """What is known of the participants of a study, read once."""
+    """What is known about the participants of a study, read once."""
 
     def __init__(self, study: Study, book: StudyBook, store: Store) -> None:
         self.study, self._store = study, store
@@ -69,9 +69,9 @@ def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
 
 
 def excluded_runs(store: Store, study: str) -> dict[str, str]:
-    """The runs of a study whose answers do not count, each with the reason; none where there is no such study.
+    """The runs of a study whose answers do not count, each with the reason; none if there is no such study.
 
-    How many items may be missing is up to whoever uses the runs.
+    The caller decides how many items may be missing.
     """
     if not isinstance(store.path, Path) or not (path := book_path(store.path)).exists():
         return {}

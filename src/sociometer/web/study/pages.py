@@ -1,4 +1,4 @@
-"""What the pages of a study work with: the study, its book, and whoever asks."""
+"""What the pages of a study use: the study, its book, and the sender of the request."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from sociometer.core.measure import Summary
 
 WIDTH, HEIGHT, FLOOR = 640, 240, 200
 _LOW, _HIGH, _WINDOW, _STEPS = 40.0, 150.0, 6.0, 111
-"""From which to which EQ the curve goes; it is smoothed, since percentiles are printed as whole numbers."""
+"""The range of EQs of the curve; it is smoothed, because percentiles are printed as whole numbers."""
 
 
 class Place(Struct, frozen=True):
@@ -27,7 +27,7 @@ class Place(Struct, frozen=True):
 
 
 def place_of(summary: Summary) -> Place | None:
-    """The place on the norm that a summary carries; None without a norm, or where nothing was scored."""
+    """The place on the norm according to a summary; None without a norm, or if nothing was scored."""
     norm: dict[str, Any] | None = summary.series.get("norm")
     eq, percentile = summary.measure("eq"), summary.measure("percentile")
     if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:

@@ -12,12 +12,12 @@ from sociometer.web.study.records import SUBJECT
 
 
 def identity_of(participant: str) -> Identity:
-    """Who a participant is in the journal."""
+    """The identity of a participant in the journal."""
     return Identity(SUBJECT, SUBJECT, revision=participant)
 
 
 class Question(Struct, frozen=True):
-    """What a participant is asked now; `number` counts the answers given before."""
+    """The current question for a participant; `number` counts the earlier answers."""
 
     number: int
     messages: tuple[Message, ...]
@@ -57,7 +57,7 @@ class FormPlayer:
         return Reply(said, usage=Usage(0, 0))
 
     def give(self, number: int, said: str) -> bool:
-        """Answers the question of that number; False where it is not the one that waits (a form sent twice)."""
+        """Answers the question with this number; False if it is not the current one (a form that was sent twice)."""
         if self.question is None or self._reply is None or self._reply.done() or self.question.number != number:
             return False
         self._reply.set_result(said)

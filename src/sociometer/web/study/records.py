@@ -20,7 +20,7 @@ class Study(Struct, frozen=True):
     """What every participant's run is made of."""
     language: str = "en"
     form: int = 0
-    """Items of each task that a participant is given, drawn at random; 0 means all."""
+    """The number of items of each task for a participant, drawn at random; 0 means all."""
     consent: str = ""
     questions: tuple[str, ...] = ()
     """What participants are asked about themselves; nothing of it is required."""
@@ -29,11 +29,11 @@ class Study(Struct, frozen=True):
     secret: str = ""
     """The part of the link that lets people in."""
     withdrawn: int = 0
-    """How many participants took their data back; nothing else is kept of them."""
+    """How many participants withdrew; nothing else is stored about them."""
     order: Order = "fixed"
-    """Whether the items come as in the files, or in a random order of each participant's own."""
+    """Whether the items come in the order of the files, or in a random order for each participant."""
     attention: int = 0
-    """How many attention checks a participant is asked."""
+    """The number of attention checks for each participant."""
     most_failed: int = 0
     """How many of them may fail before the participant is excluded."""
     fastest_seconds: float = 0.0
@@ -41,7 +41,7 @@ class Study(Struct, frozen=True):
 
 
 class Participant(Struct, frozen=True):
-    """Somebody who agreed to take part."""
+    """A person who agreed to take part."""
 
     id: str
     study: str
@@ -61,5 +61,5 @@ class Timing(Struct, frozen=True):
 
 
 def run_name(study: str, participant: str) -> str:
-    """The name of a participant's run: `norms seceu --study` and others find it by that."""
+    """The name of a participant's run, by which `norms seceu --study` and other commands find it."""
     return f"{study}.{participant}"

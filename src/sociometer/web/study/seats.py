@@ -1,4 +1,4 @@
-"""Everybody who takes part now: the run of each waits in memory for the next answer, and goes on from the journal."""
+"""The active participants: each one's run waits in memory for the next answer, and continues from the journal."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.01
 
 
 class Paused(SociometerError):
-    """A run that ended early, by a cap or since another role's model cannot be reached; it can be played on later."""
+    """A run that ended early, by a cap or because another role's model cannot be reached; it can continue later."""
 
 
 class Seat:
@@ -41,7 +41,7 @@ class Seat:
 
 
 class Seats:
-    """The seats of all participants; each is taken when they come and left when they stay away for long."""
+    """The seats of all participants; one is taken when a participant comes and freed after a long absence."""
 
     def __init__(self, store: Store, load: Callable[..., Instrument], book: StudyBook) -> None:
         self._store, self._load, self._book = store, load, book
@@ -50,7 +50,7 @@ class Seats:
         self._forms: dict[str, dict[str, tuple[str, ...]]] = {}
 
     async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
-        """What a participant is asked next; None where nothing is asked within these seconds, or any more."""
+        """A participant's next question; None if there is none within these seconds, or no more at all."""
         if self.finished(participant):
             return None
         seat = await self._seat(participant, study)
@@ -66,7 +66,7 @@ class Seats:
     async def give(
         self, participant: Participant, study: Study, number: int, said: str, seconds: float, pattern: str = ""
     ) -> bool:
-        """Hands an answer over and waits until it is on disk; False where another question waits by now."""
+        """Passes an answer on and waits until it is on disk; False if the current question is another one by now."""
         seat = await self._seat(participant, study)
         await _either(seat, seconds)
         asked = seat.player.question
@@ -111,7 +111,7 @@ class Seats:
             await _end(seat)
 
     async def leave_idle(self) -> None:
-        """Ends the runs of participants who stayed away."""
+        """Ends the runs of inactive participants."""
         now = time.monotonic()
         for name, seat in list(self._seats.items()):
             if now - seat.used > IDLE_SECONDS:
@@ -123,7 +123,7 @@ class Seats:
         await asyncio.gather(*map(_end, seats))
 
     async def withdraw(self, participant: Participant) -> None:
-        """Deletes everything of a participant."""
+        """Deletes all data of a participant."""
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             current = self._book.participant(participant.id) or participant
             await self.leave(participant.id)
@@ -132,7 +132,7 @@ class Seats:
             self._book.withdraw(current)
 
     def _record(self, participant: Participant) -> RunRecord | None:
-        """A participant's run; the engine keeps none of which nothing was ever answered."""
+        """A participant's run; the engine stores no run without any answer."""
         if not participant.run:
             return None
         return next(self._store.runs.found(RunSearch(ids=(participant.run,))), None)
@@ -146,7 +146,7 @@ class Seats:
             return seat
 
     async def _start(self, participant: Participant, study: Study) -> Seat:
-        """Plays a participant's run on from the journal, or begins it."""
+        """Continues a participant's run from the journal, or starts it."""
         current = self._book.participant(participant.id)
         if current is None:
             raise SociometerError("this participant has withdrawn.")
@@ -164,7 +164,7 @@ class Seats:
         return Seat(prepared.record.id, player, asyncio.create_task(engine.play(prepared)))
 
     def _shuffling(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
-        """Loads instruments whose items come in an order of the participant's own, each time the same."""
+        """Loads instruments whose items come in the participant's own order, the same each time."""
 
         def load(name: str, *rest: Any) -> Instrument:
             known = self._load(name, *rest)

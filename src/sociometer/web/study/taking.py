@@ -14,12 +14,12 @@ from sociometer.web.study.seats import Paused
 from sociometer.web.study.words import words_of
 
 WAIT_SECONDS = 6.0
-"""How long a request waits for the next question before it shows that somebody is still answering."""
+"""How long a request waits for the next question before it shows that another role is still answering."""
 
 
 @only(PARTICIPANT)
 async def take_page(request: web.Request) -> web.StreamResponse:
-    """The question that waits, or the end."""
+    """The current question, or the end."""
     question = await _question(request)
     if (check := _check_due(request)) is not None:
         return _check_page(request, check)
@@ -63,7 +63,7 @@ async def answer_check(request: web.Request) -> web.StreamResponse:
 
 
 def _check_due(request: web.Request) -> Check | None:
-    """The attention check that comes before the next question, where one is due."""
+    """The attention check before the next question, if one is due."""
     study, participant = request.app[STUDY], participant_of(request)
     if not study.attention:
         return None
@@ -85,7 +85,7 @@ def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Re
 
 
 async def _question(request: web.Request) -> Question | None:
-    """What the participant is asked now; where the study cannot go on, a page that says so."""
+    """The participant's current question; if the study cannot continue, a page that says so."""
     study = request.app[STUDY]
     words = words_of(study.language)
     try:

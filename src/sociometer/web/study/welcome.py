@@ -1,4 +1,4 @@
-"""The way into a study: consent, questions about the person, a code; and the way back with the code."""
+"""The start of a study: consent, questions about the person, a code; and the return with the code."""
 
 from hmac import compare_digest
 
@@ -14,7 +14,7 @@ LONGEST_ABOUT = 500
 
 
 def _check_link(request: web.Request) -> None:
-    """Without the secret of the link nobody gets in, nor learns that there is a study."""
+    """Answers 404 without the secret of the link, so that others do not learn that there is a study."""
     if not compare_digest(request.match_info["secret"].encode(), request.app[STUDY].secret.encode()):
         raise web.HTTPNotFound
 
@@ -28,7 +28,7 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
 
 @landing
 async def join(request: web.Request) -> web.StreamResponse:
-    """Makes a participant of whoever agrees, and shows the code once."""
+    """Creates a participant who agreed to take part, and shows the code once."""
     _check_link(request)
     given, study = await form_of(request), request.app[STUDY]
     about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
@@ -47,7 +47,7 @@ async def join(request: web.Request) -> web.StreamResponse:
 
 @landing
 async def come_back(request: web.Request) -> web.StreamResponse:
-    """Exchanges a code for a session; guessing is slowed down."""
+    """Exchanges a code for a session; limits the rate of guesses."""
     _check_link(request)
     who, study = request.remote or "", request.app[STUDY]
     request.app[CODES].check(who)

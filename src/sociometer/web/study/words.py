@@ -1,4 +1,4 @@
-"""What the pages say to participants, in English and Chinese."""
+"""The texts of the participants' pages, in English and Chinese."""
 
 WORDS = {
     "en": {
@@ -54,7 +54,7 @@ WORDS = {
         "back": "Back",
         "skip": "Skip to the question",
         "check title": "A short check",
-        "check ask": "This question only shows that you are reading. Please choose “{right}”.",
+        "check ask": "This question only checks that you are reading. Please choose “{right}”.",
         "check options": "the sun|the moon|a star|a cloud",
         "check stored": "Your answers to short check questions.",
         "place title": "Your place among people",
@@ -130,5 +130,5 @@ WORDS = {
 
 
 def words_of(language: str) -> dict[str, str]:
-    """The words of a language; English where there are none."""
+    """The texts in a language; in English if there are none."""
     return WORDS.get(language, WORDS["en"])

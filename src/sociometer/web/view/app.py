@@ -1,4 +1,4 @@
-"""The application of `sociometer view`: which page answers to which path."""
+"""The application of `sociometer view`: which page belongs to which path."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +51,7 @@ async def serve_view(
     place: Place,
     tell: Callable[[str], None],
 ) -> None:
-    """Serves the pages until Ctrl-C; `tell` is given a link each time one is needed."""
+    """Serves the pages until Ctrl-C; `tell` gets a link each time one is needed."""
     for path in stores:
         if not path.exists():
             raise UsageError(

@@ -1,4 +1,4 @@
-"""What the pages work with: the stores, and the instruments that made their runs."""
+"""What the pages use: the stores, and the instruments that made their runs."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,12 +50,12 @@ class Desk:
         return self._imported[record.instrument]
 
     def instrument(self, name: str) -> Instrument:
-        """The instrument of that name, or the imported benchmark that a run was opened of."""
+        """The instrument of that name, or the imported benchmark of a run."""
         return self._imported[name] if name in self._imported else self._load(name)
 
 
 def _named(stores: Sequence[StorePlace]) -> dict[str, StorePlace]:
-    """The stores by the stem of their file, numbered where several have the same."""
+    """The stores by the name of their file without ending, numbered if several have the same."""
     named: dict[str, StorePlace] = {}
     for path in stores:
         stem = re.sub(r"[^\w-]+", "-", path.stem) or "store"

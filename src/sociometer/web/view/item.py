@@ -1,4 +1,4 @@
-"""The page of one item of a run: the transcript as a chat, and what stands beside it."""
+"""The page of one item of a run: the transcript as a chat, and the figure next to it."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ LONG = 400
 
 
 class ItemPlayed(Struct, frozen=True):
-    """An item that a run played, once."""
+    """One play of an item in a run."""
 
     head: RunHead
     task: str
@@ -33,7 +33,7 @@ class ItemPlayed(Struct, frozen=True):
 
     @property
     def pictured(self) -> bool:
-        """Whether what stands beside the transcript is a picture."""
+        """Whether the figure next to the transcript is a picture."""
         return self.beside is not None and drawable(self.beside)
 
 

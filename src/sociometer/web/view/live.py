@@ -1,4 +1,4 @@
-"""Server-sent events: what changes of the runs on a page while it is open."""
+"""Server-sent events: changes of the runs on a page while it is open."""
 
 import asyncio
 

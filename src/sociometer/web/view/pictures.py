@@ -1,4 +1,4 @@
-"""Figures as pictures: drawn here, so that a page needs no script and no style of theirs."""
+"""Figures as pictures: rendered on the server, so that a page needs no script or style for them."""
 
 import asyncio
 from collections import OrderedDict
@@ -22,14 +22,14 @@ Made = TypeVar("Made")
 
 
 class Kept(Generic[Made]):
-    """What was made lately."""
+    """A cache of recent results."""
 
     def __init__(self, most: int) -> None:
         self._kept: OrderedDict[Key, Made] = OrderedDict()
         self._most = most
 
     def get(self, key: Key, make: Callable[[], Made]) -> Made:
-        """What is kept under that key, made where it is not there."""
+        """The value of a key; computed if it is not in the cache."""
         if (found := self._kept.get(key)) is not None:
             return found
         made = self._kept[key] = make()
@@ -39,7 +39,7 @@ class Kept(Generic[Made]):
 
 
 class Pictures:
-    """The figures of runs and their pictures, as far as they were wanted lately."""
+    """The figures of runs and their pictures, with a cache of recent ones."""
 
     def __init__(self) -> None:
         self.figures = Kept[tuple[Figure, ...]](_MOST_RUNS)
@@ -74,7 +74,7 @@ async def figure_picture(request: web.Request) -> web.StreamResponse:
 
 @only(OWNER)
 async def beside_picture(request: web.Request) -> web.StreamResponse:
-    """What an instrument draws beside a transcript: a feeling curve, a tree with the path taken."""
+    """What an instrument draws next to a transcript: a feeling curve, a tree with the path taken."""
     desk, query = request.app[DESK], request.query
     name, run = request.match_info["store"], request.match_info["run"]
     mode, width = _look(request)
@@ -90,7 +90,7 @@ async def beside_picture(request: web.Request) -> web.StreamResponse:
 
 
 def beside(desk: Desk, name: str, run: str, task: str, item: str, repeat: int) -> Figure | None:
-    """The figure beside the transcript of an episode, where its instrument draws one."""
+    """The figure next to the transcript of an episode, if its instrument draws one."""
     with desk.opened(name) as store:
         stored = desk.run(store, run)
         draw = desk.instrument(stored.instrument).beside

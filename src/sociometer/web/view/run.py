@@ -69,7 +69,7 @@ class ItemList(Struct, frozen=True):
 
 
 class RunHead(Struct, frozen=True):
-    """What is known of a run without reading its episodes."""
+    """What is known about a run without reading its episodes."""
 
     record: RunRecord
     row: RunRow
@@ -88,7 +88,7 @@ class RunHead(Struct, frozen=True):
 
 @only(OWNER)
 async def run_page(request: web.Request) -> web.StreamResponse:
-    """One run; the numbers, the figures and the items follow as they are made."""
+    """One run; the numbers, the figures and the items are sent as soon as they are ready."""
     desk, store, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
     head = await asyncio.to_thread(read_head, desk, store, run)
     task, shown = head.task(request.query.get("task", "")), request.query.get("shown", "")
@@ -193,7 +193,7 @@ def _items(desk: Desk, name: str, run: str, task: str, shown: str, words: str, a
 def chosen(
     episodes: Iterable[ScoredEpisode], shown: str, words: str, measure: MeasureCard | None
 ) -> list[ScoredEpisode]:
-    """The episodes that the filters leave, in the order asked for; failed ones come last."""
+    """The episodes that match the filters, in the requested order; failed ones come last."""
     found = [one for one in episodes if all(word.lower() in one.item.lower() for word in words.split())]
     if shown == "failed":
         return [one for one in found if one.failure is not None]
@@ -206,7 +206,7 @@ def chosen(
 
 
 def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
-    """What an episode counts for in a measure."""
+    """The value of an episode in a measure."""
     return score.values.get(measure.value) if score is not None and measure is not None else None
 
 

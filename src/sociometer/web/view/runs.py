@@ -1,4 +1,4 @@
-"""The page with all runs of a store: how far each is, what it cost, what failed."""
+"""The page with all runs of a store: progress, cost and failures of each."""
 
 import asyncio
 import math
@@ -44,12 +44,12 @@ class RunRow(Struct, frozen=True):
 
     @property
     def percent(self) -> int:
-        """How much of the run is done, in percent."""
+        """The progress of the run, in percent."""
         return min(100, 100 * self.finished // self.planned) if self.planned else 100
 
 
 def run_row(store: Store, record: RunRecord) -> RunRow:
-    """What the list says of a run now."""
+    """The current row of a run in the list."""
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
     spec = model_label(record.manifest.config.subject)
@@ -117,6 +117,6 @@ def _found(desk: Desk, name: str, search: RunSearch) -> tuple[list[RunRow], int]
 
 
 def page_number(request: web.Request) -> int:
-    """Which page of a long list was asked for; the first where the query makes no sense."""
+    """The requested page of a long list; the first if the query is not valid."""
     given = request.query.get("page", "1")
     return min(MOST_PAGES, max(1, int(given))) if given.isdecimal() and len(given) < 8 else 1

@@ -37,7 +37,7 @@ ORDERS = {
     "": "order of items",
 }
 _JUDGING = ("judge", "simulator")
-"""Roles that give the score; runs of one subject that differ in them are the same thing judged twice."""
+"""Roles that give the score; runs of one subject that differ only in them are the same thing judged twice."""
 
 
 class Sides(Struct, frozen=True):
@@ -59,18 +59,18 @@ class Sides(Struct, frozen=True):
 
 
 class PairedRow(Struct, frozen=True):
-    """An item with what each run got on it; a failure or a missing item has no value."""
+    """An item with the value of each run; a failure or a missing item has no value."""
 
     item: str
     values: tuple[float | None, ...]
     texts: tuple[str, ...]
     apart: float | None = None
-    """How far the judges of one subject are apart; None where no two judged this item."""
+    """The difference between the judges of one subject; None if no two of them judged this item."""
     apart_text: str = ""
 
 
 class PairedList(Struct, frozen=True):
-    """The part of the items that a page shows, and how the first two runs met on all of them."""
+    """The items on one page, and how often each of the first two runs is ahead on all items."""
 
     rows: list[PairedRow]
     count: int
@@ -183,7 +183,7 @@ def judged_twice(runs: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[tuple[int
 
 
 def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
-    """What `compare` says of the runs, each against the first."""
+    """The verdict of `compare` on the runs, each against the first."""
     with desk.opened(name) as store:
         instrument = desk.instrument(sides.instrument)
         runs = [desk.run(store, run) for run in sides.runs]
@@ -221,7 +221,7 @@ def _items(desk: Desk, name: str, sides: Sides, order: str, words: str, at: int)
 
 
 def _lead(measure: MeasureCard | None) -> Callable[[PairedRow], float]:
-    """By how much the first run is ahead of the second on an item; 0 where one of them has no value."""
+    """How much the first run is ahead of the second on an item; 0 if one of them has no value."""
     sign = -1.0 if measure is not None and measure.better == "lower" else 1.0
 
     def lead(row: PairedRow) -> float:
@@ -235,7 +235,7 @@ Values = dict[str, float | None]
 
 
 def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> Values:
-    """The mean over repeats of each item; None where no repeat has a value."""
+    """The mean over repeats of each item; None if no repeat has a value."""
     found: dict[str, list[float]] = {}
     for one in episodes:
         values = found.setdefault(one.item, [])
@@ -247,7 +247,7 @@ def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> V
 def paired_rows(
     tables: Sequence[Values], measure: MeasureCard | None, judged: Sequence[Sequence[int]] = ()
 ) -> list[PairedRow]:
-    """The items that the first two runs share, with the values of all, and how far apart judges of one subject are."""
+    """The items that the first two runs share, with the values of all runs and the differences between judges."""
     unit = measure.unit if measure else "number"
     rows = []
     for item in tables[0]:
