@@ -14,7 +14,7 @@ from sociometer.core.form_name import unchanged_name
 from sociometer.core.task import Instrument, RunView
 
 _USUAL = {"base": False, "answer": "reply"}
-"""How a subject answers where a run does not say so."""
+"""The way of answering of a run that does not name one."""
 
 
 class Candidate(Struct, frozen=True):

@@ -53,7 +53,7 @@ def item_means(values: Floats, clusters: Labels | None, items: Labels | None) ->
     if values.ndim != 1:
         raise ValueError(f"values must be one list, not an array of shape {values.shape}")
     if np.isnan(values).any():
-        raise ValueError("values hold NaN; leave failed items out before asking for an interval")
+        raise ValueError("values contain NaN; leave failed items out before you compute an interval")
     if clusters is not None and len(clusters) != values.size:
         raise ValueError(f"{len(clusters)} cluster labels for {values.size} values; give one label each")
     if items is None:

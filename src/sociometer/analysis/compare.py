@@ -143,7 +143,7 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard], terms: T
 def _by_people(
     row: UncorrectedDifference, one: Candidate, two: Candidate, shared: SharedItems, terms: Terms
 ) -> tuple[UncorrectedDifference, list[str]]:
-    """The difference of the values that people's labels correct, where both have them; and a note about it."""
+    """The difference of the values that people's labels correct, if both have them; and a note about it."""
     title, name = row.measure.title, row.measure.name
     first, second = one.corrected.get(name), two.corrected.get(name)
     if first is None and second is None:

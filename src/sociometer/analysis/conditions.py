@@ -1,4 +1,4 @@
-"""The conditions of a number: what must agree before it is shown next to another one without its episodes."""
+"""The conditions of a number: what must agree before it can be shown next to another number without its episodes."""
 
 from hashlib import sha256
 from typing import Any
@@ -22,7 +22,7 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     task: str
     version: str
     form: str
-    """The item set and the wording, such as `sesi-5`; empty for items that are nobody's form."""
+    """The item set and the wording, such as `sesi-5`; empty for items that belong to no form."""
     whose_items: str
     """Whose items they are: bundled, official, own or imported."""
     items: str

@@ -10,7 +10,7 @@ from sociometer.analysis.variance_components import Components
 from sociometer.core.measure import Interval
 
 MOST = 100_000
-"""The largest number of levels that is looked for."""
+"""The largest number of levels that is tried."""
 SATTERTHWAITE = "Satterthwaite"
 FELDT = "Feldt"
 _TAIL = 0.975
@@ -20,7 +20,7 @@ class Precision(Struct, frozen=True):
     """A design and its precision: `belongs` is the share of the variation of means that comes from the subjects.
 
     `error` is the standard error of the difference of two subjects that meet the same levels, `half_width` half of its
-    95 % interval. Share and width come from estimated components: the intervals say how far they may be off.
+    95 % interval. Share and width come from estimated components: the intervals show their uncertainty.
     """
 
     numbers: dict[str, int]

@@ -36,7 +36,7 @@ def t_below(value: float, freedom: float) -> float:
 
 
 def noncentral_t_below(value: float, freedom: float, shift: float) -> float:
-    """The share of the noncentral t distribution below a value; NaN where it cannot be computed (far from zero)."""
+    """The share of the noncentral t distribution below a value; NaN if it cannot be computed (far from zero)."""
     from scipy import special
 
     return float(special.nctdtr(freedom, shift, value))

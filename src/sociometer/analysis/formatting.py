@@ -16,7 +16,7 @@ SAME_ON_EVERY_ITEM = "the same on every item"
 
 
 def scale_and_digits(unit: str) -> tuple[int, int]:
-    """The factor of a unit, and its decimals where no interval decides: one for shares and points, else two.
+    """The factor of a unit, and its decimals without an interval: one for shares and points, else two.
 
     `share-points` is the unit of differences of shares in tables: 0.12 is shown as 12.
     """

@@ -53,7 +53,7 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
 
 
 def content_digest(item: Item) -> bytes:
-    """What tells the contents of two items apart, in fewer bytes than a content has."""
+    """A short digest that distinguishes the contents of items."""
     return blake2b(msgspec.json.encode(item.compared(), order="deterministic"), digest_size=16).digest()
 
 

@@ -1,8 +1,9 @@
-"""Linear probe: can a linear function of a vector tell its label, for groups that the function was not fitted on?
+"""Linear probe: how well a linear function of a vector predicts its label, for groups that it was not fitted on.
 
 The probe is ridge regression on indicators of the labels, each divided by the number of its items, so that a frequent
 label has no advantage; the largest value is the answer. Its score is the balanced accuracy, the mean over labels of
-the share of items told right. Fitting is linear in the labels: one matrix per fold answers for all shuffles at once.
+the share of items classified correctly. Fitting is linear in the labels: one matrix per fold answers for all shuffles
+at once.
 """
 
 import warnings

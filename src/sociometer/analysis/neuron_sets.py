@@ -26,13 +26,13 @@ from sociometer.analysis.clusters import Floats, Integers
 from sociometer.analysis.shuffles import p_of_best, p_value
 
 _MOST_NUMBERS = 8_000_000
-"""The most scores that are held at once (32 MB)."""
+"""The maximum number of scores in memory at once (32 MB)."""
 
 Half = NDArray[np.float32]
 
 
 class NeuronValues(Protocol):
-    """What is known of the neurons, one layer at a time, so that only one layer is in memory."""
+    """The data about the neurons, one layer at a time, so that only one layer is in memory."""
 
     layers: int
     width: int
@@ -102,7 +102,7 @@ class SetStatistics(Struct, frozen=True):
 
     @property
     def separation(self) -> float:
-        """How much more the labels of one dimension share than those of different ones."""
+        """How much more the sets of one dimension overlap than those of different ones."""
         return self.within - self.between
 
 

@@ -1,4 +1,4 @@
-"""One test for all conditions of a factor: Cochran's Q, over one subject or several, and the size beside a noise floor.
+"""One test for all conditions of a factor: Cochran's Q, over one subject or several, and the size of the effect.
 
 Q compares the conditions within each item, so items may differ in difficulty. Over several subjects the strata are
 subject and item: the sum over strata is the score test of a logistic model with one intercept for each stratum and
@@ -100,7 +100,7 @@ def spread(
     draws: int = 2000,
     seed: int = SEED,
 ) -> Spread:
-    """The size of a factor beside its noise floor; each array is a subject's items (× conditions), the items the same.
+    """The size of a factor and of its noise floor; each array is a subject's items (× conditions), the items the same.
 
     Mean squares do not grow with the number of conditions, so a factor with many levels can be compared with few
     placebos.

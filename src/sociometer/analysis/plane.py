@@ -24,7 +24,7 @@ def plane(vectors: NDArray[np.float32], *, seed: int = 0) -> NDArray[np.float64]
         from sklearn.manifold import TSNE
     except ImportError:
         raise UsageError(
-            "the look inside a model needs the extra 'inside'; install it with: pip install 'sociometer[inside]'."
+            "looking inside a model needs the extra 'inside'; install it with: pip install 'sociometer[inside]'."
         ) from None
     left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
     components = (left * sizes)[:, :_COMPONENTS]

@@ -34,7 +34,7 @@ METHOD = "prediction-powered"
 
 
 class Judged(Struct, frozen=True):
-    """One episode: the judge's score, people's label where there is one, its cluster and its stratum."""
+    """One episode: the judge's score, people's label if there is one, its cluster and its stratum."""
 
     id: str
     judge: float
@@ -64,7 +64,7 @@ class Corrected(Struct, frozen=True):
     extra: float = 0.0
     """Variance beyond that of the labels: a few labels that are all the same do not make a share certain."""
     label_set: str = ""
-    """The label set of the labels: it follows from the wording of the question, and other wordings are other labels."""
+    """The label set, derived from the wording of the question: another wording is another label set."""
     question: str = ""
     """What people were asked."""
 
@@ -189,7 +189,7 @@ def _freedom(shares: Floats, of_labels: Floats, labels: float) -> float:
 
 
 def _least_variance(labels: int, episodes: int) -> float:
-    """The least variance that the labels of a share have: that of one label among them being another one."""
+    """The minimum variance of the labels of a share: that of one label among them having the other value."""
     share = 1.0 / (labels + 2)
     return share * (1.0 - share) / labels * (1.0 - labels / episodes)
 
@@ -212,7 +212,7 @@ def _standard_error(shares: Floats, groups: int, extra: float = 0.0) -> float:
 
 
 class LabelsNeeded(Struct, frozen=True):
-    """How many labels a half-width of the interval needs; None where labels alone cannot reach it."""
+    """How many labels a half-width of the interval needs; None if labels alone cannot reach it."""
 
     half_width: float
     labels: int | None
@@ -223,7 +223,7 @@ def labels_needed(found: Corrected, half_width: float, level: float = 0.95) -> L
     """How many labels, drawn at random, would narrow the interval to ± `half_width`.
 
     With n labels the variance is about that of the residuals / n, plus the part that n does not change: episodes are a
-    sample too. Where that part alone is too wide, more episodes are needed instead.
+    sample too. If that part alone is too wide, more episodes are needed instead.
     """
     now = sum(share**2 for share in found.shares.values()) + found.extra
     fixed = max(0.0, now - found.residual_deviation**2 / found.labels)
@@ -251,7 +251,7 @@ def next_sample(names: Sequence[str], labelled: Sequence[str], count: int, seed:
 
 
 def next_of_strata(strata: Mapping[str, str], labelled: Sequence[str], count: int, seed: int = 0) -> list[str]:
-    """Which episodes to label next where strata are drawn from evenly: each time from the one with fewest labels."""
+    """Which episodes to label next if strata are drawn from evenly: each time from the one with the fewest labels."""
     waiting: dict[str, list[str]] = {}
     done: dict[str, int] = dict.fromkeys(sorted(set(strata.values())), 0)
     for name in labelled:

@@ -87,7 +87,7 @@ def ranks(table: Floats, *, worst: bool = False) -> Floats:
 
 
 def rank_correlations(first: Floats, second: Floats) -> Floats:
-    """Spearman's rho of every row of two tables, with mid-ranks; NaN where a row does not vary or has a gap."""
+    """Spearman's rho of every row of two tables, with mid-ranks; NaN if a row does not vary or has a gap."""
     one, two = ((ranks(each) + ranks(each, worst=True)) / 2 for each in (first, second))
     one, two = one - one.mean(axis=1, keepdims=True), two - two.mean(axis=1, keepdims=True)
     scale = np.sqrt((one * one).sum(axis=1) * (two * two).sum(axis=1))

@@ -30,7 +30,7 @@ def alpha_of(ratings: Ratings, values: Sequence[str] = (), scale: Scale = "nomin
     """Krippendorff's alpha of all raters, with a bootstrap interval over units; numbers keep their distances.
 
     `values` are the labels in their order, for the nominal and ordinal scales. With fewer than ten units that two
-    raters share there is no interval. Raises ValueError where no unit was rated twice.
+    raters share there is no interval. Raises ValueError if no unit was rated twice.
     """
     table = _table(ratings, values, scale)
     found = krippendorff_alpha(table, scale)
@@ -94,7 +94,7 @@ def pairwise_kappa(ratings: Ratings) -> list[tuple[str, str, Agreement]]:
 
 
 def settled(labels: Sequence[str]) -> str | None:
-    """The label that more than half of the raters gave; None where they must be settled by another rater."""
+    """The label that more than half of the raters gave; None if another rater must settle it."""
     if not labels:
         return None
     ((first, count), *_) = Counter(labels).most_common(1)

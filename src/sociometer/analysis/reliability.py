@@ -159,5 +159,5 @@ def _table(table: ArrayLike) -> Floats:
     if scores.ndim != 2 or scores.shape[1] < 2:
         raise ValueError(f"expected a table of at least two columns, not one of shape {scores.shape}")
     if np.isnan(scores).any():
-        raise ValueError("the table holds NaN; keep only subjects and items without gaps")
+        raise ValueError("the table contains NaN; keep only subjects and items without gaps")
     return scores

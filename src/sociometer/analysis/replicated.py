@@ -10,8 +10,9 @@ from sociometer.core.measure import Measure, Table
 from sociometer.core.replication import PrintedFigure
 
 NOTE = (
-    "'within' means that the printed figure, as rounded, lies in our 95 % interval. The interval is over items, and the"
-    " items are the paper's own, so it is wide: a figure within it may still differ, one outside hardly by chance."
+    "'within' means that the printed figure, as rounded, lies in our 95 % interval. The interval treats"
+    " the paper's items as a sample, so it is wide: a figure within it may still differ; one outside is unlikely to"
+    " differ by chance alone."
 )
 
 

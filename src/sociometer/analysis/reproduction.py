@@ -36,7 +36,7 @@ def reproduction_table(instrument: str, figures: Sequence[PublishedFigure], mism
 
 
 def claims_sentence(figures: Iterable[PublishedFigure]) -> str:
-    """How many claims of the text hold; empty if none was looked at."""
+    """How many claims of the text hold; empty if none was checked."""
     states = [_state(figure) for figure in figures if figure.claim]
     if not states:
         return ""

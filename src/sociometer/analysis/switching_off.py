@@ -1,4 +1,4 @@
-"""What is lost when neurons are switched off: a matrix of drops with intervals, and whether any drop is specific."""
+"""The loss when neurons are switched off: a matrix of drops with intervals, and whether any drop is specific."""
 
 from collections.abc import Sequence
 

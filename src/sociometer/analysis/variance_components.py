@@ -42,7 +42,7 @@ class Component(Struct, frozen=True):
 
 
 class Components(Struct, frozen=True):
-    """All components of a design; the residual holds repeats and the interactions that the design cannot tell apart."""
+    """All components of a design; the residual has repeats and the interactions that the design cannot separate."""
 
     components: tuple[Component, ...]
     observations: int
@@ -128,7 +128,7 @@ class _Design:
 
     @property
     def solvable(self) -> bool:
-        """Whether the components can be told apart."""
+        """Whether the design can separate the components."""
         scaled = self._matrix / np.abs(self._matrix).max(axis=1, keepdims=True)
         return bool(np.linalg.matrix_rank(scaled, tol=1e-9) == len(self._matrix))
 
@@ -177,7 +177,7 @@ def _share(group: Codes, sizes: NDArray[np.int64], other: Codes) -> float:
 def _groupings(
     coded: Mapping[str, tuple[Codes, int]], observations: int
 ) -> tuple[dict[tuple[str, ...], Codes], list[tuple[str, ...]]]:
-    """The facets and the interactions that the design can tell apart, and the interactions it cannot."""
+    """The facets and the interactions that the design can separate, and the interactions that it cannot."""
     groups: dict[tuple[str, ...], Codes] = {}
     merged: list[tuple[str, ...]] = []
     for size in range(1, len(coded) + 1):
@@ -190,7 +190,7 @@ def _groupings(
                 groups = trial
             elif size == 1:
                 others = ", ".join(coded)
-                raise ValueError(f"the design cannot tell '{names[0]}' apart from the other facets; given: {others}")
+                raise ValueError(f"the design cannot separate '{names[0]}' from the other facets; given: {others}")
             else:
                 merged.append(names)
     return groups, merged
@@ -214,7 +214,7 @@ def _freedom(groups: Mapping[tuple[str, ...], Codes], observations: int) -> list
 
 
 def _interval(estimate: float, error: float, level: float, freedom: int) -> Interval:
-    """The interval of Williams and Tukey, from 0 if the estimate cannot be told from 0."""
+    """The interval of Williams and Tukey, starting at 0 if the estimate does not differ from 0."""
     tail = (1 - level) / 2
     if error == 0 or not math.isfinite(error):
         return Interval(None, None, level, INTERVAL, freedom + 1)

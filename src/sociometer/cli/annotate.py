@@ -27,7 +27,7 @@ SETTLED = "settled"
 
 
 def _file(store: StorePlace | None) -> Path:
-    """The store of labels, which are in a file of their own beside it."""
+    """The store whose labels are in a separate file next to it."""
     return file_of(store_path(store), "'annotate'")
 
 
@@ -263,7 +263,7 @@ def _import(name: str, file: Path, rater: str, store: StorePlace | None, as_json
 
 
 def _import_file(book: "LabelBook", queue: "Queue", file: Path, rater: str) -> dict[str, int]:
-    """Keeps the labels of a filled-in sheet; the same rater in two files counts once."""
+    """Stores the labels of a filled-in sheet; the same rater in two files counts once."""
     from sociometer.label_book import Label
     from sociometer.sheets import read_rows
 
@@ -324,13 +324,13 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _create,
         [
             _NAME,
-            click.Option(["--sheet"], type=_FILE, help="Sheet of an instrument whose rows are to be labelled (CSV)."),
+            click.Option(["--sheet"], type=_FILE, help="Sheet of an instrument with the rows to label (CSV)."),
             click.Option(
                 ["--kind"], default="", help="Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns]."
             ),
-            click.Option(["--run"], default="", help="Run whose episodes are to be labelled, in place of a sheet."),
+            click.Option(["--run"], default="", help="Run with the episodes to label, in place of a sheet."),
             click.Option(["--task"], default="", help="Task of the run [default: its first]."),
-            click.Option(["--measure"], default="", help="Measure that people judge [default: the primary one]."),
+            click.Option(["--measure"], default="", help="Measure that people rate [default: the primary one]."),
             click.Option(
                 ["--sample"], type=click.IntRange(1), default=40, show_default=True, help="Number of random episodes."
             ),

@@ -1,4 +1,4 @@
-"""`sociometer bridge`: by how much a new form changes the numbers, on stored replies; sends nothing."""
+"""`sociometer bridge`: how much a new form changes the numbers, on stored replies; sends nothing."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -166,7 +166,7 @@ def _change(value: float | None, interval: Interval | None, unit: str) -> str | 
 
 
 def changelog_line(found: "Bridge") -> str:
-    """One line that says what a new form does to the numbers."""
+    """One line that says how a new form changes the numbers."""
     said = "; ".join(_in_words(one) for one in found.measures) or "no measure can be compared"
     who = f"{len(found.subjects)} subject{'s' * (len(found.subjects) != 1)}"
     return f"`{found.first}` to `{found.second}`, on stored replies of {who}: {said}."
@@ -195,6 +195,6 @@ command = click.Command(
         store_option(),
         *display_options(),
     ],
-    help="Say by how much the numbers of the same subjects change from FORM_A to FORM_B, with intervals. Uses stored"
+    help="Say how much the numbers of the same subjects change from FORM_A to FORM_B, with intervals. Uses stored"
     " replies: of RUN…, of recorded models, or of all stored runs of both forms. Sends nothing.",
 )

@@ -24,7 +24,7 @@ _LINES_REPEATED = 4
 
 
 class Turn(Struct, frozen=True):
-    """One thing that was said: instructions to a role, words of a speaker, what a role thought, or a note."""
+    """One part of a conversation: instructions to a role, words of a speaker, what a role thought, or a note."""
 
     kind: Literal["instructions", "words", "subject", "thought", "note"]
     speaker: str
@@ -102,7 +102,7 @@ def _thought(text: str, earlier: Sequence[Event], later: Sequence[Event]) -> str
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The JSON object that a reply consists of, if it does."""
+    """The JSON object of a reply that is nothing else, or None."""
     bare = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
     if not bare.startswith("{"):
         return None

@@ -150,7 +150,7 @@ class _Bash(_Completing, BashComplete):
 
 
 class _Zsh(_Completing, ZshComplete):
-    """Completion for Completion for Completion for zsh, which shows an explanation beside each word."""
+    """Completion for zsh, which shows an explanation next to each word."""
 
     def source(self) -> str:
         """The script that zsh reads."""
@@ -163,7 +163,7 @@ class _Zsh(_Completing, ZshComplete):
 
 
 class _Fish(_Completing, FishComplete):
-    """Completion for Completion for Completion for fish, with click's own script."""
+    """Completion for fish, with click's own script."""
 
     def format_completion(self, item: CompletionItem) -> str:
         """The kind and the word, and its explanation without the commas at which the script would cut it."""
@@ -219,7 +219,7 @@ class _Offering(Commands):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of a line; a verb of one instrument may be followed by something else than the instrument."""
+        """The command of a line; a verb of one instrument may be followed by something other than the instrument."""
         name, command, rest = super().resolve_command(ctx, args)
         if isinstance(command, _Verb) and len(only := command.list_commands(ctx)) == 1 and rest and rest[0] != only[0]:
             return name, command.get_command(ctx, only[0]), rest
@@ -247,7 +247,7 @@ class _Verb(click.Group):
         return offering(instrument_command(known_cards()[cmd_name], card)) if card else None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The instruments, and the options where there is only one."""
+        """The instruments, and the options if there is only one."""
         names = self.list_commands(ctx)
         titles = self._formats() | {name: card.title for name, card in known_cards().items() if name in names}
         found = offers.matching(((name, titles[name]) for name in names), incomplete)

@@ -35,7 +35,7 @@ def _copy(source: StorePlace, target: StorePlace, as_json: bool) -> None:
 
 
 def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], list[str]]:
-    """Copies the files of studies and labels beside the store; only their owner can read the copies."""
+    """Copies the files of studies and labels next to the store; only their owner can read the copies."""
     from sociometer.store.sqlite import storage_errors
 
     wrote: list[str] = []

@@ -59,7 +59,7 @@ def _fetch(instrument: str, dialogues: bool, everything: bool, csv: Path | None,
 async def _fetch_all(
     files: Sequence[FileCard], dialogues: Sequence[FileCard], told: Told
 ) -> tuple[list[Fetched], dict[str, str]]:
-    """The fetched files, and why dialogues are absent that the server does not have."""
+    """The fetched files, and why some dialogues are missing on the server."""
     fetched = await fetch_files(files, data_root(), told)
     absent: dict[str, str] = {}
     for file in dialogues:

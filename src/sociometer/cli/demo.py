@@ -73,12 +73,12 @@ class _Aloud:
 
 
 class _Progress(ProgressDisplay):
-    """Shows progress only for live questions; everything else takes no time."""
+    """Shows progress only for live questions; everything else is fast."""
 
     shown = False
 
     def started(self, run: str, progress: "Progress") -> None:
-        """Begins to show a run, if it is one to show."""
+        """Starts to show a run, if it is live."""
         if self.shown:
             super().started(run, progress)
 
@@ -101,7 +101,7 @@ class _Demo:
         self.code = int(ExitCode.OK)
 
     def play(self, chosen: Iterable[Card]) -> bool:
-        """Plays the samples of these instruments, dialogues last; false where the user stopped it."""
+        """Plays the samples of these instruments, dialogues last; false if the user stopped it."""
         for card in sorted(chosen, key=lambda card: (card.demo_live == 1, card.name)):
             played = self.runs.setdefault(card.name, {})
             items = self._recorded_items(card)
@@ -117,7 +117,7 @@ class _Demo:
         return True
 
     def _recorded_items(self, card: Card) -> tuple[str, ...]:
-        """The recorded items that still match, told where some do not."""
+        """The recorded items that still match; prints those that do not."""
         from sociometer.recordings import matching
 
         if self._recording is None:
@@ -130,7 +130,7 @@ class _Demo:
         return tuple(item.item for item in found.items)
 
     def _live(self, played: "dict[str, StoredRun]", card: Card) -> bool:
-        """Lets the live model play its part of the sample; false where the user stopped it."""
+        """Lets the live model play its part of the sample; false if the user stopped it."""
         config = sample_config(card.name, self._live_model, limit=card.demo_live)
         if card.demo_live == 1:
             aloud = _Aloud(self._engine.plan(config).bindings["subject"].player, self._say)
@@ -158,7 +158,7 @@ class _Demo:
 
 
 def _tell(say: Say, who: str, text: str) -> None:
-    """Says one utterance, in a few lines."""
+    """Prints one utterance, in a few lines."""
     said = f"{who}: {' '.join(text.split())}"
     lines = textwrap.wrap(said, _WIDTH - 2, subsequent_indent="  ", max_lines=_LONGEST_LINES, placeholder=" …")
     for line in lines:
@@ -227,7 +227,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
 
 
 def _typed() -> str:
-    """What the user types to call Sociometer: its name, or its path where that is not on PATH."""
+    """What the user types to call Sociometer: its name, or its path if it is not on PATH."""
     called = sys.argv[0]
     return called if called.endswith("/sociometer") and shutil.which("sociometer") is None else "sociometer"
 

@@ -38,7 +38,7 @@ def headline_table(runs: Played, subjects: Mapping[str, str], references: tuple[
 
 
 def finding(runs: Played, model: str, name: str) -> str:
-    """One sentence: where the model is better than chance, where worse, and where that cannot be told."""
+    """One sentence: where the model is better than chance, where worse, and where the items cannot tell."""
     told: dict[Verdict, list[str]] = {}
     few: list[str] = []
     for instrument, played in runs.items():

@@ -45,6 +45,6 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    help="Write RUN to a file, one row per episode. JSON lines hold items, outcomes and transcripts; CSV and Parquet"
-    " hold scores.",
+    help="Write RUN to a file, one row per episode. JSON lines contain items, outcomes and transcripts; CSV and Parquet"
+    " contain scores.",
 )

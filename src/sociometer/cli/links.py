@@ -1,4 +1,4 @@
-"""What the commands that open a page for others print: the link for them, and the owner's own."""
+"""Prints the links of commands that open pages for others: the link for them, and the owner's own."""
 
 import sys
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import msgspec
 def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:
     """Prints both links when the page opens, and a new one for the owner each time the last was used.
 
-    As JSON each pair is one line: the server goes on, and who started it reads a line at a time.
+    As JSON each pair is one line, because the server continues and its caller reads line by line.
     """
     told = False
 

@@ -63,7 +63,7 @@ def _tables(card: Card) -> list[Table]:
 
 
 def _ways(task: TaskCard) -> str | None:
-    """The options that change how the subject answers, where the task has them."""
+    """The options that change how the subject answers, if the task has them."""
     options = (("--base", task.base), ("--answer probability", task.probability))
     return ", ".join(option for option, has in options if has) or None
 

@@ -40,7 +40,7 @@ COMMANDS = {
     "reliability": "Compute the reliability of the scores.",
     "reproduce": "Recompute the published figures.",
     "forms": "List the forms: item sets with their wording that stay playable.",
-    "bridge": "Say by how much a new form changes the numbers.",
+    "bridge": "Say how much a new form changes the numbers.",
     "replicate": "Play published rows again and compare the printed figures with the result.",
     "publish": "Write a run as a dataset folder for Hugging Face, or runs as a table of numbers.",
     "adapters": "List the other tools that Sociometer works with.",
@@ -48,7 +48,7 @@ COMMANDS = {
 
 
 class Commands(click.Group):
-    """Loads a command's module only when it is called; instruments add verbs of their own."""
+    """Loads a command's module only when it is called; instruments add their own verbs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         from sociometer.cli.verbs import verbs

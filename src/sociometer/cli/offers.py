@@ -54,7 +54,7 @@ def _printable(text: str) -> str:
 
 
 def known_cards() -> "dict[str, Card]":
-    """The cards of all instruments; loaded only where a word depends on them."""
+    """The cards of all instruments; loaded only if a word depends on them."""
     from sociometer.instruments import cards
 
     return cards()

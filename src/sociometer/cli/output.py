@@ -37,7 +37,7 @@ class Display(Struct, frozen=True):
     ) -> None:
         """First the finding, then the tables, then notes, then where the rest is; `more` is shown with `--all`.
 
-        `limits` are the most rows of each table, and `files` the tables that `--csv` writes, if they are others.
+        `limits` are the maximum rows of each table, and `files` the tables that `--csv` writes, if they are different.
         """
         first, rest = list(tables), list(more)
         if finding:
@@ -128,12 +128,12 @@ def print_text(text: str) -> None:
 
 
 def print_table(table: Table) -> None:
-    """One table, whole where nothing is cut: for short tables."""
+    """Prints one table in full; for short tables."""
     _print_text(text_of(table), everything=False)
 
 
 def _print_text(text: TableText, everything: bool) -> TableText:
-    """Prints a table as tab-separated columns when piped, else drawn; gives what was printed."""
+    """Prints a table, as tab-separated columns when piped; returns what was printed."""
     if not sys.stdout.isatty():
         print_line(f"# {text.title}")
         print_line("\t".join(text.columns))

@@ -64,7 +64,7 @@ def _profile(
 
 
 def _finding(subject: str, lines: Sequence[ProfileLine]) -> str:
-    """On how many measures the subject is above chance, for certain."""
+    """The number of measures on which the subject is clearly above chance."""
     known = [line for line in lines if line.chance is not None and line.interval is not None and line.value is not None]
     able = [line for line in known if line.interval is not None and not line.interval.too_few]
     above = [line for line in able if line.interval is not None and _above(line)]

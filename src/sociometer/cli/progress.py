@@ -53,7 +53,7 @@ class ProgressDisplay:
         self._runs = runs
 
     def started(self, run: str, progress: Progress) -> None:
-        """Begins to show a run."""
+        """Starts to show a run."""
         if self._quiet:
             return
         self._progress = progress

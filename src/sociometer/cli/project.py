@@ -29,7 +29,7 @@ def project_option() -> click.Option:
 
 
 def with_project(command: click.Command) -> click.Command:
-    """The command with `--no-project` and the project's store, where it has `--store` and does not have them yet."""
+    """The command with `--no-project` and the project's store, if it has `--store` and does not have them yet."""
     names = {param.name for param in command.params}
     if command.name != "init" and "store" in names and "no_project" not in names and command.callback is not None:
         command.params.append(project_option())
@@ -144,7 +144,7 @@ def refuse_unknown_roles(project: Project) -> None:
 
 
 def _roles_asked(card: Card, values: Mapping[str, Any]) -> set[str]:
-    """The roles that a command asks: those of its tasks, or all where the command is one of the instrument's own."""
+    """The roles that a command asks: those of its tasks, or all roles for an instrument's own command."""
     if "instruments" not in values:
         return _roles_of(card)
     tasks = set(values["tasks"] or card.default_tasks(official=bool(values.get("official") or values.get("data"))))
@@ -176,7 +176,7 @@ def _named_servers(values: Mapping[str, Any], project: Project) -> set[Server]:
 
 
 def _server(spec: str) -> Server:
-    """The provider of a model and the address in its name; the address is empty where it has none."""
+    """The provider of a model and the address in its name; the address is empty if it has none."""
     name, at, address = spec.partition("@http")
     return name.partition("/")[0], _trimmed("http" + address.partition("#")[0]) if at else ""
 

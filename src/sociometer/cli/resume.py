@@ -47,7 +47,7 @@ def key_variables_by_role(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def key_variable_again_option() -> click.Option:
-    """The variables of keys, named again: a store's word is not enough to send a key."""
+    """The variables of keys, named again: a name in the store is not enough to send a key."""
     return click.Option(
         ["--key-variable"],
         multiple=True,

@@ -172,7 +172,7 @@ def _play(
 
 
 def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
-    """Say which roles a stand-in takes by default, what a model adds, and how to name one."""
+    """Print which roles a stand-in takes by default, what a model adds, and how to choose one."""
     said = [
         sentence
         for config in configs
@@ -184,7 +184,7 @@ def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
 
 
 def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
-    """Say how long batches take at most, before anything is sent."""
+    """Print the maximum time that batches take, before anything is sent."""
     from sociometer.engine.estimate import longest_wait
 
     for config in configs:

@@ -87,7 +87,7 @@ def _what(record: RunRecord) -> str:
 
 
 class _Row(Struct, frozen=True):
-    """A run with what is counted of it."""
+    """A run with its counts."""
 
     record: RunRecord
     status: RunStatus

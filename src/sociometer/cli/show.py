@@ -86,7 +86,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_j
 
 
 def _print_beside(stored: StoredRun, episode: Episode[Any, Any]) -> None:
-    """The replay that the instrument draws beside a transcript, where it is a table."""
+    """The replay that the instrument shows next to a transcript, if it is a table."""
     beside = stored.definition.beside
     figure = beside(episode.item, episode.outcome) if beside and episode.outcome is not None else None
     if figure is not None and figure.table is not None:

@@ -77,7 +77,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
 
 
 def _file(store: StorePlace | None) -> Path:
-    """The store of a study, which keeps a file of its own beside it."""
+    """The store of a study, which has its own file next to it."""
     return file_of(store_path(store), "a study")
 
 

@@ -145,7 +145,7 @@ def raw_table(runs: Sequence[StoredRun]) -> Table:
 
 
 def paper_tables(runs: Sequence[StoredRun]) -> list[Table]:
-    """The runs on official items in the layout of their papers, where an instrument gives one."""
+    """The runs on official items in the layout of their papers, if an instrument has one."""
     found: list[Table] = []
     for instrument in dict.fromkeys(run.instrument for run in runs):
         mine = [run for run in runs if run.instrument == instrument and run.manifest.config.official]

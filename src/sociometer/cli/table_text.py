@@ -164,7 +164,7 @@ def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[s
 
 
 def fitted(text: TableText, width: int) -> TableText:
-    """The table within this width: long cells are shortened, then columns left out from the right but one."""
+    """The table within this width: long cells are shortened, then columns are left out from the right."""
     while text.width > width and len(text.columns) > 1:
         narrow = _shortened(text, width)
         if narrow.width <= width:
@@ -174,7 +174,7 @@ def fitted(text: TableText, width: int) -> TableText:
 
 
 def _least(columns: Sequence[str]) -> int:
-    """The column that is left out first: the last one, but a verdict stays as long as anything does."""
+    """The column that is left out first: the last one, except that a verdict is left out last."""
     places = [place for place, head in enumerate(columns) if place and head not in _KEPT]
     return places[-1] if places else len(columns) - 1
 

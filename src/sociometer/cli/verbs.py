@@ -48,7 +48,7 @@ def takers(verb: str) -> list[str]:
 
 
 def verb_command(verb: str) -> click.Command:
-    """The command that finds the instrument and hands the rest of the line to it."""
+    """The command that finds the instrument and passes the rest of the line to it."""
 
     def call(ctx: click.Context, words: tuple[str, ...]) -> Any:
         if words and words[0] in formats_of(verb):
@@ -96,7 +96,7 @@ def _find_instrument(verb: str, words: list[str]) -> tuple[str, list[str]]:
 
 
 def instrument_command(card: Card, command: CommandCard) -> click.Command:
-    """The command of one instrument, with its own options and those of `run` where it plays."""
+    """The command of one instrument, with its own options and, if it plays items, those of `run`."""
     settings = _own_settings(card, command)
     own = setting_options(command.option) + setting_options(settings)
     shared = [*_heeded(command), store_option(), project_option(), *display_options()]
@@ -156,7 +156,7 @@ def _heeded(command: CommandCard) -> list[click.Parameter]:
 
 
 def _figures_option() -> click.Option:
-    """`--figures`, for what a command draws beside its tables."""
+    """`--figures`, for commands that draw figures."""
     return click.Option(
         ["--figures"],
         type=click.Path(path_type=Path, file_okay=False),

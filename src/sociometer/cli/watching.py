@@ -1,4 +1,4 @@
-"""`sociometer runs --watch`: the runs in progress, over all their workers, again and again."""
+"""`sociometer runs --watch`: the runs in progress, over all their workers, updated until Ctrl-C."""
 
 import sys
 import time
@@ -31,7 +31,7 @@ class WatchedRun(Struct, frozen=True):
     failed: int
     planned: int
     rate: float | None
-    """Episodes per second since the last look; None at the first."""
+    """Episodes per second since the last update; None at the first."""
     requests: int
     tokens: int
     cost: str
@@ -42,7 +42,7 @@ class WatchedRun(Struct, frozen=True):
 
 
 def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
-    """Show the runs in progress until Ctrl-C or until none is left; with `as_json`, one line a look."""
+    """Show the runs in progress until Ctrl-C or until none is left; with `as_json`, one line per update."""
     if not path.exists():
         raise UsageError(f"there is no store at {path}; start a run first.")
     with Store(path) as store:
@@ -65,14 +65,14 @@ def _looks(store: Store, every: float) -> Iterator[list[WatchedRun]]:
 
 
 class Watch:
-    """Looks at a store again and again; what grows with a run is summed only now and then."""
+    """Reads a store repeatedly; sums that grow with a run are computed less often."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._spent: dict[str, tuple[float, int, int, str]] = {}
 
     def look(self, before: dict[str, tuple[float, int]]) -> list[WatchedRun]:
-        """The runs in progress; `before` keeps when and how far each was at the last look."""
+        """The runs in progress; `before` has the time and progress of each at the last update."""
         workers: dict[str, list[WorkerRow]] = {}
         for one in self._store.workers.all() if self._store.workers is not None else ():
             workers.setdefault(one.run, []).append(one)

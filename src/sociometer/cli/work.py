@@ -50,7 +50,7 @@ def _work(
 
 
 def _obey(engine: Any) -> int:
-    """Work as told by the process that started this one, as long as that process is there."""
+    """Work for the process that started this one, as long as that process exists."""
     import msgspec
 
     from sociometer.engine.engine import run_loop
@@ -76,7 +76,7 @@ command = click.Command(
     callback=_work,
     params=[
         click.Argument(["run"], required=False, default=""),
-        click.Option(["--order"], default="", hidden=True, help="Order of the process that started this one."),
+        click.Option(["--order"], default="", hidden=True, help="Instructions of the process that started this one."),
         lease_option(),
         key_variable_again_option(),
         insecure_http_option(),
