@@ -70,9 +70,10 @@ class Batches:
         return binding.spec in self._lanes
 
     async def lane(self, drawn: DrawnRequest, key: bytes) -> Lane | None:
-        """The lane of a request; None if it is sent separately, as the first request of each model is: a wrong
+        """The lane of a request; None if it is sent separately.
 
-        key, name or option is then found at once and not after a day.
+        The first request of each model is sent separately: a wrong key, name or option is then found at once and not
+        after a day.
         """
         lane = self._lanes.get(drawn.binding.spec)
         return lane if lane is not None and await lane.is_open(key) else None

@@ -64,9 +64,9 @@ class SharedRun:
         return await asyncio.to_thread(self._worker.take, min(count, _AT_ONCE))
 
     async def left(self) -> int:
-        """The number of episodes left to play, by any worker; called when this one plays none. A lease whose
+        """The number of episodes left to play, by any worker; called when this one plays none.
 
-        confirmation was lost with a connection is released first: nobody else would play it.
+        A lease whose confirmation was lost with a connection is released first: nobody else would play it.
         """
         await asyncio.to_thread(self._worker.give_back)
         return await asyncio.to_thread(self._worker.left)

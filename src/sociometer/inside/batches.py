@@ -7,9 +7,9 @@ BATCH_TOKENS = 4096
 
 
 def batches(lengths: Sequence[int], most_tokens: int = BATCH_TOKENS) -> Iterator[list[int]]:
-    """The places of sequences, those of similar length together; each padded batch has at most so many tokens. A
+    """The places of sequences, those of similar length together; each padded batch has at most so many tokens.
 
-    longer sequence is a batch by itself.
+    A longer sequence is a batch by itself.
     """
     waiting: list[int] = []
     for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):

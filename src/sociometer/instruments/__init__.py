@@ -39,7 +39,7 @@ def cards() -> dict[str, Card]:
 
 
 def card_of(name: str, stored: Card | None = None) -> Card:
-    """The card of one instrument, without importing its code; of an imported benchmark, the one stored with the run."""
+    """The card of one instrument, without importing its code; an imported benchmark has the one stored with the run."""
     if stored is not None:
         return stored
     if name not in cards():
@@ -48,7 +48,7 @@ def card_of(name: str, stored: Card | None = None) -> Card:
 
 
 def load(name: str, stored: Card | None = None) -> Instrument:
-    """The instrument itself, the template included; of an imported benchmark, the one of its stored card."""
+    """The instrument itself, including the template; for an imported benchmark, the one of its stored card."""
     if stored is not None:
         from sociometer.scored_items import scored_items
 

@@ -68,9 +68,9 @@ class Journal:
         return row is not None
 
     def keep(self, entry: JournalEntry) -> "asyncio.Future[bytes | None]":
-        """Queue a reply; the future is done when it is on disk. Its result is None, or the reply that
+        """Queue a reply; the future is done when it is on disk.
 
-        another process has already stored for this draw, which is then used.
+        Its result is None, or the reply that another process has already stored for this draw, which is then used.
         """
         return self._writer.committed(lambda batch: self._insert(batch, entry))
 

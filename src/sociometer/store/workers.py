@@ -162,11 +162,10 @@ class Worker:
         self._lock = threading.Lock()
 
     def join(self, *, alone: bool = False, first: Callable[[], Setup] | None = None) -> bool:
-        """Become a worker of the run; return whether there was no other. The first worker also stores what
+        """Become a worker of the run; return whether there was no other.
 
-        `first` gives. A RunHeld error if a process holds the run exclusively or, with `alone`, if it has any
-
-        worker.
+        The first worker also stores what `first` gives. A RunHeld error if a process holds the run exclusively or,
+        with `alone`, if it has any worker.
         """
 
         def enter(connection: Connection) -> bool:

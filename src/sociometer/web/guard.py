@@ -1,7 +1,7 @@
-"""Checks the host, origin, session and CSRF token of every request before its page runs. A page is open to the roles
+"""Checks the host, origin, session and CSRF token of every request before its page runs.
 
-that it is marked with (`only`), or to all (`everyone`); a page without a mark is open to nobody.
-Responses carry a strict content security policy.
+A page is open to the roles that it is marked with (`only`), or to all (`everyone`); a page without a mark is open to
+nobody. Responses carry a strict content security policy.
 """
 
 import hashlib

@@ -109,7 +109,7 @@ def test_lint_fails_on_a_set_that_can_be_guessed_from_its_options(tmp_path, monk
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     assert run_command(["lint", "sesi", "--data", str(tmp_path)]) == code
     said = capsys.readouterr().out
-    assert ("guessable: a model of the options' words earns" in said) == bool(code)
+    assert ("guessable: a classifier of the options' words earns" in said) == bool(code)
 
 
 def test_few_items_do_not_fail_by_luck():
@@ -123,6 +123,6 @@ def test_few_items_do_not_fail_by_luck():
 def test_every_score_shows_the_options_only_baseline_next_to_chance():
     show = Rehearsal(load("sesi"), {"subject": resolve("baseline/first", ModelOptions())}, {})
     summary = show.summarise("questions", BUNDLED[:10])
-    assert summary.notes[0].startswith("Options only: a model that sees neither situation nor question earns ")
+    assert summary.notes[0].startswith("Options only: a classifier that sees only the options gets ")
     assert "(a random option: 25 %)" in summary.notes[0]
     assert 0 <= summary.series["options only"] <= 1

@@ -1,4 +1,4 @@
-"""A rule-based simulated person: how a reply moves it, judged by what the reply takes up of what was just said.
+"""A rule-based simulated person whose feeling depends on what a reply takes up of what was just said.
 
 A stand-in for a model in the role of the simulator: deterministic, offline, and no measure of anything.
 """
@@ -91,7 +91,7 @@ def feeling(scenario: Scenario, change: int) -> str:
 
 
 def context_of(view: PersonView) -> Context:
-    """What the person hears a reply against."""
+    """The context in which the person hears a reply."""
     scenario = view.scenario
     return Context(scenario.language, scenario.intention, view.words, view.told, view.earlier, story_of(scenario))
 
@@ -130,7 +130,7 @@ def _gains(view: PersonView, heard: Heard) -> dict[str, float]:
 
 
 def _question_gain(view: PersonView, heard: Heard, taken: bool) -> float:
-    """What its questions are worth: most for one about something of the story that is still open."""
+    """The value of its questions: highest for one about an open point of the story."""
     if not heard.questions:
         return 0.0
     known, told, language = known_facts(view.scenario), told_facts(view), view.scenario.language
@@ -188,7 +188,7 @@ def _temper(traits: tuple[str, ...]) -> _Temper:
 
 
 def lines(language: str) -> dict[str, Any]:
-    """The lines that go with any person, by language."""
+    """The lines that fit any person, by language."""
     return _toml(f"lines.{language}")
 
 

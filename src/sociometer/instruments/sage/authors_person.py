@@ -102,7 +102,7 @@ async def _ask(
     sampling: Sampling,
     read: Callable[[str], T | None],
 ) -> tuple[T, int]:
-    """The first readable reply to the prompt; like the authors' code it repeats the same request, but not for ever."""
+    """The first readable reply to the prompt; it repeats the same request, a limited number of times."""
     most = session.settings.whole("rereads")
     for again in range(most + 1):
         reply = await session.ask("simulator", [user(prompt)], answer_format, sampling=sampling, view=view)

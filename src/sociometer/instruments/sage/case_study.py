@@ -24,7 +24,7 @@ _FONT = "Inter, 'Segoe UI', 'Helvetica Neue', Arial, 'Noto Sans', 'Noto Sans CJK
 
 
 class _Said(Struct, frozen=True):
-    """One utterance, who says it, and the thought and the feeling beside it."""
+    """One utterance, its speaker, and the thought and the feeling next to it."""
 
     person: bool
     words: str

@@ -46,7 +46,7 @@ __all__ = [
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
 _OF_HARD_TALKS = ("candour", "coordinate")
-"""Analyses that a run of hard talks allows; the others are SAGE's."""
+"""The analyses that can be used for a run of hard talks."""
 _RELEASED_LANGUAGE = "zh"
 
 
@@ -423,13 +423,13 @@ def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], 
 
 
 def _first_value(what: str, run: StoredRun, card: Card) -> float:
-    """The value of the analysis' first measure; minus infinity without one."""
+    """The value of the first measure of an analysis; minus infinity without one."""
     value = _value(run.summary(what), card.measures_of(what)[0].name)
     return -math.inf if value is None else value
 
 
 def _range(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> str:
-    """The lowest and the highest value of the analysis' first measure, in a sentence."""
+    """The lowest and the highest value of the first measure of an analysis, in a sentence."""
     goal = card.measures_of(what)[0]
     pairs = zip(names, (run.summary(what).measure(goal.name) for run in runs), strict=True)
     found = [(measure.value, name, measure) for name, measure in pairs if measure and measure.value is not None]

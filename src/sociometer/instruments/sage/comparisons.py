@@ -25,8 +25,8 @@ _DRAWS = 4_000
 class Leniency(Struct, frozen=True):
     """How much more lenient a simulator is than the reference on shared dialogues, and the line between the scales.
 
-    `gaps` is how much kinder it is to each subject. `error` is the root mean square of what the line misses when each
-    subject in turn is left out of it; None with one subject.
+    `gaps` is how much kinder it is to each subject. `error` is the root mean square error of the line for each
+    subject that is left out in turn; None with one subject.
     """
 
     simulator: str
@@ -39,14 +39,14 @@ class Leniency(Struct, frozen=True):
     error: float | None
 
     def calibrated(self, score: float) -> float | None:
-        """A score on the reference's scale (linear equating: same mean, same spread); None if one subject is behind it.
+        """A score on the reference's scale (linear equating: same mean, same spread); None with one subject.
 
-        One subject cannot show how much of the gap is the simulator's and how much is this subject with it.
+        One subject cannot show how much of the gap comes from the simulator and how much from this subject.
         """
         return None if self.error is None else self.intercept + self.slope * score
 
     def interval(self, score: float) -> Interval:
-        """The interval of a calibrated score, by Student's t over the subjects behind the line."""
+        """The interval of a calibrated score, by Student's t over the subjects that the line is based on."""
         value = self.calibrated(score)
         if value is None or self.error is None:
             return too_few(len(self.gaps))
@@ -81,7 +81,7 @@ class Board(Struct, Generic[KeyT], frozen=True):
 
 
 def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
-    """Those with the most scenarios first, each next one as long as half of what all before share is left."""
+    """The subjects with the most scenarios, each added as long as at least half of the shared scenarios remain."""
     kept: list[KeyT] = []
     shared: set[str] = set()
     for key in sorted(scores, key=lambda key: -len(scores[key])):

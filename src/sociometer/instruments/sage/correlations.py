@@ -40,7 +40,7 @@ class Levels(Struct, frozen=True):
 def correlate(points: Sequence[Point]) -> Levels:
     """Pearson over the models' means, and over dialogues after subtracting each scenario's and each model's mean.
 
-    A scenario that only one model met, and a model that met only one of the others, say nothing in the second.
+    A scenario that only one model played, and a model with only one such scenario, do not count in the second.
     """
     by_subject: dict[str, list[Point]] = {}
     by_scenario: dict[str, list[Point]] = {}
@@ -74,7 +74,7 @@ def _means(members: Sequence[Point]) -> tuple[float, float]:
 def _within(scenarios: Sequence[Sequence[Point]]) -> Within | None:
     """Pearson's r over dialogues after subtracting the means of scenarios and models from both numbers.
 
-    What models differ in as a whole belongs to the other level. Every mean costs a degree of freedom: N dialogues of S
+    Differences between whole models belong to the other level. Every mean costs a degree of freedom: N dialogues of S
     scenarios and M models tell as much as N - S - M + 2 points of one sample do, and the interval is theirs.
     """
     points = [point for members in scenarios for point in members]

@@ -111,7 +111,7 @@ class StoredDialogue(Item, frozen=True, kw_only=True):
         return self.scenario, self.dialogue.simulator
 
     def for_raters(self) -> dict[str, str]:
-        """The dialogue without names and judgements: A is the person, B whoever answers."""
+        """The dialogue without names and judgements: A is the person, B is the one who answers."""
         names = {"person": "A", "subject": "B"}
         said = self.dialogue.said(len(self.dialogue.turns))
         return {"talk": "\n\n".join(f"{names[who]}: {words}" for who, words in said)}

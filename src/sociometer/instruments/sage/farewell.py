@@ -49,7 +49,7 @@ _ELSEWHERE = re.compile(
 
 
 def says_farewell(words: str) -> bool:
-    """Whether the person says goodbye: a word of farewell in the closing sentences that is not only told of.
+    """Whether the person says goodbye: a word of farewell in the closing sentences that is not only reported.
 
     Of longer sentences the last 4,000 characters are searched.
     """

@@ -1,4 +1,4 @@
-"""Fidelity of a simulated person: its turns next to a reference, and whether it tells listeners apart. Pure."""
+"""Fidelity of a simulated person: its turns compared with a reference, and whether it tells listeners apart. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from sociometer.instruments.sage.items import Scenario
 PLEASED = 70
 """The emotion from which a person is pleased: the band A of the protocol."""
 ALIKE = 0.5
-"""A difference that is surely below so many standard deviations of the reference's dialogues is none to speak of."""
+"""A difference that is certainly below so many standard deviations of the reference's dialogues is negligible."""
 _LONGEST = 10
 _QUESTION = re.compile(r"[?？]")
 _OUT_OF_ROLE = re.compile(
@@ -100,8 +100,8 @@ def traits(told: Told) -> dict[Trait, float]:
 def compare_traits(here: Sequence[Told], reference: Sequence[Told]) -> list[TraitComparison]:
     """Every trait of a simulator next to the reference, on means by scenario.
 
-    Scenarios that both met are paired, if they are at least half of the simulator's; otherwise the means of scenarios
-    are two independent samples (Welch).
+    Scenarios that both played are paired, if they are at least half of the simulator's; otherwise the means of
+    scenarios are two independent samples (Welch).
     """
     mine, theirs = ([(told.scenario, traits(told)) for told in each] for each in (here, reference))
     found = []
@@ -115,7 +115,7 @@ def compare_traits(here: Sequence[Told], reference: Sequence[Told]) -> list[Trai
 
 
 def separations(good: Sequence[Told], bad: Sequence[Told]) -> list[Separation]:
-    """The scenarios that both kinds of listener met, the worst separated first."""
+    """The scenarios that both kinds of listener played, the worst separated first."""
     high, low = _finals(good), _finals(bad)
     met = [Separation(name, high[name], low[name]) for name in high if name in low]
     return sorted(met, key=lambda each: (each.good - each.bad, each.scenario))

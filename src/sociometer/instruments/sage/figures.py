@@ -36,7 +36,7 @@ _SCALES = "Points from different simulators are on different scales."
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
-    """Everything that can be shown of these runs, task by task."""
+    """All figures and tables of these runs, task by task."""
     found: list[Figure] = []
     for task, draw in _DRAWERS.items():
         of_task = [run for run in runs if run.task == task]
@@ -48,7 +48,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
 
 
 def beside(item: object, outcome: object) -> Figure | None:
-    """The emotion curve; each point carries the inner thoughts of its turn."""
+    """The emotion curve; each point shows the inner thoughts of its turn."""
     dialogue = outcome.dialogue if isinstance(outcome, Branch) else outcome
     if not isinstance(dialogue, Dialogue):
         return None
@@ -132,7 +132,7 @@ def _trajectories(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
 
 
 def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
-    """The paper's Figure 8; where a run has no count of tokens, those of all runs are counted from their words."""
+    """The paper's Figure 8; if a run has no token count, the tokens of all runs are estimated from the words."""
     counted = all(_value(run, "tokens") for run in runs)
     points = []
     for run in runs:

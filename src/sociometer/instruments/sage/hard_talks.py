@@ -1,7 +1,8 @@
-"""Hard talks: scenarios of ours in which what the person wants to hear is not what would help. No part of SAGE's score.
+"""Hard talks: our own scenarios in which what the person wants to hear is not what would help.
 
-In two of them the person is right, so that contradicting on principle does not pay either. Each comes with yes/no
-questions about every reply, which a judge or people answer; some questions go with any dialogue.
+Not part of SAGE's score. In two of them the person is right, so that contradicting on principle does not pay either.
+Each comes with yes/no questions about every reply, which a judge or people answer; some questions apply to any
+dialogue.
 """
 
 import tomllib
@@ -45,7 +46,7 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HardTalk(Scenario, frozen=True, kw_only=True):
-    """A scenario with what would help, and questions of its own."""
+    """A scenario with what would help, and its own questions."""
 
     kind: str
     helps: str

@@ -39,14 +39,14 @@ class Heard(Struct, frozen=True):
     remembered: int
     """How many of the person's earlier words it takes up, in whole sentences."""
     own: int
-    """How many words of its own go with those, apart from phrases that fit anything."""
+    """How many words of its own it adds to those, apart from phrases that fit anything."""
     fits: int
     """How many sentences have the form this person hopes for and take up the story."""
     questions: tuple[Question, ...]
     asked: int
     """How many sentences ask something."""
     stock_questions: int
-    """How many of them go with anything."""
+    """How many of them fit anything."""
     about_story: int
     """How many questions name something of the story."""
     proposals: int
@@ -55,7 +55,7 @@ class Heard(Struct, frozen=True):
 
 
 class Context(Struct, frozen=True):
-    """What a reply is heard against."""
+    """The context of a reply."""
 
     language: str
     intention: str

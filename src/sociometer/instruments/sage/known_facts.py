@@ -1,4 +1,4 @@
-"""What the rule-based person knows: facts of a scenario that it tells when asked, or one by one when given room."""
+"""What the rule-based person knows: facts of a scenario that it tells when asked, or one by one unasked."""
 
 import re
 import tomllib
@@ -19,7 +19,7 @@ PEOPLE = Path(__file__).parent / "data" / "people"
 NAMED = re.compile(r"\{([^|{}]*)\|([^|{}]*)(?:\|([^|{}]*))?\}")
 """Words that introduce something, and words for later: `{my brother Dennis|Dennis}`.
 
-The second are used once they occurred, or once a third did: `{my grandmother|her|grandmother}`.
+The second are used after the first occurred, or after a third one did: `{my grandmother|her|grandmother}`.
 """
 SPECIFIC = {"en": 2.2, "zh": 5.0}
 """How well a fact must fit a question to be its answer."""
@@ -49,7 +49,7 @@ class Fact(Struct, frozen=True, forbid_unknown_fields=True):
     also: str = ""
     """Further words by which a question about it is recognised."""
     slot: str = ""
-    """The question it answers that goes with any story: `feel`, `want`, `tell`, `beside` and so on."""
+    """The question that it answers, of those that fit any story: `feel`, `want`, `tell`, `beside` and so on."""
     asked_only: bool = False
 
 
@@ -71,7 +71,7 @@ def known_facts(scenario: Scenario) -> Known:
 
 
 def has_facts(scenario: Scenario) -> bool:
-    """Whether the person of this scenario has facts of their own."""
+    """Whether the person of this scenario has their own facts."""
     return scenario.id.removeprefix(f"{scenario.language}-") in _people(scenario.language)
 
 
@@ -140,7 +140,7 @@ def _about(fact: Fact, language: str) -> tuple[frozenset[str], frozenset[str]]:
 
 @lru_cache(maxsize=128)
 def _weights(known: Known, language: str) -> dict[str, float]:
-    """How telling a unit is: the fewer facts mention it, the more."""
+    """How distinctive a unit is: the fewer facts mention it, the more."""
     counts: dict[str, int] = {}
     for fact in known.facts:
         for unit in _about(fact, language)[0]:

@@ -38,7 +38,8 @@ def find_leak(words: str, hidden: str, intention: str) -> str:
     """The most serious leak in an utterance, or an empty string.
 
     `machinery`: the person speaks of their own script. `wording`: they quote the hidden intention. `plea`: they ask
-    outright for what they were to keep to themselves, which people do, and which makes the subject's work easier.
+    outright for what they should keep to themselves; real people do that too, and it makes the subject's task
+    easier.
     Of a longer utterance the first 10,000 characters are searched.
     """
     words = words[:_LONGEST_UTTERANCE]

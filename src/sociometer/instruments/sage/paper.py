@@ -35,7 +35,7 @@ _PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 's
 
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
-    """Every table and figure of the paper that holds numbers or definitions."""
+    """Every table and figure of the paper that has numbers or definitions."""
     drawn = {figure.name: figure for figure in figures([run.summarised for run in given.runs])}
     dialogues = [*given.of_task("dialogue"), *given.of_task("rejudge")]
     return [
@@ -78,7 +78,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 
 
 def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, needs: str) -> PaperPart:
-    """A figure that the report has, too; one for each simulator where points cannot share a scale."""
+    """A figure that the report also has; one for each simulator if points cannot share a scale."""
     found = tuple(figure for full, figure in drawn.items() if full == name or full.startswith(f"{name}-openai")
                   or (full.startswith(f"{name}-") and "simulator" in figure.title))  # fmt: skip
     how = found[0].caption if found else ""

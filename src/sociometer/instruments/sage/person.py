@@ -20,7 +20,7 @@ from sociometer.instruments.sage.spoken import EmotionReply, SpokenReply
 
 SAMPLING = Sampling(max_tokens=2000)
 AUTHORS_SAMPLING = Sampling()
-"""The release leaves the simulator's sampling to whoever runs it."""
+"""The release does not set the simulator's sampling."""
 
 
 EMOTION_SCHEMA: dict[str, Any] = {
@@ -53,7 +53,7 @@ async def feel(
     *,
     sampling: Sampling = SAMPLING,
 ) -> tuple[Judgement, int]:
-    """The first hop: how the last reply of the talk moves the person; and how often it had to be asked again."""
+    """The first hop: how the last reply changes the person's feeling; and how often it had to be asked again."""
     view = _view("emotion", scenario, talk, before)
     answer_format = Schema(EMOTION_SCHEMA, "emotion")
     if is_paper(session.settings):

@@ -15,7 +15,7 @@ from sociometer.instruments.sage.quoting import Talk
 from sociometer.instruments.sage.speech import ideal_reply
 
 REPLY_SAMPLING = Sampling()
-"""No bound of ours: one that fits a chat would cut a reasoning model off before it says a word (`--reply-tokens`)."""
+"""No limit by default: one that fits a chat would cut off a reasoning model before its answer (`--reply-tokens`)."""
 _NOTHING_SAID = "…"
 
 
@@ -38,7 +38,7 @@ async def talk_on(
     so_far: tuple[Turn, ...] = (),
     given: Turn | None = None,
 ) -> Dialogue:
-    """Plays a dialogue to its end after the turns so far; `given` is a reply that stands in for the subject's next."""
+    """Plays a dialogue to its end after the turns so far; `given` is a reply in place of the subject's next one."""
     turns = list(so_far)
     emotion = _emotion(turns, protocol)
     ending: Ending | None = None

@@ -23,7 +23,7 @@ _NO_JUDGE = (
 
 @contextmanager
 def seated_for(analysis: str) -> Iterator[None]:
-    """While it lasts, a player that takes a seat knows which analysis it is for, and may refuse."""
+    """Within this context, a player that is bound to a role knows which analysis it is for, and may refuse."""
     token = _ANALYSIS.set(analysis)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Other speakers' words as a marked quotation, so that nothing in them can pass for an instruction or an answer."""
+"""Quotes other speakers' words with marks, so that nothing in them can be taken for an instruction or an answer."""
 
 import hashlib
 import re
@@ -19,7 +19,7 @@ def quote_mark(scenario: Scenario, talk: Talk) -> str:
 
 
 def quote(words: str, mark: str) -> str:
-    """Another's words with control marks broken, every line barred, between lines that bear the mark."""
+    """Another speaker's words with control tokens broken up and a prefix on each line, between lines with the mark."""
     plain = _CONTROL.sub(lambda match: _BROKEN[match[0]], words).replace(mark, "")
     lines = plain.splitlines() or [""]
     return "\n".join([f"[{mark}]", *(f"| {line}" for line in lines), f"[/{mark}]"])

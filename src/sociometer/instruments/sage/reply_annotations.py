@@ -44,7 +44,7 @@ def write(context: CommandContext, options: Settings) -> Result:
 
 
 def evaluate(context: CommandContext, paths: Sequence[Path], kind: reply_sheets.Kind, runs: Sequence[str]) -> Result:
-    """What people's answers come to, their agreement, and how a judge of the same dialogues compares."""
+    """The results of people's answers, their agreement, and the comparison with a judge of the same dialogues."""
     read = [reply_sheets.read_answers(path, kind) for path in paths]
     stored = [context.run(name) for name in runs]
     if kind == "candour":
@@ -132,7 +132,7 @@ def _known_dialogues(people: Mapping[str, Mapping[Place, str]], known: Collectio
 def _agreement(
     columns: Mapping[str, Mapping[str, Mapping[Place, str]]], agrees: Callable[[str, Place], bool | None]
 ) -> Table:
-    """For each column: how far people agree, and the share of what they settled on that the judge says too."""
+    """For each column: how far people agree, and the share of their settled answers with which the judge agrees."""
     rows: list[tuple[Cell, ...]] = []
     for column, people in columns.items():
         ratings = {name: {" ".join(place): said for place, said in given.items()} for name, given in people.items()}

@@ -1,4 +1,4 @@
-"""Sheets about single replies, and what people's answers come to: questions of candour, and support strategies."""
+"""Sheets about single replies (questions of candour, and support strategies), and the results of people's answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -110,7 +110,7 @@ def read_answers(path: Path, kind: Kind) -> ReplyAnswers:
 
 
 def check_wording(read: Iterable[ReplyAnswers], talks: Iterable[JudgedTalk]) -> None:
-    """Raises an error for an answer to a question that the run words in another way: it is another question."""
+    """Raises an error for an answer to a question that has another wording in the run."""
     wordings: dict[Place, str] = {
         (reply_key(talk, turn), question.id): question.text
         for talk in talks

@@ -15,7 +15,7 @@ _WITH_DIALOGUES = ("dialogue", "rejudge")
 
 
 def dialogue_task(run: StoredRun) -> str:
-    """The task of a run that holds dialogues of SAGE; hard talks are no part of SAGE."""
+    """The task of a run that has dialogues of SAGE; hard talks are not part of SAGE."""
     for task in _WITH_DIALOGUES:
         if task in run.tasks:
             return task
@@ -32,7 +32,7 @@ def talk_task(run: StoredRun) -> str:
 
 
 def any_task(run: StoredRun) -> str:
-    """The task of a run that holds dialogues of any kind."""
+    """The task of a run that has dialogues of any kind."""
     return HARD_TALKS if only_hard_talks(run) else dialogue_task(run)
 
 
@@ -111,7 +111,7 @@ def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float
 
 
 def simulator_of_run(run: StoredRun) -> str:
-    """The simulator's name in the dialogues, because a role can be typed in two ways."""
+    """The simulator's name in the dialogues, because a role can be written in two ways."""
     task = any_task(run)
     named = (each.dialogue.simulator for each in stored_dialogues(run, task))
     return next(filter(None, named), run.view(task).roles.get("simulator", "unnamed simulator"))

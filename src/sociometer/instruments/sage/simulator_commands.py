@@ -1,4 +1,4 @@
-"""The commands that hold simulators to account."""
+"""The commands that examine simulators."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -35,7 +35,7 @@ _Scores = dict[str, dict[str, dict[str, float]]]
 
 
 def simulators(context: CommandContext, options: Settings) -> Result:
-    """Ranks, leniency, calibration, and what of the scores' variation is the subjects', with intervals."""
+    """Ranks, leniency, calibration, and the share of the variation that comes from the subjects, with intervals."""
     runs = [context.run(reference) for reference in options.texts("runs")]
     families = _families(options.texts("family"))
     scores: _Scores = {}
@@ -163,7 +163,7 @@ def _traits_table(compared: Sequence[TraitComparison]) -> Table:
     pairing = "paired by scenario" if any(each.paired for each in compared) else "of different scenarios"
     note = (
         f"Means over scenarios, {pairing}. Size: the difference in standard deviations of the reference's dialogues. "
-        f"Alike: surely below {ALIKE} of them."
+        f"Alike: certainly below {ALIKE} of them."
     )
     columns = ("trait", "what it counts", "here", "reference", "difference", "from", "to", "size", "verdict")
     return Table("traits", "The person's turns compared with the reference", columns, rows, note=note)
@@ -239,8 +239,8 @@ def _calibrated(scores: _Scores, gaps: Sequence[comparisons.Leniency], base: str
                 caveat = "" if line.error is not None else "not computed: only one shared subject"
                 rows.append((name, subject, mean, line.calibrated(mean), *_ends(line.interval(mean)), caveat))
     note = (
-        "Linear equating. The interval comes from leaving out each subject in turn: it says how far the calibrated "
-        "score of a new subject may be off."
+        "Linear equating. The interval comes from leaving out each subject in turn: it shows the possible error of "
+        "the calibrated score of a new subject."
     )
     columns = ("simulator", "subject", "score", "calibrated", "from", "to", "caveat")
     points = dict.fromkeys(("score", "calibrated", "from", "to"), "points")
@@ -253,10 +253,10 @@ def _components(found: Components) -> Table:
         bounds = (None if end is None else sqrt(end) for end in _ends(one.interval))
         share = one.variance / found.total if found.total else None
         rows.append((one.name, one.levels, share, one.deviation, *bounds, one.variance))
-    merged = f" Without repeats, {', '.join(found.merged)} cannot be told from it." if found.merged else ""
+    merged = f" Without repeats, {', '.join(found.merged)} cannot be separated from it." if found.merged else ""
     note = (
-        f"{METHOD} on {found.observations} dialogues: all effects random, missing cells allowed. The residual is what "
-        f"repeats of one dialogue would differ by.{merged} Intervals are those of Williams and Tukey."
+        f"{METHOD} on {found.observations} dialogues: all effects random, missing cells allowed. The residual is the "
+        f"variation between repeats of one dialogue.{merged} Intervals are those of Williams and Tukey."
     )
     columns = ("component", "levels", "share", "points", "from", "to", "variance")
     units = {"share": "share", "points": "points", "from": "points", "to": "points", "variance": "number"}
@@ -371,7 +371,7 @@ def _notes(runs: Sequence[StoredRun], found: Components | None, table: Cube) -> 
     if found is None:
         said.append("Variance components need two subjects on two shared scenarios, not confounded with simulators.")
     elif found.levels[SIMULATOR] < 2:
-        said.append("With one simulator, its effect on a subject cannot be told from the subject's own.")
+        said.append("With one simulator, its effect on a subject cannot be separated from the subject's own.")
     elif found.levels[SIMULATOR] < 5 or found.levels[SUBJECT] < 5:
         said.append(
             f"{found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects say little about simulators "

@@ -57,11 +57,11 @@ class Cube(Struct, frozen=True, eq=False):
     cells: Floats
 
     def met(self) -> NDArray[np.bool_]:
-        """Whether a simulator met a subject, subjects × simulators."""
+        """Whether a simulator talked with a subject, subjects × simulators."""
         return np.asarray((~np.isnan(self.cells)).any(axis=0))
 
     def crossed(self) -> list[int]:
-        """The subjects that every simulator met."""
+        """The subjects that every simulator talked with."""
         met = self.met()
         return [place for place in range(len(self.subjects)) if met[place].all()]
 
@@ -134,7 +134,7 @@ def cube(played: Iterable[Played]) -> Cube:
 
 
 def components_of(played: Sequence[Played]) -> Components | None:
-    """The variance components of subject, scenario, simulator and their interactions; None if they cannot be told."""
+    """The variance components of subject, scenario, simulator and their interactions; None without estimates."""
     labels = {name: [getattr(row, name) for row in played] for name in (SUBJECT, SCENARIO, SIMULATOR)}
     if len(set(labels[SUBJECT])) < 2 or len(set(labels[SCENARIO])) < 2:
         return None
@@ -270,7 +270,7 @@ def _over_subjects(gaps: Floats, mine: NDArray[np.bool_]) -> Interval:
 
 
 def _advantage(means: Floats, at: int, others: Sequence[int]) -> Floats:
-    """The last axis but one's subjects: mean under a simulator minus the mean under the others that met the subject."""
+    """For each subject (second-last axis): mean under a simulator minus the mean under its other simulators."""
     return np.asarray(means[..., at] - np.nanmean(means[..., others], axis=-1), dtype=np.float64)
 
 

@@ -20,7 +20,7 @@ _CLOSING_MARKS = ".!?:…\"”'"
 
 
 class _Speaker(Struct):
-    """The person at one moment: what was said, and which lines are used up."""
+    """The state of the person: what was said, and which lines are used up."""
 
     view: PersonView
     said: str
@@ -79,7 +79,7 @@ def ideal_reply(scenario: Scenario, said: tuple[str, ...], replies: tuple[str, .
 
 
 def _remark(speaker: _Speaker, reason: str, change: int) -> str:
-    """What the person says about a reply that did them no good, and, if it was no worse, what they had to tell."""
+    """What the person says about a reply that did not help and, if it did no harm, the next thing they tell."""
     common = lines(speaker.view.scenario.language)
     remark = speaker.fresh(common["remarks"].get(reason, [])) or speaker.fresh(common["remarks"]["cool"])
     more = _next_thing(speaker) if change > _HARSH or not remark else ""
@@ -94,7 +94,7 @@ def _answered(speaker: _Speaker, heard: Heard, change: int) -> str:
 
 
 def _lead(speaker: _Speaker, heard: Heard, change: int, more: bool) -> tuple[str, ...]:
-    """What comes before a thing told unasked: that the question stays open, or a short word on what was said."""
+    """What comes before a fact that is told unasked: that the question stays open, or a short remark."""
     scenario = speaker.view.scenario
     short = lines(scenario.language)["short"]
     if not heard.questions:
@@ -137,7 +137,7 @@ def _direct_answers(speaker: _Speaker, heard: Heard) -> list[str]:
 
 
 def _next_thing(speaker: _Speaker, heard: Heard | None = None) -> str:
-    """The next thing the person has to tell unasked, or nothing; one that is near to a question comes first."""
+    """The next fact that the person tells unasked, or nothing; one that is close to a question comes first."""
     scenario = speaker.view.scenario
     known = known_facts(scenario)
     left = [place for place, fact in enumerate(known.facts) if place not in speaker.told and not fact.asked_only]

@@ -1,10 +1,10 @@
-"""What the simulator answers in each of its two hops."""
+"""The simulator's answers in its two hops."""
 
 from msgspec import Struct
 
 
 class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the simulator answers in the first hop."""
+    """The simulator's answer in the first hop."""
 
     said: str
     serves: str
@@ -14,7 +14,7 @@ class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SpokenReply(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the simulator answers in the second hop."""
+    """The simulator's answer in the second hop."""
 
     attitude: str
     aim: str

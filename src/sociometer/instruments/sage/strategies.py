@@ -75,7 +75,7 @@ def alignment_similarity(first: Codes, second: Codes) -> float:
     """The share of identical places in the best global alignment of two sequences, from 0 to 1.
 
     Needleman and Wunsch (1970) with match 1, mismatch -1, gap -1; among equally good alignments the one with most
-    identities counts. An empty sequence is like no other, not even like another empty one.
+    identities counts. An empty sequence has a similarity of 0 with every other, even with another empty one.
     """
     if not first or not second:
         return 0.0
@@ -107,7 +107,7 @@ def occurrences(
     """Every occurrence of any of the strategies, in all dialogues or in those with one hidden intention.
 
     Strategy effectiveness is the mean change over them. Two of the strategies in one reply are two occurrences; a reply
-    that nobody judged has no change and is left out.
+    that was not judged has no change and is left out.
     """
     wanted = set(strategies)
     return [

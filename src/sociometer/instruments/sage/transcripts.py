@@ -23,7 +23,7 @@ _SUBJECT = re.compile(r"(.+)_result\.jsonl\Z")
 _SIMULATOR = re.compile(r"(.+)_based_simulator|transcripts-judge-(.+)")
 _USUAL_FOLDER, _USUAL_SIMULATOR = "transcripts", "deepseek-v3"
 _DATED_SIMULATORS = {"deepseek-v3-2024-1227": _USUAL_SIMULATOR, "gpt-4o-2024-0806": "gpt-4o"}
-"""The release's folders name the versions; without them, as everywhere else, they are the same simulators."""
+"""The release's folders name versions of simulators; they are dropped, as everywhere else."""
 _SLIPS = {"gpt-4o-0808": "gpt-4o-0806"}
 """One model has two names in the release."""
 
@@ -154,7 +154,7 @@ def subject_of(path: Path) -> str:
 
 
 def simulator_of(path: Path) -> str:
-    """The simulator that the file's folder is named after; a folder without one gives a name of its own."""
+    """The simulator that the file's folder is named after; any other folder gets its own name."""
     whole = path.parent.resolve()
     name = whole.name if path.parent.name in ("", "..") else path.parent.name
     if name == _USUAL_FOLDER:

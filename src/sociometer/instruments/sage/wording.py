@@ -25,7 +25,7 @@ _SHORTEST_ROOT = 4
 
 
 class Language(Struct, frozen=True):
-    """How replies in one language are heard; see `data/appraisal/hearing.*.toml`."""
+    """The rules for hearing replies in one language; see `data/appraisal/hearing.*.toml`."""
 
     name: str
     function_words: frozenset[str]

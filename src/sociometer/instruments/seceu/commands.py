@@ -149,7 +149,7 @@ def _with_runs(
 
 
 def _left_out(context: CommandContext, options: Settings) -> list[str]:
-    """The participants that the rules of their study exclude, with the reasons."""
+    """The participants who are excluded by the rules of their study, with the reasons."""
     if not options.text("study"):
         return []
     found = context.excluded_of_study(options.text("study"))
@@ -158,7 +158,7 @@ def _left_out(context: CommandContext, options: Settings) -> list[str]:
 
 
 def _begun(runs: Sequence[StoredRun]) -> list[StoredRun]:
-    """The runs of participants who shared out points at least once; the others have nothing to count."""
+    """The runs of participants who shared points at least once; the others have no answers."""
     return [run for run in runs if any(any(outcome.points) for _, outcome, _ in run.view(TASK).scored())]
 
 

@@ -19,7 +19,7 @@ from sociometer.instruments.seceu.play import Allocated
 DRAWN_ITEMS = 3
 LINE = "for comparison"
 DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."
-"""Shown in the chart itself, so that an exported image explains itself."""
+"""Shown in the chart itself, so that an exported image has its explanation."""
 COUNTED_LABEL = "Grey curve: the distribution of the {people} people of the norm, smoothed."
 COUNTED_NOTE = "The grey curve is the distribution of the {people} people of the norm, smoothed over ±{window}."
 GREY = "Grey squares are the models of the paper and, for comparison, answers given without reading."
@@ -201,7 +201,7 @@ def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
 
 
 def norm_figures(norm: Norm) -> list[Figure]:
-    """The figures of a norm of one's own: people's scores, what they answer, and how far they are on each item."""
+    """The figures of a user's own norm: people's scores, their answers, and their distances on each item."""
     made = [_score_figure(norm)]
     if norm.allocations:
         made.append(_item_profiles(norm))
@@ -209,7 +209,7 @@ def norm_figures(norm: Norm) -> list[Figure]:
 
 
 def _score_figure(norm: Norm) -> Figure:
-    """The distribution of people's EQs, with the mean and what is earned without reading."""
+    """The distribution of people's EQs, with the mean and the EQs of answers given without reading."""
     curve = {"score_below": norm.score_below, "mean": norm.mean, "deviation": norm.deviation}
     unread = {"even allocation": (2.5,) * 4, "4, 3, 2, 1 unread": BY_PLACE}
     marks = [Mark("mean of people", 100.0, note=f"{norm.people} people")]

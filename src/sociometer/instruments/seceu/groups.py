@@ -56,7 +56,7 @@ class GroupDifference(Struct, frozen=True):
 
 
 class SampleLine(Struct, frozen=True):
-    """What one column says about the sample."""
+    """The description of the sample by one column."""
 
     column: str
     text: str

@@ -53,7 +53,7 @@ def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | N
 
 
 def _energies(result: MethodResult, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
-    """The energy score, and its skill where stories have several answers; nothing without people's allocations."""
+    """The energy score, and its skill if stories have several answers; nothing without people's allocations."""
     found = result.energy
     if found is None:
         return

@@ -36,7 +36,7 @@ class Answered(Struct, frozen=True):
 
 
 class ErrorSource(Struct, frozen=True):
-    """Something that moves the score: how many levels it has, and its standard error in points of distance."""
+    """A source of variation of the score: how many levels it has, and its standard error in points of distance."""
 
     source: str
     levels: float
@@ -63,7 +63,7 @@ class MethodResult(Struct, frozen=True):
     items: int
     readings: tuple[str, ...] = ()
     energy: PeopleEnergy | None = None
-    """The answers against the distribution of people; None if the norm does not hold it."""
+    """The answers against the distribution of people; None if the norm does not have it."""
     wordings: int = 1
     sources: tuple[ErrorSource, ...] = ()
     """What the interval covers, if repeats or wordings were run."""
@@ -129,7 +129,7 @@ def result_over_wordings(
 
 
 def _sources(made: MethodResult, groups: Sequence[Sequence[tuple[Scenario, Allocated]]]) -> tuple[ErrorSource, ...]:
-    """What moves a score with repeats: the choice of scenarios, and the answers drawn; both are in its interval."""
+    """The sources of variation with repeats: the choice of scenarios and the answers; the interval covers both."""
     if max(map(len, groups), default=1) < 2 or len(groups) < 2:
         return ()
     distances = [[distance(outcome.points, item.standard) for item, outcome in group] for group in groups]
@@ -210,8 +210,9 @@ def _against_people(
 ) -> tuple[float | None, Interval, float | None, Interval | None]:
     """The gap to people, and its intervals from a bootstrap over items.
 
-    The items are fixed and the norm is for these very items, so what varies is how far the subject differs from
-    people on each: hard items are hard for both, and resampling distances alone would count that as chance.
+    The items are fixed and the norm is for these very items, so the bootstrap resamples the subject's
+    differences from people on each item: hard items are hard for both, and resampling distances alone would
+    count that as chance.
     """
     if norm is None:
         return (

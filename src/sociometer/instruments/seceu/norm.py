@@ -54,7 +54,7 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
     allocations: dict[str, tuple[tuple[float, ...], ...]] = {}
     """People's allocations on each scenario, if known: the points, then how many people gave them.
 
-    They are sorted, so that the answers of one person cannot be put together again over the scenarios.
+    They are sorted, so that the answers of one person cannot be reassembled over the scenarios.
     """
     order: str = ""
     """The order in which people saw the feelings: `printed`, `shuffled`, or unknown."""

@@ -22,7 +22,7 @@ from sociometer.instruments.seceu.responses import Person
 
 FEWEST_PEOPLE = 10
 FEWEST_SCENARIOS = 3
-"""With fewer, nobody's pattern can be compared with that of others."""
+"""With fewer people, patterns cannot be compared."""
 SAME_ANSWER = 0.95
 NAMED = 10
 PERCENTILES = tuple(step / 10 for step in range(1001))
@@ -213,8 +213,8 @@ def _table(kept: Sequence[Person], scenarios: Sequence[str]) -> Floats:
 def _distances(points: Floats, standards: Floats) -> Floats:
     """Each person's distance from the mean of all the others.
 
-    From a mean that a person is part of, people of a small sample would seem nearer than anyone new ever is: with ten
-    people, a new one of the same kind would have an EQ of 90.
+    Measured from a mean that includes themselves, people of a small sample would be nearer than anyone new: with ten
+    people, a new person of the same kind would have an EQ of 90.
     """
     counts = (~np.isnan(points[:, :, 0])).sum(axis=0)
     others = counts / (counts - 1)

@@ -51,7 +51,7 @@ _SAME = (
 )
 _NO_NORM = (
     "The runs have no human norm, so there is no EQ, percentile or pattern similarity. Play the official items"
-    " ('sociometer run seceu --official') or give a norm of your own ('--norm FILE')."
+    " ('sociometer run seceu --official') or give your own norm ('--norm FILE')."
 )
 
 
@@ -69,7 +69,7 @@ class Way(Struct, frozen=True):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What must be said about the row."""
+        """The remarks on the row."""
         order = order_caveat(self.run.view, self.norm) if self.norm is not None else ""
         return (*self.run.remarks, *([f"feelings in random order: the EQ is {order}"] if order else []))
 
@@ -143,7 +143,7 @@ def _by_subject(ways: Sequence[Way]) -> dict[str, list[Way]]:
 
 
 def _tried(ways: Sequence[Way]) -> list[list[Way]]:
-    """The ways of each subject on each norm, every method once: a run that repeats a method is a row of its own."""
+    """The ways of each subject on each norm, every method once: a run that repeats a method is a separate row."""
     groups: list[list[Way]] = []
     for way in ways:
         place = (way.run.view.subject, way.norm.name if way.norm else "")
@@ -174,7 +174,7 @@ def _exemplars(runs: Sequence[PaperRun]) -> PaperPart:
                 for option, points in zip(item.options, standard, strict=True)
             ]
     columns = (PaperColumn("item"), PaperColumn("feeling"), PaperColumn("standard score"))
-    note = "Standard scores are means over people where there is a norm, else the key of the item's author."
+    note = "Standard scores are means over people if there is a norm, otherwise the key of the item's author."
     return PaperPart(
         label="Fig. 1",
         title="Exemplars of the SECEU test and the standard scores",
@@ -338,7 +338,7 @@ def _spread(runs: Sequence[PaperRun]) -> PaperPart:
         how="Mean and standard deviation of people's distances on each item, from the norm of the runs.",
         missing=""
         if drawn
-        else "The published norm has means but no standard deviations of single items. A norm of"
-        " your own has them: 'sociometer norms seceu build', then 'run seceu --norm FILE'.",
+        else "The published norm has means but no standard deviations of single items. Your own"
+        " norm has them: 'sociometer norms seceu build', then 'run seceu --norm FILE'.",
         figures=drawn,
     )

@@ -1,4 +1,4 @@
-"""A subject's answers against the distribution of people's (energy score), for norms that hold people's allocations."""
+"""A subject's answers against the distribution of people's (energy score), for norms with people's allocations."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -34,11 +34,11 @@ class PeopleEnergy(Struct, frozen=True):
     answers: float
     """The mean number of answers to a story."""
     varied: bool
-    """Whether every story has several answers. With one, an even spread beats whoever answers as a person would."""
+    """Whether every story has several answers. With one, an even spread beats a subject that answers like a person."""
 
 
 def people_energy(answers: Mapping[str, Sequence[Sequence[float]]], norm: Norm | None) -> PeopleEnergy | None:
-    """The score of the answers to each story; None if the norm does not hold people's allocations."""
+    """The score of the answers to each story; None if the norm does not have people's allocations."""
     if norm is None or not answers or any(name not in norm.allocations for name in answers):
         return None
     scores, floors, people, evens = [], [], [], []
@@ -77,7 +77,7 @@ def _split(rows: Rows) -> tuple[list[tuple[float, ...]], list[float]]:
 
 
 def _skill(scores: np.ndarray, floors: np.ndarray, evens: np.ndarray) -> tuple[float | None, Interval | None]:
-    """How much of the way from an even spread to people's own distribution, with a bootstrap over stories."""
+    """The position between an even spread (0) and people's own distribution (1), with a bootstrap over stories."""
 
     def share(chosen: np.ndarray) -> Any:
         room = (evens - floors)[chosen].mean(axis=-1)

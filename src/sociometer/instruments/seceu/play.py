@@ -33,14 +33,14 @@ class Allocated(Struct, frozen=True, omit_defaults=True):
     """The outcome of a scenario, in the item's own order of options."""
 
     points: tuple[float, ...]
-    """Points after repair; all zero where nothing could be read."""
+    """Points after repair; all zero if nothing could be read."""
     written: tuple[float, ...] | None
-    """Points as the reply gave them; None where it was unreadable."""
+    """Points as the reply gave them; None if it was unreadable."""
     rule: str
     """The rule that read the reply, or why none could."""
     repair: str
     order: tuple[int, ...]
-    """Entry i is the option that was shown at place i."""
+    """Entry i is the option that was shown at position i."""
     asked: Asked = Asked()
 
     @property

@@ -27,7 +27,7 @@ def recalled(source: Source, unseen: str, count: int) -> tuple[list[Pair], list[
     """The pairs of public and unseen stories, and what is asked about them."""
     language = source.settings.text("language")
     if not source.official and not unseen:
-        raise UsageError("the bundled stories have no unseen ones beside them: give --unseen FILE, or --official.")
+        raise UsageError("the bundled stories need unseen ones to compare with; give --unseen FILE, or --official.")
     public = list(official_scenarios(source, language) if source.official else bundled_scenarios(language))
     others = list(bundled_scenarios(language, Path(unseen) if unseen else BUNDLED))
     pairs = pair_up(_passages(public), _passages(others), count, source.seed)

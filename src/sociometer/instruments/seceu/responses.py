@@ -30,10 +30,10 @@ class Person(Struct, frozen=True):
     invalid: int = 0
     """Given answers that do not add up to the points."""
     groups: dict[str, str] = {}
-    """What further columns say about the person, such as a language or a country."""
+    """Further columns about the person, such as a language or a country."""
 
     def group(self, column: str) -> str:
-        """What a column says about the person; empty if unknown."""
+        """The person's value in a column; empty if unknown."""
         if column == "sex":
             return self.sex
         if column == "age":
@@ -136,5 +136,5 @@ def _age(text: str, path: Path, line: int) -> float | None:
     except ValueError:
         raise DataError(f"age '{text}' is not a number", path, line) from None
     if age is not None and not math.isfinite(age):
-        raise DataError(f"age '{text}' is not a number; leave the cell empty where it is unknown", path, line)
+        raise DataError(f"age '{text}' is not a number; leave the cell empty if it is unknown", path, line)
     return age

@@ -61,7 +61,7 @@ def profile_similarity(points: Sequence[float], standard: Sequence[float]) -> fl
 
 
 def summarise(run: RunView[Scenario, Allocated]) -> Summary:
-    """Return distances for every run; EQ, percentiles and pattern similarity where there is a human norm."""
+    """Return distances for every run; EQ, percentiles and pattern similarity if there is a human norm."""
     norm = norm_of(run.norm)
     methods = compare_methods(run, norm)
     first = methods.headline or next(iter(methods.results), None)
@@ -199,7 +199,7 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
 
 
 def _unread(even: MethodResult, norm: Norm | None) -> dict[str, float | None]:
-    """What writing 4, 3, 2, 1 without reading earns."""
+    """The score of writing 4, 3, 2, 1 without reading."""
     found = by_place(even, norm)
     return {"distance": found.score, "eq": found.eq, "similarity": found.similarity}
 

@@ -34,7 +34,7 @@ def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | No
 
 
 def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table | None:
-    """Return the energy scores of methods and baselines; None if the norm does not hold people's allocations."""
+    """Return the energy scores of methods and baselines; None if the norm does not have people's allocations."""
     ways = [methods.pooled, *methods.results] if methods.pooled is not None else list(methods.results)
     lines = [*ways, even, by_place(even, norm)]
     known = [(result.method, result.energy, result in ways) for result in lines if result.energy is not None]

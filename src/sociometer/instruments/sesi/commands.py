@@ -122,7 +122,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
 
 
 def _other_wordings(context: CommandContext, options: Settings) -> tuple[str, ...]:
-    """The wordings that `--wording` compares with the default: the best answer, and the authors' where it is found."""
+    """The wordings that `--wording` compares with the default: the best answer, and the authors' if found."""
     if not options.flag("wording"):
         return ()
     return (ANSWER, *((PAPER,) if context.source().find(authors_prompts.FILE) is not None else ()))

@@ -43,7 +43,7 @@ class WrongAnswer(Item, frozen=True, kw_only=True):
     """The id of the item; the answer's own id names neither it nor the subject, since raters see that one."""
 
     def for_raters(self) -> dict[str, str]:
-        """The wrong answer beside the right one, without the name of the subject."""
+        """The wrong answer and the right one, without the name of the subject."""
         return {"situation": self.situation, "question": self.question, "right": self.right, "B": self.picked}
 
 
@@ -95,7 +95,7 @@ def sample_wrong(view: RunView[Question, ChoiceAnswer], count: int, seed: int, n
 
 
 def _blind_id(subject: str, item: str) -> str:
-    """An id that tells a rater nothing, and by which sorting mixes the subjects."""
+    """An id that reveals nothing to a rater; sorting by it mixes the subjects."""
     return f"answer-{sha256(f'{subject}/{item}'.encode()).hexdigest()[:10]}"
 
 

@@ -1,4 +1,4 @@
-"""Factors as the paper reports them: a test for each, the size beside the noise floor, and models by level."""
+"""Factors as the paper reports them: a test for each, the size next to the noise floor, and models by level."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ EVERY = "all subjects"
 _ROLE = "role"
 _DRAWS = 5000
 _FEW_DRAWS = 1000
-"""For factors with many conditions, of which each draw permutes all."""
+"""For factors with many conditions, all of which each draw permutes."""
 
 
 def levels(names: Sequence[str], factor: str) -> list[str]:
@@ -32,7 +32,7 @@ def factors_in(names: Sequence[str]) -> list[str]:
 
 
 def tested(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] = ()) -> tuple[Omnibus, Spread] | None:
-    """The test and the size of some conditions beside the control, on the items that all subjects have in all."""
+    """The test and the size of some conditions against the control, on the items that all subjects have in all."""
     shared = [
         item
         for item in probes[0].answers[CONTROL]
@@ -54,7 +54,7 @@ def _columns(probe: Probe, names: Sequence[str], items: Sequence[str]) -> Floats
 
 
 def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str]) -> Table:
-    """Cochran's Q for each factor and subject, and for all subjects together, with the size beside the noise floor."""
+    """Cochran's Q for each factor and subject, and for all subjects together, with the size next to the noise floor."""
     lines: list[tuple[Cell, ...]] = []
     groups = [(probe.subject, [probe]) for probe in probes]
     groups += [(EVERY, list(probes))] if len(probes) > 1 else []
@@ -73,7 +73,7 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
                "p (chi-square)", "conditions", "items")  # fmt: skip
     note = (
         "p: Cochran's Q over the control and all levels, conditions permuted within items (for all subjects together "
-        "where there are several). Size: root mean square difference from the control; floor: the same of placebo "
+        "if there are several). Size: root mean square difference from the control; floor: the same of placebo "
         "texts of the same length and of paraphrases; above the floor: the root of the difference of their squares, "
         "with its interval."
     )
@@ -90,7 +90,7 @@ def _line(factor: str, subject: str, test: Omnibus, size: Spread, p_holm: float 
 
 
 def finding(table: Table) -> str:
-    """Which factors change the answers of each subject, and whether more than irrelevant words do."""
+    """Which factors change the accuracy of each subject, and whether by more than irrelevant words do."""
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     sentences = []
     for subject in dict.fromkeys(str(row["subject"]) for row in rows):
@@ -106,7 +106,7 @@ def finding(table: Table) -> str:
 
 
 def _doubt(row: Mapping[str, Cell]) -> str:
-    """What is said of a factor that is not clearly above its noise floor."""
+    """The remark on a factor that is not clearly above its noise floor."""
     if row["floor"] is None:
         return ""
     if not isinstance(row["from"], float):
@@ -115,7 +115,7 @@ def _doubt(row: Mapping[str, Cell]) -> str:
 
 
 def trait_table(probes: Sequence[Probe]) -> Table | None:
-    """Accuracy by personality, in the layout of Extended Data Table 2: a line for each model, two cells a trait."""
+    """Accuracy by personality, in the layout of Extended Data Table 2: one line per model, two cells per trait."""
     names = [f"{trait}-{level}" for trait in TRAITS for level in ("high", "low")]
     heads = [f"{trait.capitalize()} {level}" for trait in TRAITS for level in ("high", "low")]
     return _by_level(probes, names, heads, "traits", "Accuracy by personality (Extended Data Table 2)")

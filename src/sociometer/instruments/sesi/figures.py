@@ -48,7 +48,7 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
 
 
 def _references(runs: Sequence[SummarisedRun]) -> list[ReferenceLine]:
-    """Guessing and the options alone, each where all runs agree on it."""
+    """Guessing and the options alone, each if all runs have the same value."""
     found = {
         "guessing": {run.summary.series.get(CHANCE, 0.25) for run in runs},
         "options only": {run.summary.series.get(OPTIONS_ONLY) for run in runs},

@@ -1,4 +1,4 @@
-"""What readers without the situation earn: a bag-of-words model of the options, and rules that follow one cue."""
+"""Readers without the situation: a bag-of-words classifier of the options, and rules that follow one cue."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ CHANCE = 0.25
 MARGIN = 0.08
 """How far above chance a reader without the situation may be before `lint` fails."""
 FEWEST_ITEMS = 40
-"""With fewer items the model has too little to learn from, and its accuracy says nothing."""
-MODEL = "a model of the options' words"
+"""With fewer items the classifier has too little training data, and its accuracy means nothing."""
+MODEL = "a classifier of the options' words"
 _FOLDS, _SHUFFLES, _PENALTY = 10, 5, 20.0
 _DATA = Path(__file__).parent / "data"
 _GUESSED = _DATA / "guessed.csv"
@@ -35,11 +35,11 @@ _WORD = re.compile(r"[a-z']+|\d+")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-zé]+")
 
 Rule = Callable[[Sequence[str]], list[float]]
-"""What a rule makes of the options: a number for each; it takes the highest and draws among equal ones."""
+"""A rule's number for each option; it takes the highest and draws among equal ones."""
 
 
 class Guess(Struct, frozen=True):
-    """What one reader without the situation earns on a set of items; `too_good` says whether `lint` fails on it."""
+    """The accuracy of a reader without the situation on a set of items; `too_good` says whether `lint` fails on it."""
 
     reader: str
     accuracy: float
@@ -48,7 +48,7 @@ class Guess(Struct, frozen=True):
 
 
 def guesses(items: Sequence[Question]) -> list[Guess]:
-    """Every rule, and the model where there are enough items to train it."""
+    """Every rule, and the classifier if there are enough items to train it."""
     found = {name: rule_accuracy(name, items) * len(items) for name in RULES}
     if len(items) >= FEWEST_ITEMS:
         found = {MODEL: sum(cross_validated(items)), **found}
@@ -64,20 +64,20 @@ def table(found: Sequence[Guess]) -> Table:
         rows.append((MODEL, None, f"needs {FEWEST_ITEMS} items"))
     rows += [(guess.reader, guess.accuracy, "too good" if guess.too_good else "") for guess in found]
     note = (
-        f"A reader is too good if it is more than {MARGIN:.0%} above chance and p < .05 (exact, one-sided). The model "
-        f"is trained on other items of the set ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles)."
+        f"A reader is too good if it is more than {MARGIN:.0%} above chance and p < .05 (exact, one-sided). The"
+        f" classifier is trained on other items of the set ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles)."
     )
     columns = ("rule", "accuracy", "verdict")
     return Table("baselines", "Baselines without the situation", columns, tuple(rows), note, {"accuracy": "share"})
 
 
 def rule_accuracy(name: str, items: Sequence[Question]) -> float:
-    """What a rule earns on some items."""
+    """The accuracy of a rule on some items."""
     return sum(_earned(RULES[name](item.options), item.answer) for item in items) / len(items)
 
 
 def _too_good(earned: float, items: int) -> bool:
-    """Whether a reader is more than the margin above chance, and further than luck explains on so few items."""
+    """Whether a reader is above chance by more than the margin, and by more than luck explains on so few items."""
     from scipy import stats  # here, since it takes longer to import than a short command takes
 
     luck = float(stats.binom.sf(round(earned) - 1, items, CHANCE))
@@ -132,9 +132,9 @@ BY_LENGTH = ("the longest option", "the shortest option")
 
 
 def cross_validated(items: Sequence[Question]) -> list[float]:
-    """For each item the share of the shuffles in which a model that was trained on other items picks the key.
+    """For each item the share of the shuffles in which a classifier that was trained on other items picks the key.
 
-    The model is a ridge regression on the words and pairs of words of an option, alone and together with the ability,
+    It is a ridge regression on the words and pairs of words of an option, alone and together with the ability,
     relative to the other options of the item; items of one cluster are in the same fold.
     """
     import numpy as np
@@ -190,13 +190,13 @@ def _features(option: str, ability: str) -> set[str]:
 
 
 def fingerprint(item: Question) -> str:
-    """A short fingerprint of what the model sees of an item, so that a stored guess is not used for another text."""
+    """A fingerprint of what the classifier sees of an item, so that a stored guess is not used for another text."""
     text = "\n".join((item.ability, *item.options, str(item.answer)))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def guessed_sheet(sets: Iterable[Sequence[Question]]) -> str:
-    """The cross-validated shares of whole sets of items, as the file `data/guessed.csv` holds them."""
+    """The cross-validated shares of whole sets of items, from the file `data/guessed.csv`."""
     rows = [
         (item.id, fingerprint(item), f"{share:.1f}")
         for items in sets
@@ -211,9 +211,9 @@ def _guessed() -> dict[str, float]:
 
 
 def options_only(items: Sequence[Question]) -> float | None:
-    """What the model earns on these items: from the stored shares of a known set, or trained on the items themselves.
+    """The classifier's accuracy on these items: from the stored shares of a known set, or trained on the items.
 
-    None where the items are unknown and too few to train it.
+    None if the items are unknown and too few to train it.
     """
     known = _guessed()
     shares = [known.get(fingerprint(item)) for item in items]

@@ -19,7 +19,7 @@ CONTINUING = structs.replace(SAMPLING, max_tokens=16, stop=("\n",))
 
 
 async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
-    """Asks the question as often as the setting `orders` says; the majority counts, and a tie decides nothing."""
+    """Asks the question in as many orders as the setting `orders` says; the majority counts, and a tie is no answer."""
     count, size = session.settings.whole("orders"), len(item.options)
     orders = balanced(size, count, session.rng) if count > 1 else (unshuffled(size),)
     before = condition_words(session)

@@ -1,8 +1,8 @@
-"""The second-person forms of items, kept as edits: which words become others where the central person is "you".
+"""The second-person forms of items, stored as edits: which words change if the central person is "you".
 
-A line holds an item's id, which of its texts is meant (0 the situation, 1 the question, 2 to 5 the options), the place
-of a word or mark in that text, the word, and what replaces it ("-": nothing). No line holds a sentence of an item. A
-review sheet of `convert` holds whole texts instead, because a reviewer has to read them.
+A line has an item's id, which of its texts is meant (0 the situation, 1 the question, 2 to 5 the options), the place
+of a word or mark in that text, the word, and what replaces it ("-": nothing). No line contains a sentence of an
+item. A review sheet of `convert` contains whole texts instead, because a reviewer has to read them.
 """
 
 import re
@@ -88,7 +88,7 @@ def converted(texts: Sequence[str], readings: Sequence[Reading]) -> tuple[str, .
 
 @cache
 def read_readings(path: Path = FILE) -> dict[str, tuple[Reading, ...]]:
-    """The readings in a file by the item's id; of a review sheet, those that a reviewer keeps."""
+    """The readings in a file by the item's id; from a review sheet, those that a reviewer keeps."""
     try:
         content = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -13,7 +13,7 @@ from sociometer.instruments.sesi.items import BUNDLED, Question, questions, read
 
 
 class RecalledQuestion(RecallItem, frozen=True, kw_only=True, omit_defaults=True):
-    """A question about a question."""
+    """One question of the check about a SESI question."""
 
     test: Question | None = None
 
@@ -40,7 +40,7 @@ def _unseen(source: Source, path: str) -> list[Question]:
     if path:
         return list(read_official(Path(path)) if path.endswith(".csv") else read_items(Path(path), Question))
     if not source.official:
-        raise UsageError("the bundled items have no unseen ones beside them: give --unseen FILE, or --official.")
+        raise UsageError("the bundled items need unseen ones to compare with; give --unseen FILE, or --official.")
     return list(read_items(BUNDLED, Question))
 
 

@@ -15,7 +15,7 @@ from sociometer.store.stored_run import StoredRun
 
 
 class RunScores(Struct, frozen=True):
-    """Accuracies in percent by model, all on the same items, with their reliability where it is known."""
+    """Accuracies in percent by model, all on the same items, with their reliability if it is known."""
 
     accuracies: dict[str, float]
     reliability: float | None = None
@@ -103,7 +103,7 @@ def _caveats(members: Sequence[_Member]) -> list[str]:
 
 
 def _reliability(shared: SharedItems) -> float | None:
-    """Cronbach's alpha over the shared items, where there are enough models."""
+    """Cronbach's alpha over the shared items, if there are enough models."""
     if len(shared.items) < 2:
         return None
     found = cronbach_alpha(shared.values.T)

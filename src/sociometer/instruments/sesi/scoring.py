@@ -22,7 +22,7 @@ from sociometer.instruments.sesi.items import CATEGORIES, Question
 
 TIE = "no majority"
 OPTIONS_ONLY = "options only"
-"""The series with the accuracy of a model that sees only the options."""
+"""The series with the accuracy of a classifier that sees only the options."""
 
 
 def score(item: Question, outcome: ChoiceAnswer) -> Score:
@@ -35,7 +35,7 @@ def score(item: Question, outcome: ChoiceAnswer) -> Score:
 
 
 def _over_orders(item: Question, outcome: ChoiceAnswer) -> dict[str, float]:
-    """Of an item asked in several orders: the share of single orders that are right, and of pairs that agree."""
+    """For an item asked in several orders: the share of single orders that are right, and of pairs that agree."""
     picks = [vote.picked for vote in outcome.votes]
     count = len(picks)
     if count < 2:
@@ -144,7 +144,7 @@ def _baselines(seen: _Seen, guessed: float | None) -> Table | None:
 
 
 def _guessing_notes(seen: _Seen, guessed: float | None, chance: float) -> list[str]:
-    """What is earned without the situation; shown wherever the score is."""
+    """The accuracy without the situation; shown wherever the score is."""
     if not seen.items:
         return []
     notes = []
@@ -152,7 +152,7 @@ def _guessing_notes(seen: _Seen, guessed: float | None, chance: float) -> list[s
         notes.append(f"Options only: not known; it needs {guessing.FEWEST_ITEMS} items.")
     else:
         notes.append(
-            f"Options only: a model that sees neither situation nor question earns {number(guessed, 'share')} on these "
+            f"Options only: a classifier that sees only the options gets {number(guessed, 'share')} on these "
             f"items (a random option: {number(guessing.CHANCE, 'share')})."
         )
     if seen.orders > 1:

@@ -102,11 +102,9 @@ def serve_study(
 ) -> None:
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
-    `confirmed` are the roles that the user named again: if only a file names an address or a function, no key is
-
-    sent to it and it is not called. The pages and the runs have their own thread, because every run would otherwise
-
-    handle Ctrl-C itself.
+    `confirmed` are the roles that the user named again: if only a file names an address or a function, no key is sent
+    to it and it is not called. The pages and the runs have their own thread, because every run would otherwise handle
+    Ctrl-C itself.
     """
     stopped = threading.Event()
     book = StudyBook(book_path(store))

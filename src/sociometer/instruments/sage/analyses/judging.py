@@ -1,4 +1,4 @@
-"""How the analyses ask their judge: quoted material in, one strict JSON object out, a bounded number of tries."""
+"""How the analyses ask their judge: quoted material, one strict JSON object as the answer, a few attempts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -67,7 +67,7 @@ def simulators_met(run: RunView[Any, Any]) -> list[str]:
 
 
 def simulator_series(run: RunView[Any, Any]) -> dict[str, list[str]]:
-    """The series that names the simulator in the role, where an analysis asks it."""
+    """The series that names the simulator, for analyses that ask it."""
     name = run.roles.get("simulator", "")
     return {"simulators": [name]} if name else {}
 

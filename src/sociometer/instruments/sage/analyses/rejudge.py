@@ -7,9 +7,10 @@ from sociometer.instruments.sage.play import protocol_of
 
 
 async def rejudge(item: StoredDialogue, session: Session) -> Dialogue:
-    """The dialogue with the new simulator's emotions, which run on from turn to turn; the words stay.
+    """The dialogue with the new simulator's emotions, which continue from turn to turn; the words stay.
 
-    The talk is not cut short where the new simulator would have ended it: its length was another's doing.
+    The dialogue is not shortened where the new simulator would have ended it, because the old one determined its
+    length.
     """
     protocol = protocol_of(session.settings)
     emotion, turns = protocol.start, []

@@ -1,4 +1,4 @@
-"""The authors' released dialogue files, known by what they contain, else by their names."""
+"""The authors' released dialogue files, recognised by their contents, or else by their names."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ class Listed(Struct, frozen=True):
 
 
 class ReleasedFile(Struct, frozen=True):
-    """A file that was found: what it is, how it is known, and the final emotion of each scenario."""
+    """A file that was found: what it is, how it was recognised, and the final emotion of each scenario."""
 
     path: Path
     simulator: str
@@ -48,7 +48,7 @@ def listed() -> tuple[Listed, ...]:
 def released_files(folders: Iterable[Path]) -> list[ReleasedFile]:
     """The released files below the folders, one for each simulator and model.
 
-    A file is known by its contents, whatever its name; a file whose contents we have not seen, by its folder and name.
+    A file is recognised by its contents, whatever its name; a file with unknown contents, by its folder and name.
     """
     found: dict[tuple[str, str], ReleasedFile] = {}
     for path in _candidates(folders):
@@ -61,7 +61,7 @@ def released_files(folders: Iterable[Path]) -> list[ReleasedFile]:
 
 
 def recognise(path: Path) -> ReleasedFile | None:
-    """What a file of the release holds; None if it is something else."""
+    """The content of a file of the release; None if it is something else."""
     if not _looks_released(path):
         return None
     dialogues = [(scenario.id, dialogue) for scenario, dialogue in read_dialogues(path)]

@@ -12,7 +12,7 @@ SIMULATOR = "hf/deepseek-ai/DeepSeek-V3"
 REMARKS = (
     f"The simulator of Table 3 is DeepSeek-V3 of December 2024 ({SIMULATOR}); --role simulator=MODEL chooses another,"
     " and other simulators give other scores.",
-    "The release leaves the sampling of simulator and subject to whoever runs it.",
+    "The release does not set the sampling of simulator and subject.",
 )
 
 

@@ -67,7 +67,7 @@ def _table3(files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
 
 
 def _table2(files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
-    """Rank agreement of every two simulators, on the models whose dialogues are there for both."""
+    """Rank agreement of every two simulators, on the models that have dialogues with both."""
     for row in table("table2"):
         first, second = (
             {one.model: score_of(one) for one in files if one.simulator == row[place]} for place in ("first", "second")
@@ -83,7 +83,7 @@ def _table2(files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
 
 
 def _figure7(files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
-    """What other simulators give, of which the paper prints only a plot, the means and one gain."""
+    """The scores with other simulators; the paper prints only a plot, the means and one gain."""
     for file in files:
         if file.simulator != _JUDGE:
             for what, value in _counts(file).items():
@@ -120,7 +120,7 @@ def _table4(source: Source) -> Iterator[PublishedFigure]:
 
 
 def _contradictions() -> Iterator[PublishedFigure]:
-    """Two printed statements about one thing; the second one takes the place of a recomputation."""
+    """Two printed statements about one thing; the second one is used in place of a recomputation."""
     consistency = {row["metric"]: float(row["percent"]) for row in table("table1")}["model-human consistency"]
     yield PublishedFigure(
         "abstract", "consistency with people, percent", 85.3, consistency, match=False,

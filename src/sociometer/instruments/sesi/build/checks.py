@@ -31,7 +31,7 @@ NOT_NAMES = _words(
     """
 )
 _ROUNDING = 1e-9
-"""A spread below this share of the values themselves is what rounding leaves of none."""
+"""A spread below this share of the values is only rounding."""
 DIMENSIONS = ("valence", "arousal", "dominance")
 SMALL = 0.1
 """The paper's bound on |Cohen's d|."""
@@ -45,7 +45,7 @@ class Flag(Struct, frozen=True):
 
 
 def cohens_d(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The difference of two means over their pooled standard deviation; None where nothing varies or too few."""
+    """The difference of two means over their pooled standard deviation; None without variation or enough values."""
     one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if one.size < 2 or two.size < 2:
         return None

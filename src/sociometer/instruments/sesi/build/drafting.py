@@ -182,7 +182,7 @@ async def _reversed(made: Draft, session: Session) -> list[Candidate]:
 
 
 async def _entailed(made: Draft, candidate: Candidate, session: Session) -> Candidate:
-    """The candidate with the probability that the right answer entails it; None where the reply is unreadable."""
+    """The candidate with the probability that the right answer entails it; None if the reply is unreadable."""
     schema = {
         "type": "object",
         "properties": {"probability": {"type": "number", "minimum": 0, "maximum": 1}},

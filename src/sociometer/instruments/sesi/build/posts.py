@@ -71,7 +71,7 @@ def demo_posts(source: Source) -> list[Post]:
 
 
 def read_posts(paths: Iterable[Path]) -> list[RawPost]:
-    """Posts from JSON-lines files, plain or .zst; comments are on lines of their own or inside their post."""
+    """Posts from JSON-lines files, plain or .zst; comments are on separate lines or inside their post."""
     heads: dict[str, dict[str, Any]] = {}
     comments: dict[str, dict[str, Comment]] = {}
     for path in paths:
@@ -109,7 +109,7 @@ def filter_posts(found: Iterable[RawPost], least_comments: int = TOP) -> tuple[l
 
 
 def split_tldr(body: str) -> tuple[str, str]:
-    """The post without its short version, and the short version (empty where there is none)."""
+    """The post without its short version, and the short version (empty if there is none)."""
     match = _TLDR.search(body)
     if match is None:
         return body.strip(), ""

@@ -48,7 +48,7 @@ def read_decisions(path: Path) -> dict[str, Review]:
 
 
 def agreement(items: Sequence[Question], decisions: dict[str, Review]) -> tuple[int, int]:
-    """How many items reviewers answered without the key, and how many of them as the key says."""
+    """How many items reviewers answered without the key, and how many of these answers match the key."""
     answered = [(item, decisions[item.id].choice) for item in items if item.id in decisions]
     answered = [(item, choice) for item, choice in answered if choice]
     return len(answered), sum("ABCD".index(choice) == item.answer for item, choice in answered)
@@ -57,7 +57,7 @@ def agreement(items: Sequence[Question], decisions: dict[str, Review]) -> tuple[
 def apply_decisions(
     items: Sequence[Question], decisions: dict[str, Review], path: Path
 ) -> tuple[list[Question], list[Rejection]]:
-    """The items to keep, and those that experts removed or answered otherwise; an unknown item raises an error."""
+    """The items to keep, and those that experts removed or answered differently; an unknown item raises an error."""
     known = {item.id for item in items}
     strangers = sorted(set(decisions) - known)
     if strangers:
