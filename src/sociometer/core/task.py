@@ -69,7 +69,7 @@ class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
     letter_mass: float
     """The probability that the first token is one of the letters."""
     text_right: bool | None = None
-    """Whether the option with the likeliest text is right; None where texts were not scored."""
+    """Whether the option with the likeliest text is right; None if texts were not scored."""
     text_brier: float | None = None
 
 

@@ -168,7 +168,7 @@ def _unix_lines(text: str) -> str:
 def accepted(drafts: Iterable[Draft], verdicts: dict[str, Verdict]) -> Iterator[Converted]:
     """The usable conversions: those that people accepted, otherwise those that passed every check.
 
-    A person may overrule a check, but not hand in what cannot be played: the number of options must be kept.
+    A person may overrule a check, but the conversion must be playable: the number of options must stay the same.
     """
     for draft in drafts:
         order = draft.order

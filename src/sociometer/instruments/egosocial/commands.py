@@ -125,7 +125,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
 
 
 def _released_games(games: Iterable[released.ReleasedGame]) -> Table:
-    """How much of what real models wrote in the released blackjack games the reader of beliefs can read."""
+    """How many beliefs of real models in the released blackjack games the reader can read."""
     counts: Counter[str] = Counter()
     for game in games:
         counts["games"] += 1

@@ -1,4 +1,4 @@
-"""The matched controls of the first person: the same questions of a name, "you" and "I", compared in pairs."""
+"""The matched controls of the first person: the same questions with a name, "you" and "I", compared in pairs."""
 
 from collections.abc import Sequence
 

@@ -25,7 +25,7 @@ from sociometer.instruments.egosocial.tombench.orders import Order
 def scenes(
     name: str, source: Callable[[Source], Iterable[Scene]], summarise: Callable[[scoring.Run], Summary]
 ) -> Task[Scene, Picks]:
-    """A static scenario: scenes from one source, each told and asked in turn, with a summary of its own."""
+    """A static scenario: scenes from one source, each told and asked in turn, with its own summary."""
     return Task(
         name, Scene, Picks, items=source, play=play.ask_scene, score=scoring.score,
         summarise=with_calibration(summarise), first_replies=Picks.first_replies,

@@ -98,7 +98,7 @@ def tombench(source: Source) -> Iterator[Scene]:
 
 
 def _shipped(questions: Sequence[TomBenchQuestion], language: str) -> dict[str, Converted]:
-    """Our readers' conversions of the questions that are at hand, by the question's id."""
+    """Our readers' conversions of the available questions, by the question's id."""
     here = {question.id for question in questions}
     lines = [line for line in shipped(language) if line.id in here]
     return {name: line for (name, _), line in first_person(lines, questions).items()}

@@ -35,7 +35,7 @@ _OURS = {
 
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
-    """Every table and figure of the paper that holds numbers."""
+    """Every table and figure of the paper that has numbers."""
     return [
         illustration("Fig. 1", "EgoSocialArena at a glance"),
         illustration("Fig. 2", "Converting third-person stories"),
@@ -111,7 +111,7 @@ def _cell(runs: Sequence[PaperRun], column: Column) -> PaperCell:
 
 
 def _remarks(run: PaperRun) -> tuple[str, ...]:
-    """The remarks on a run, with its task where its items are not the paper's."""
+    """The remarks on a run, with its task if its items are not the paper's."""
     return tuple(
         f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in run.remarks
     )  # fmt: skip

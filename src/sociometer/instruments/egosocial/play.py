@@ -1,4 +1,4 @@
-"""The conversation of the static scenarios: each telling of a scene is asked in a conversation of its own."""
+"""The conversation of the static scenarios: each telling of a scene is asked in a separate conversation."""
 
 from msgspec import Struct, structs
 
@@ -20,7 +20,7 @@ class Pick(Struct, frozen=True, omit_defaults=True):
     rule: str
     asked: Asked = Asked()
     chances: Chances | None = None
-    """The probabilities that it was read from; None where a reply was read."""
+    """The probabilities that it was read from; None if a reply was read."""
 
     @property
     def vote(self) -> Vote:
@@ -34,7 +34,7 @@ class Picks(Struct, frozen=True):
     picks: tuple[Pick, ...]
 
     def of(self, telling: str) -> Pick | None:
-        """The pick of one telling, or None where it was not asked."""
+        """The pick of one telling, or None if it was not asked."""
         return next((pick for pick in self.picks if pick.telling == telling), None)
 
     def first_replies(self) -> "Picks":

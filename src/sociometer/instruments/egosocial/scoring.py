@@ -45,7 +45,7 @@ def score(item: Scene, outcome: Picks) -> Score:
 
 
 def summarise_generated(run: Run) -> Summary:
-    """Both persons by tier, order and story type, the paired difference, and what guessing earns in each tier."""
+    """Both persons by tier, order and story type, the paired difference, and the score of guessing in each tier."""
     summary = _summarise_pairs(run, ["first", "third"], FRESH_FACETS)
     controls = [name for name in CONTROLS if any(outcome.of(name) for _, outcome, _ in run.scored())]
     if len(controls) > len(("third", "first")):
@@ -64,7 +64,7 @@ def summarise_generated(run: Run) -> Summary:
 
 
 def _chances(run: Run) -> dict[str, float]:
-    """What guessing earns in each tier that was played."""
+    """The score of guessing in each tier that was played."""
     found: dict[str, list[float]] = {}
     for item, _, _ in run.scored():
         # Runs of earlier versions have no tiers.
@@ -82,7 +82,7 @@ def summarise_tomi(run: Run) -> Summary:
 
 
 def summarise_tombench(run: Run) -> Summary:
-    """Accuracy by ability, test and what is measured; the paired difference where conversions were given."""
+    """Accuracy by ability, test and what is measured; the paired difference if there are conversions."""
     summary = _summarise_pairs(run, ["third", "first"], ["ability", "test", "measures", "options"])
     return msgspec.structs.replace(summary, series=_chance_series(run))
 
@@ -142,7 +142,7 @@ def summarise_socialfirst(run: Run) -> Summary:
 
 
 def _chance_series(run: Run) -> dict[str, float]:
-    """What guessing earns on the items played, which have different numbers of options."""
+    """The score of guessing on the items played, which have different numbers of options."""
     chances = [1 / len(item.tellings[0].options) for item, _, _ in run.scored()]
     return {"chance": sum(chances) / len(chances)} if chances else {}
 

@@ -29,7 +29,7 @@ _PLACEHOLDERS = {
     REPLY: _STORY | {"main_profile", "len", "social_skill"},
 }
 _NARRATOR = "旁白"
-"""Who speaks where nobody does; the authors' runner writes it in both languages."""
+"""The speaker of lines without one; the authors' runner writes it in both languages."""
 
 
 def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
@@ -47,7 +47,7 @@ def read_constant(path: Path, *, name: str) -> str:
 
 
 def goal_values(people: Sequence[Person], lines: Iterable[Line]) -> dict[str, str]:
-    """What the prompts of goals and replies are filled with: profiles as JSON, the others in one text."""
+    """The values for the prompts of goals and replies: profiles as JSON, the others in one text."""
     me = people[0]
     others = "\n".join(f"{other.name}: {other.public}" for other in people[1:])
     profile = {"name": me.name, "public": me.public, "private": me.private, "goal": me.goal}
@@ -60,7 +60,7 @@ def goal_values(people: Sequence[Person], lines: Iterable[Line]) -> dict[str, st
 
 
 def ability_values(people: Sequence[Person], lines: Iterable[Line], question: str) -> dict[str, str]:
-    """What the prompt of an ability question is filled with."""
+    """The values for the prompt of an ability question."""
     me = people[0]
     return {
         "character_name": me.name,

@@ -19,7 +19,7 @@ from sociometer.instruments.socialeval.worldtree import GOAL_FULL, Node, Tree
 Policy = Mapping[int, Sequence[float]]
 """For each node, the probability of each choice; a node that is missing is chosen from at random."""
 Reader = Callable[[str, Sequence[str]], list[float]]
-"""What a scripted reader makes of a goal or question and the options: a number for each, the highest is taken."""
+"""A scripted reader's number for each option, given a goal or question; it takes the highest."""
 
 _Kind = TypeVar("_Kind")
 _LETTERS = "ABCDEFGHIJ"
@@ -54,7 +54,7 @@ class Sheet(msgspec.Struct, frozen=True):
 
 
 class BlindResult(msgspec.Struct, frozen=True):
-    """How often a reader kept the best level at branches where a choice can lose it, and what chance earns there."""
+    """How often a reader kept the best level at branches where a choice can lose it, and the value for chance."""
 
     tree: str
     branches: int
@@ -112,7 +112,7 @@ def _read(path: Path, kind: type[_Kind], advice: str) -> _Kind:
 
 
 def policies(given: Sheet, answers: Mapping[str, str], trees: Iterable[Tree]) -> tuple[dict[str, Policy], int]:
-    """The answers as a policy for each tree of the sheet's language, and how many questions no tree has any more."""
+    """The answers as a policy for each tree of the sheet's language, and how many questions no tree has now."""
     found: dict[str, dict[int, Sequence[float]]] = {}
     places = {
         (tree.protagonist.goal, frozenset(choice.text for choice in node.choices)): (tree, node)
@@ -170,7 +170,7 @@ def reaching(tree: Tree, policy: Policy) -> float:
 
 
 def scripted(tree: Tree, reader: Reader) -> Policy:
-    """The policy of a scripted reader, who sees goal and choices; ties are drawn by lot."""
+    """The policy of a scripted reader, who sees goal and choices; ties are broken at random."""
     return {
         node.id: take(reader(tree.protagonist.goal, [choice.text for choice in node.choices]))
         for node in branches(tree)

@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, draw and build here; blind, review and inside in files of their own."""
+"""The instrument's own commands: lint, draw and build; blind, review and inside have their own files."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:
 
 
 def _refused(context: CommandContext, stage: StageName, folder: Path, step: _Step, accepted: Accepted) -> _Step:
-    """Keeps the last drafts of the rejected parts, so that an author can fix them."""
+    """Stores the last drafts of the rejected parts, so that an author can fix them."""
     path, again = stage_file(folder, stage), "(or use another builder, or --fresh) and run the same command again."
     if not accepted.refused:
         advice = f"the builder gave no readable reply: write {path} {again}"

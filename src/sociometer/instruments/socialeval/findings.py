@@ -144,7 +144,7 @@ def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> l
 
 
 def _welch(first: list[float], second: list[float]) -> Interval:
-    """Welch's interval of a difference of two means of independent trees; too few where either side has under ten."""
+    """Welch's interval of a difference of two means of independent trees; too few if either side has fewer than ten."""
     if min(len(first), len(second)) < 10:
         return too_few(min(len(first), len(second)))
     one, two = variance(first) / len(first), variance(second) / len(second)

@@ -46,7 +46,7 @@ Asking = Callable[[Choice], list[Message]]
 
 
 class _Said(Struct, frozen=True):
-    """What is used of a reply to the authors' prompt."""
+    """The part of a reply to the authors' prompt that is used."""
 
     answer: str
 
@@ -54,7 +54,7 @@ class _Said(Struct, frozen=True):
 class Step(Struct, frozen=True):
     """One choice of a walk: the node, the votes taken there, and the choice made.
 
-    `drawn` says that no vote could be read and the choice was drawn by lot, so that the story could go on.
+    `drawn` says that no vote could be read and the choice was made at random, so that the story could continue.
     """
 
     node: int
@@ -180,7 +180,7 @@ async def _said(item: Crossroads, session: Session) -> str:
 
 
 def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """The cosine of the angle between two vectors; zero where one of them has no length."""
+    """The cosine of the angle between two vectors; zero if one of them has no length."""
     length = math.sqrt(sum(x * x for x in one)) * math.sqrt(sum(x * x for x in other))
     return sum(x * y for x, y in zip(one, other, strict=True)) / length if length else 0.0
 

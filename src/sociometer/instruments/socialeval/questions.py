@@ -47,7 +47,7 @@ def read_question_file(path: Path) -> Iterator[RawQuestion]:
 
 
 def is_question_file(document: Any) -> bool:
-    """Whether a document holds ability questions in either layout."""
+    """Whether a document contains ability questions in either layout."""
     if not isinstance(document, list) or not document or not isinstance(document[0], dict):
         return False
     inner = document[0].get("en_data") or document[0].get("cn_data") or document[0]

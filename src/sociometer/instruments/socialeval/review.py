@@ -25,7 +25,7 @@ COLUMNS = ("part", *_SHOWN, *LABELS, "comment")
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What people say about one part; an empty answer means that nobody said anything."""
+    """People's answers about one part; an empty answer means that nobody answered."""
 
     part: str
     answers: dict[str, str]

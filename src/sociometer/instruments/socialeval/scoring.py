@@ -34,7 +34,7 @@ FEW_TREES = 10
 def score_walk(item: TreeItem, outcome: Walk) -> Score:
     """The goal level of the walk, its regret, where it left the best path, and prosocial choices that cost the goal.
 
-    A walk on which a choice was drawn by lot counts as missed: a goal that luck reached is not the subject's.
+    A walk with a random choice counts as missed: a goal that was reached by luck is not the subject's.
     """
     solution = solve(item.tree)
     unreadable = sum(vote.picked is None for step in outcome.steps for vote in step.votes)
@@ -64,8 +64,8 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
 def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
     """How often a choice that favours others was taken although it gave up the goal; and how often one was available.
 
-    It offers itself at a node from which the best level can still be kept, where some choice whose stance
-    favours others (altruism 1) gives it up.
+    It is available at a node from which the best level can still be reached and where a choice whose
+    stance favours others (altruism 1) gives it up.
     """
     solution = solve(item.tree)
     nodes = item.tree.by_id()

@@ -1,1 +1,1 @@
-"""The three games of EgoSocialArena: rules, states, observations and players kept apart."""
+"""The three games of EgoSocialArena: rules, states, observations and players are separate."""

@@ -169,7 +169,7 @@ def _paired(value: str, first: _Values, second: _Values) -> tuple[Cell, ...] | N
 
 
 def _means(value: str, first: _Values, second: _Values) -> tuple[Cell, ...] | None:
-    """The means of all matches, side by side: a seated model plays one match, which corresponds to no rule's match."""
+    """The means of all matches, side by side: a model as opponent plays one match, which matches none of the rules'."""
     sides = [[values[value] for values in side.values() if value in values] for side in (first, second)]
     if not all(sides):
         return None

@@ -1,4 +1,4 @@
-"""The one move that a free text names; a text with two moves, or a denied one, names none."""
+"""The one move that a free text names; a text with two moves, or one that only rules out a move, names none."""
 
 import re
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ def named_moves(text: str, moves: Sequence[str]) -> set[str]:
 
 
 def one_move(text: str, moves: Sequence[str]) -> str:
-    """Return the move that a text names; empty where it names none or several, or says what it will not do."""
+    """Return the move that a text names; empty if it names none or several, or says what it will not do."""
     found = named_moves(text, moves)
     denied = re.search(rf"{_DENIED}\b(?:{'|'.join(moves)})\b", _searched(text).replace("’", "'"), re.IGNORECASE)
     return found.pop() if len(found) == 1 and not denied else ""

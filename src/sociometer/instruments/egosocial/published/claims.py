@@ -48,7 +48,7 @@ def claims() -> Iterator[PublishedFigure]:
 
 
 def _no_gain(what: str, first: str, second: str, before: dict[str, float], after: dict[str, float]) -> PublishedFigure:
-    """The text sees no notable gain from one model to the other; a sign test over the ten columns looks for one."""
+    """The claim that one model has no notable gain over the other, tested by a sign test over the ten columns."""
     changes = [after[column] - before[column] for column in before if column not in _PARTS]
     higher, lower = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
     p_value = min(1.0, 2 * binomial_below(min(higher, lower), higher + lower))

@@ -253,7 +253,7 @@ def _insert(rng: random.Random, events: list[Event], new: Sequence[Event], after
 
 
 def _possible(events: Sequence[Event], rooms: dict[str, str]) -> bool:
-    """Whether everybody is where they must be to do what they do, and tells only what they believe."""
+    """Whether every person is in the right room for each action, and says only what they believe."""
     where: dict[str, str | None] = {}
     held: dict[str, str] = {}
     for position, event in enumerate(events):
@@ -280,7 +280,7 @@ def _questions(
 ) -> tuple[Question, ...] | None:
     """Memory, reality and one settled question of each order, missing reality where that is wanted.
 
-    None where the story has no settled question of an order, or (if `strict`) none as wanted.
+    None if the story has no settled question of an order, or (if `strict`) none as wanted.
     """
     asked = [Question("memory", cast.thing), Question("reality", cast.thing)]
     people = (cast.seeker, cast.mover, *cast.bystanders[:1])

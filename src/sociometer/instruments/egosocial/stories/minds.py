@@ -44,7 +44,7 @@ class _Alone(Place, frozen=True, tag=True):
 
 
 class _State:
-    """Who is where, and which thing lies in which container, as a timeline has it so far."""
+    """Where each person is, and which thing is in which container, according to a timeline so far."""
 
     def __init__(self, rooms: dict[str, str]) -> None:
         self.rooms = rooms
@@ -77,7 +77,7 @@ class _State:
 
 
 class _Mind:
-    """What one person knows of a timeline: the events as they know them, and the state of the world that follows."""
+    """What one person knows about a timeline: the events as they know them, and the resulting state of the world."""
 
     def __init__(self, rooms: dict[str, str]) -> None:
         self.known: list[Event] = []
@@ -155,7 +155,7 @@ def _hear_telling(mind: _Mind, event: Tell, person: str, presume: bool) -> None:
 
 
 def _hear_sending(mind: _Mind, event: Send, person: str, presume: bool) -> None:
-    """What a message teaches its sender and its messenger; the sender takes it for granted that it arrives."""
+    """What a message teaches its sender and its messenger; the sender assumes that it arrives."""
     if person in (event.sender, event.messenger):
         asked = Tell(event.sender, event.messenger, event.thing, event.container)
         mind.learn(*_news(mind.state, asked, presume), event)
@@ -198,7 +198,7 @@ def lived(story: Story, person: str) -> list[Event | Sight]:
 
 
 def _as_heard(event: Tell, person: str) -> list[Event | Sight]:
-    """A telling as somebody knows it who took part in it or overheard it."""
+    """A telling as known to a person who took part in it or overheard it."""
     if person == event.teller:
         return [structs.replace(event, hearers=())]
     if person == event.listener:
@@ -253,7 +253,7 @@ class Oracle:
         return self._mind(chain, presume).state.things.get(thing)
 
     def answer(self, question: Question, presume: bool = True) -> str | None:
-        """The right answer to a question, or None where the person has never known of the thing."""
+        """The right answer to a question, or None if the person has never known of the thing."""
         if question.kind == "say":
             return self._said(question, presume)
         if question.kind == "memory":

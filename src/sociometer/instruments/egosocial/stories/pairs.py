@@ -46,7 +46,7 @@ def names_left(text: str, name: str) -> bool:
 
 
 class Choices(Struct, frozen=True):
-    """How fresh stories are told: what a first-person account holds, the language, and whether with the controls."""
+    """How fresh stories are told: what a first-person account contains, the language, and the controls."""
 
     account: str = "whole"
     language: str = "en"
@@ -137,7 +137,7 @@ def _told(seed: int, stories: int, tier: str, choices: Choices) -> Iterator[Scen
 
 @lru_cache(maxsize=16)
 def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testified, ...]:
-    """The first stories of a tier; kept, since they take seconds and a run reads its items several times."""
+    """The first stories of a tier; cached, because they take seconds and a run reads its items several times."""
     ledger, words = Ledger(), VOCABULARIES[language]
     made = []
     for number in range(stories):
@@ -147,7 +147,7 @@ def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testi
 
 
 def _level(level: Difficulty) -> str:
-    """What a scene's name says of a difficulty that is not the usual one, so that no two questions share a name."""
+    """The part of a scene's name for a difficulty other than the default, so that no two questions share a name."""
     if level == Difficulty():
         return ""
     counts = (level.bystanders, level.extra_moves, level.other_things, level.remarks, level.highest_order)

@@ -99,7 +99,7 @@ def _forms(story: Story, key: str, language: str) -> dict[int, _Slots]:
 
 
 def _slots(event: Event, past: Sequence[Event]) -> _Slots:
-    """The kind of sentence that tells an event, and what its slots hold."""
+    """The kind of sentence that tells an event, and the contents of its slots."""
     if isinstance(event, Enter | Exit | Watch | Unwatch):
         opening = isinstance(event, Enter) and not any(isinstance(one, Place) for one in past)
         return ("Open" if opening else type(event).__name__), {"A": event.person}, {"room": event.room}
@@ -126,7 +126,7 @@ def _slots(event: Event, past: Sequence[Event]) -> _Slots:
 
 
 def _sight(event: Sight, voice: Voice) -> str:
-    """What somebody found who came in or looked in."""
+    """What a person found on coming in or looking in."""
     forms = phrases.SENTENCES[voice.language]
     if event.people:
         names = phrases.joined(event.people, voice.language)

@@ -1,7 +1,7 @@
 """Stories in which people learn by word of mouth: lies, mistakes, messages, eavesdropping, corrections, forgetting.
 
 A story is acted out step by step. What anybody says follows from what the oracle finds that they believe, and each
-question hinges on such evidence: without it the answer would be another.
+question hinges on such evidence: without it the answer would be different.
 """
 
 import random
@@ -37,7 +37,7 @@ ATTEMPTS = 4000
 COMPARED = 4
 """How many stories are found before the one that balances the answers best is told."""
 WEIGHED = 5
-"""How many questions with the same role of the answer are looked at closely."""
+"""How many questions with the same role of the answer are examined."""
 
 
 class Tier(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Testified(msgspec.Struct, frozen=True):
-    """A story told by several mouths, with its questions."""
+    """A story with the testimony of several people, and its questions."""
 
     story: Story
     asked: tuple[Asked, ...]
@@ -340,7 +340,7 @@ def _askable(scene: _Scene, kind: str, order: int) -> Iterator[Question]:
 
 
 def _hinges(scene: _Scene, wanted: str) -> _Hinge:
-    """What tells the kind of evidence that a question hinges on: without it the answer would be another.
+    """The kind of evidence that a question hinges on: without it the answer would be different.
 
     The wanted kind is looked for first; empty if there is none.
     """

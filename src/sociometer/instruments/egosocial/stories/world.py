@@ -27,7 +27,7 @@ class Place(msgspec.Struct, frozen=True, tag=True):
 
 
 class Move(msgspec.Struct, frozen=True, tag=True):
-    """Somebody (or, where nobody was seen, `None`) puts a thing into another container."""
+    """Somebody (or `None`, if nobody was seen) puts a thing into another container."""
 
     person: str | None
     thing: str
@@ -52,7 +52,7 @@ class Tell(msgspec.Struct, frozen=True, tag=True):
 
 
 class Send(msgspec.Struct, frozen=True, tag=True):
-    """One person asks another to tell a third where a thing is, and takes it for granted that this is done."""
+    """One person asks another to tell a third where a thing is, and assumes that this is done."""
 
     sender: str
     messenger: str
@@ -180,5 +180,5 @@ def people_in(event: Event) -> tuple[str, ...]:
 
 
 def holdings(events: Iterable[Event], thing: str) -> list[str]:
-    """The containers that truly held a thing, one after the other."""
+    """The containers in which a thing really was, one after the other."""
     return [event.container for event in events if isinstance(event, Place | Move) and event.thing == thing]

@@ -41,7 +41,7 @@ def _not_names(language: str) -> frozenset[str]:
 
 
 class Role(Struct, frozen=True):
-    """Who becomes "you" (empty where the rule finds nobody), how many minds are nested, and what is measured."""
+    """Who becomes "you" (empty if the rule finds nobody), how many minds are nested, and what is measured."""
 
     ego: str
     order: int

@@ -45,7 +45,7 @@ def failures(item: Order, first: Wording) -> Iterator[str]:
 
 
 def _grew(old: str, new: str) -> bool:
-    """Whether a text is so much longer that no other check is made; some take time for the square of its length."""
+    """Whether a text is so much longer that no other check is made; the time of some grows with the square of its length."""
     return len(new) > 500 + 3 * len(old)
 
 
@@ -58,7 +58,7 @@ def _count(text: str, name: str, language: str) -> int:
 
 
 def _says_i(old: str, new: str, item: Order) -> bool:
-    """Whether an option that named the person is now said by them, and addresses nobody it did not address before."""
+    """Whether an option that named the person now says "I", and addresses nobody whom it did not address before."""
     if not _count(old, item.ego, item.language):
         return True
     you = _YOU[item.language]
@@ -70,7 +70,7 @@ def _bare(option: str) -> str:
 
 
 def _same_order(old: tuple[str, ...], new: tuple[str, ...]) -> bool:
-    """Whether each option is still most like the one that stood in its place: then the answer is kept too."""
+    """Whether each option is still most similar to the original in its position: then the answer is kept too."""
     for place, option in enumerate(new):
         likeness = [SequenceMatcher(None, option, other, autojunk=False).ratio() for other in old]
         if likeness[place] < max(likeness):

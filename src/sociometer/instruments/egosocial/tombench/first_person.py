@@ -1,6 +1,6 @@
 """First-person ToMBench as readers converted it: edits that are applied to the released files.
 
-`data/tombench-first/en.jsonl` and `zh.jsonl` hold one conversion a line and none of the authors' sentences:
+`data/tombench-first/en.jsonl` and `zh.jsonl` have one conversion per line and none of the authors' sentences:
 
     {"id": "tombench-hidden-emotions-001", "language": "en", "ego": "Arno", "order": 1, "kept": 0,
      "digest": "0123456789abcdef", "edits": [[0, 0, 6, "Your"], [1, 10, 9, "do you"]]}
@@ -95,7 +95,7 @@ def read_first_person(path: Path) -> tuple[FirstPerson, ...]:
 
 
 def shipped(language: str) -> tuple[FirstPerson, ...]:
-    """The conversions that come with Sociometer in one language; none where there is no file."""
+    """The conversions that come with Sociometer in one language; none if there is no file."""
     path = FOLDER / f"{language}.jsonl"
     return read_first_person(path) if path.is_file() else ()
 
@@ -170,7 +170,7 @@ def edits_between(third: Wording, first: Wording) -> tuple[Edit, ...]:
 
 
 def digest(wording: Wording) -> str:
-    """What a line of edits pins: the released texts of one language."""
+    """The digest in a line of edits: of the released texts of one language."""
     return hashlib.sha256("\n".join(_texts(wording)).encode()).hexdigest()[:16]
 
 

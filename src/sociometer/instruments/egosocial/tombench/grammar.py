@@ -1,4 +1,4 @@
-"""Grammar that a change of person must change too: verbs and pronouns that still stand in the third."""
+"""Grammar that must change with the person: finds verbs and pronouns that are still in the third person."""
 
 import re
 from collections.abc import Sequence

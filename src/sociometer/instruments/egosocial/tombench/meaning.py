@@ -44,7 +44,7 @@ _CHINESE_PIECE = re.compile(rf"{_EGO}|他们|她们|你们|我们|咱们|自己|
 _LIGHT = re.compile("身为|作为|就是|这[个位名]|那[个位名]|[的了啊呀是则和与跟]|你们(?=[两三四几])")
 """Chinese words that may come and go with a pronoun and say nothing alone."""
 _NEAR = str.maketrans("这来", "那去")
-"""Near and far, which a change of person may turn round."""
+"""Near and far, which a change of person may swap."""
 _READER = {"en": re.compile(r"\bdo you (?:think|believe|guess)\b(?! *\?)"), "zh": re.compile("你(?:觉得|认为|猜)")}
 """The reader, to whom a question may be put: "How do you think Li feels?" becomes "How do you feel?"."""
 _OF_ONESELF = re.compile("你(?:觉得|认为|猜)自己")

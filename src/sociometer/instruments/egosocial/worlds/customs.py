@@ -1,4 +1,4 @@
-"""Customs that nobody states: they show in several scenes, and an oracle finds what they ask for in a new one.
+"""Unstated customs: several scenes show them, and an oracle finds what they require in a new scene.
 
 An *inferred* custom hangs on one of three circumstances. In a *conflict* three customs hang on one circumstance each;
 scenes show that the first goes before the second and the second before the third, and the question sets the first
@@ -26,7 +26,7 @@ HOME = 3
 Circumstances = tuple[int, int, int]
 """Whether each of three circumstances is as usual (0) or marked (1)."""
 Rule = Callable[[Circumstances], int]
-"""What a custom asks for under some circumstances: an act."""
+"""The act that a custom requires under some circumstances."""
 _ALL: tuple[Circumstances, ...] = tuple(product((0, 1), (0, 1), (0, 1)))
 
 
@@ -87,7 +87,7 @@ def rules_of(tier: str) -> Iterator[Rule]:
 
 
 def fits(rule: Rule, shown: Sequence[Shown]) -> bool:
-    """Whether a rule asks for what was approved and not for what was frowned upon."""
+    """Whether a rule requires the approved acts and none of the disapproved ones."""
     return all((rule(one.circumstances) == one.act) == one.approved for one in shown)
 
 
@@ -197,4 +197,4 @@ _WORDS = {
         "大家尴尬地别过脸去。",
     ),
 }
-"""The opening, three ways to take an act well, and three to take it ill."""
+"""The opening, three reactions of approval, and three of disapproval."""

@@ -42,7 +42,7 @@ DISTRACTORS = 3
 PEOPLE = "people"
 """The part of the translation that comes first: the people and the scene, whose names all others use."""
 LENGTHS = {"en": ("words", 8), "zh": ("characters", 14)}
-"""How the length of a choice is counted, and by how much the longest may always exceed the shortest."""
+"""How the length of a choice is counted, and how much the longest may always exceed the shortest."""
 _LONGER = 2.0
 _MOST_NODES = 100
 _CHINESE = re.compile(r"[一-鿿]")

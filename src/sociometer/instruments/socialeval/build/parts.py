@@ -28,7 +28,7 @@ from sociometer.instruments.socialeval.build.drafts import (
 
 WRITING = Sampling(temperature=0.8, max_tokens=4000)
 MOST_ROADS = 24
-"""The most paths to a node that a prompt tells."""
+"""The maximum number of paths to a node in a prompt."""
 _SHOWN: dict[StageName, tuple[str, ...]] = {
     "characters": ("orientation", "self_interest", "altruism", "setting", "goal"),
     "scene": ("people", "setting", "goal"),
@@ -138,7 +138,7 @@ def _frame(draft: Draft) -> dict[str, object]:
 
 
 def _roads_to(draft: Draft, target: int) -> str:
-    """Every path from the beginning to a node, one a line: a node where paths join is written for all of them."""
+    """Every path from the beginning to a node, one per line: a node where paths join is written for all of them."""
     nodes = {node.id: node for node in draft.nodes}
     roads: list[str] = []
     waiting: list[tuple[int, tuple[int, ...], str]] = [(0, (), "")]

@@ -1,1 +1,1 @@
-"""The look inside a model: where it tells abilities apart, which neurons respond to them, and what they cause."""
+"""Looks inside a model: where it separates abilities, which neurons respond to them, and what they cause."""

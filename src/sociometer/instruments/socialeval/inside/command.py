@@ -1,4 +1,4 @@
-"""`sociometer inside socialeval`: looks inside open weights and stores what it saw as a run."""
+"""`sociometer inside socialeval`: looks inside open weights and stores the result as a run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOTHING = "none"
 
 
 def inside(context: CommandContext, options: Settings) -> Result:
-    """Looks inside each model in turn; each view is kept as a run of the task `inside`."""
+    """Looks inside each model in turn; each view is stored as a run of the task `inside`."""
     items, left_out = passages.labelled(context.items("abilities"))
     if len(items) < _LEAST_ITEMS:
         raise UsageError(
@@ -67,7 +67,7 @@ class _Clock:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Times what is inside it."""
+        """Measures the time of the code inside it."""
         start = time.monotonic()
         yield
         self.seconds[name] = round(time.monotonic() - start, 1)

@@ -34,7 +34,7 @@ def in_words(condition_title: str) -> str:
 
 
 def finding_of(view: InsideView) -> str:
-    """What was found in one model, in a few sentences; what was not found is said too."""
+    """The findings in one model, in a few sentences, including what was not found."""
     parts = [f"{short(view)} ({parameters_text(view.parameters)} parameters): {_told_apart(view)}"]
     neurons = _joint(view.neurons)
     if neurons is not None:
@@ -338,7 +338,7 @@ def _cost(views: Sequence[InsideView]) -> Table:
 
 
 def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:
-    """What must be said beside the numbers."""
+    """The caveats of the numbers."""
     said = []
     trees = min((each.trees for view in views for each in view.representations), default=0)
     if 0 < trees < 10:

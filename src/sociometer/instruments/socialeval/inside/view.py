@@ -1,4 +1,4 @@
-"""What was seen inside one model: plain records, so that a view is stored with a run and drawn again later."""
+"""A view of the inside of one model: plain records, so that a view is stored with a run and drawn again later."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ LEVELS = ("dimension", "ability")
 
 
 class LookedAt(Item, frozen=True, kw_only=True):
-    """The item of a stored view: the model that was looked at, and the questions by which."""
+    """The item of a stored view: the model and the questions."""
 
     questions: tuple[str, ...] = ()
 
 
 class Condition(Struct, frozen=True):
-    """Which labels are told apart, where the probe is fitted and tested, and how an utterance becomes one vector."""
+    """Which labels are separated, where the probe is fitted and tested, and how an utterance becomes one vector."""
 
     level: str
     fit_on: str
@@ -125,7 +125,7 @@ class CausationResult(Struct, frozen=True):
 
 
 class InsideView(Struct, frozen=True):
-    """Everything that was seen inside one model."""
+    """The complete view of one model."""
 
     model: str
     revision: str
@@ -152,6 +152,6 @@ class InsideView(Struct, frozen=True):
     memory: dict[str, float] = {}
 
     def representation(self, level: str, fit_on: str, test_on: str, pooling: Pooling) -> Representation | None:
-        """The layers under one condition, if it was looked at."""
+        """The layers under one condition, if it was examined."""
         wanted = Condition(level, fit_on, test_on, pooling)
         return next((each for each in self.representations if each.condition == wanted), None)

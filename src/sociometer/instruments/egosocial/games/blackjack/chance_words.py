@@ -1,11 +1,11 @@
-"""What a clause says of a chance of passing 21: an interval in which the exact chance must lie for it to be true."""
+"""The chance of passing 21 that a clause states: an interval that must contain the exact chance."""
 
 import re
 
 import msgspec
 
 SLACK = 0.10
-"""How far a stated number may miss the exact chance."""
+"""The allowed error of a stated chance."""
 OWN_BANDS = {"low": (0.0, 0.35), "moderate": (0.25, 0.65), "high": (0.50, 1.0)}
 DEALER_BANDS = {"low": (0.0, 0.25), "moderate": (0.20, 0.40), "high": (0.33, 1.0)}
 _LEAST = 0.001
@@ -128,9 +128,9 @@ _PATTERNS = tuple((word, re.compile(pattern)) for word, pattern in _WORDS)
 
 
 def stated_chance(clause: str, bands: dict[str, tuple[float, float]], *, risk_is_passing: bool) -> Chance | None:
-    """Return the chance of passing 21 that a plain clause states; None where it states none.
+    """Return the chance of passing 21 that a plain clause states; None if it states none.
 
-    A chance of surviving is turned round. With `risk_is_passing` a bare "risk" means that of passing 21.
+    A chance of surviving is inverted. With `risk_is_passing` a bare "risk" means that of passing 21.
     """
     if _GOAL.search(clause):
         return None

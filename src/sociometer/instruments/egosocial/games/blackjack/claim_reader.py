@@ -67,7 +67,7 @@ _SOME_CARD = re.compile(
 
 
 def _own_risk(clause: str, sentence: str, facts: Facts) -> list[Graded]:
-    """Return the risk that a clause states over all cards; what certain cards would do is no such risk."""
+    """Return the risk that a clause states over all cards; a statement about certain cards is not such a risk."""
     if _SOME_CARD.search(clause) and not re.search(r"\b(?:risk|chance|probab\w*|likel\w*|%|if i)\b", clause):
         return []
     chance = stated_chance(clause, OWN_BANDS, risk_is_passing=not _STANDING.search(clause))

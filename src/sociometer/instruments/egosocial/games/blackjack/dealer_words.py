@@ -1,4 +1,4 @@
-"""What a sentence says of the dealer: the open card, what it may hold, and what the rules make it do."""
+"""What a sentence says about the dealer: the open card, what it may have, and what the rules require."""
 
 import re
 from collections.abc import Iterator
@@ -135,7 +135,7 @@ _OR_MORE = re.compile(
 
 
 def duties(clause: str, sentence: str, facts: Facts) -> tuple[list[Graded], set[int]]:
-    """Read what the dealer does on which total; also return the places of the numbers that were read so."""
+    """Read what the dealer does on which total; also return the positions of the numbers that were read."""
     clause = re.sub(
         r"\bstop(s|ping)? (?:drawing|hitting|taking)(?: cards)?",
         lambda found: f"stop{found[1] or ''}".ljust(len(found[0])),
@@ -174,7 +174,7 @@ def duties(clause: str, sentence: str, facts: Facts) -> tuple[list[Graded], set[
 
 
 def _duty_holds(number: int, action: str, before: str, after: str, *, after_action: bool) -> bool | None:
-    """Whether the dealer draws or stands as said of a number; None where the number is no part of a duty."""
+    """Whether the dealer draws or stands as said of a number; None if the number is not part of a rule."""
     if re.search(r"\bsoft ?$", before) and number == DEALER_STANDS_ON:
         return action == "stand"
     if action == "draw" and (up := re.search(r"\b(?:up to|through)(?P<too> and including)? ?$", before)):
@@ -446,7 +446,7 @@ _IF = re.compile(r"\bif\b")
 
 
 def bust_with_a_hidden_card(clause: str, sentence: str, facts: Facts) -> list[Graded] | None:
-    """Read "busts if the hidden card is a high one"; None where a clause supposes nothing about the hidden card."""
+    """Read "busts if the hidden card is a high one"; None if a clause supposes nothing about the hidden card."""
     if not PASSING.search(clause) or not _IF.search(clause):
         return None
     high = _HIGH_HIDDEN.search(clause)

@@ -10,9 +10,9 @@ NAMES = ("own_total", "own_kind", "own_bust_percent", "open_card_value", "dealer
 EXACT = ("own_total", "own_kind", "open_card_value", "dealer_final_total")
 """The fields that are right or wrong; the other two are chances."""
 CHANCE_TOLERANCE = 0.10
-"""How far a stated chance may miss the exact one where it counts as right or wrong."""
+"""The allowed error of a stated chance that counts as right."""
 OWN_SPREAD, DEALER_SPREAD = 0.32810, 0.09628
-"""The standard deviation of both chances over all first decisions: what the best constant answer misses them by."""
+"""The standard deviation of both chances over all first decisions, which is the error of the best constant answer."""
 
 BEST_CONSTANT = {
     "own_total": 0.103,
@@ -26,7 +26,7 @@ BEST_CONSTANT = {
 
 
 class Fields(msgspec.Struct, frozen=True):
-    """The fields as they were read; None where one is missing or cannot be read."""
+    """The fields as they were read; None if one is missing or cannot be read."""
 
     own_total: int | None = None
     own_kind: str | None = None
@@ -61,7 +61,7 @@ def _percent(value: Loose) -> float | None:
 
 
 def read_fields(given: dict[str, Loose]) -> Fields | None:
-    """Return the fields of a reply; None where it has none of them."""
+    """Return the fields of a reply; None if it has none of them."""
     if all(given.get(name) in (None, "") for name in NAMES):
         return None
     kinds = set(re.findall(r"\b(soft|hard)\b", str(given.get("own_kind") or "").lower()))
@@ -76,7 +76,7 @@ def read_fields(given: dict[str, Loose]) -> Fields | None:
 
 
 def true_fields(facts: Facts) -> Fields:
-    """Return the fields of somebody who calculates exactly."""
+    """Return the exact fields."""
     return Fields(
         own_total=facts.total.points,
         own_kind=facts.kind,
@@ -88,7 +88,7 @@ def true_fields(facts: Facts) -> Fields:
 
 
 class FieldGrade(msgspec.Struct, frozen=True):
-    """Which fields are right, and how far both chances are off (None where there is none)."""
+    """Which fields are right, and how far both chances are off (None if there is none)."""
 
     right: dict[str, bool]
     own_miss: float | None
@@ -96,12 +96,12 @@ class FieldGrade(msgspec.Struct, frozen=True):
 
     @property
     def own_right(self) -> bool:
-        """Whether all that is said of the own hand is right."""
+        """Whether all fields about the player's own hand are right."""
         return all(self.right[name] for name in NAMES[:3])
 
     @property
     def dealer_right(self) -> bool:
-        """Whether all that is said of the dealer is right."""
+        """Whether all fields about the dealer are right."""
         return all(self.right[name] for name in NAMES[3:])
 
     @property

@@ -12,9 +12,9 @@ from sociometer.instruments.egosocial.games.blackjack.facts import Facts, facts_
 from sociometer.instruments.egosocial.games.cards import RANKS, Card
 
 RULES_ALONE = ("dealer stops at",)
-"""Claims that hold at every deal, because the prompt recites them: alone they make no belief right."""
+"""Claims that are true for every deal, because the prompt states them: alone they make no belief right."""
 SAYS_NOTHING = 8
-"""A belief about the dealer that is right at so many of the ten open cards says nothing about this deal."""
+"""A belief about the dealer that is right for so many of the ten open cards says nothing about this deal."""
 
 _MOST_NAMED = 3
 """A belief that names more kinds of cards than this names none in particular."""
@@ -79,7 +79,7 @@ def _all_right(claims: Sequence[Graded]) -> bool:
 
 
 def _says_nothing(belief: str, facts: Facts) -> bool:
-    """Whether a belief about the dealer does not name the open card and would be right at nearly every one."""
+    """Whether a belief about the dealer does not name the open card and would be right for nearly every one."""
     named = {_POINTS.get(word, 0) for word in _WORD.findall(belief.lower())} - {0}
     if facts.shown in named and len(named) <= _MOST_NAMED:
         return False
@@ -94,6 +94,6 @@ def _says_nothing(belief: str, facts: Facts) -> bool:
 
 @cache
 def _open_cards() -> tuple[Facts, ...]:
-    """The dealer's odds at each open card; they hardly depend on the player's cards, so one hand is used for all."""
+    """The dealer's odds for each open card; they hardly depend on the player's cards, so one hand is used for all."""
     ten, six = (4 * RANKS.index(rank) for rank in "T6")
     return tuple(facts_of((ten, six), 4 * RANKS.index(rank) + 1) for rank in "A23456789T")

@@ -32,7 +32,7 @@ DEFAULT_MOVE = "stand"
 NO_MOVE = "none"
 """The reading of a reply to an official prompt that asks for beliefs only."""
 AUTHORS_SAMPLING = Sampling(temperature=1.0, max_tokens=1024)
-"""The sampling of the authors' script, which asks for one decision a deal (`--wording paper`)."""
+"""The sampling of the authors' script, which asks for one decision per deal (`--wording paper`)."""
 
 
 class Hand(Item, frozen=True, kw_only=True):

@@ -121,7 +121,7 @@ def read_grade(text: str) -> Read[float]:
 
 
 def score(item: Belief, outcome: Judged) -> Score:
-    """The judge's grade; none where it could not be read."""
+    """The judge's grade; none if it could not be read."""
     values = {} if outcome.grade is None else {"grade": outcome.grade}
     return Score(values=values, facets={"belief": item.about}, unreadable=int(outcome.grade is None))
 
@@ -147,5 +147,5 @@ def threshold(grades: Sequence[tuple[float, bool]]) -> float:
 
 
 def calibrated(grades: Sequence[tuple[float, bool]]) -> list[bool]:
-    """Return the judge's verdict on each belief, by the threshold that all the others set."""
+    """Return the judge's verdict on each belief, by the threshold that all other beliefs set."""
     return [grade > threshold([*grades[:place], *grades[place + 1 :]]) for place, (grade, _) in enumerate(grades)]

@@ -1,4 +1,4 @@
-"""What a sentence says of the player's own hand: the total, soft or hard, what cards count, and which ones bust it.
+"""What a sentence says about the player's own hand: the total, soft or hard, what cards count, and which bust it.
 
 Every whole number is looked at. It can be a card, a distance to 21, a limit, the value of a card, the total with one
 more card, or somebody else's opinion; what is none of these is a total, and must be the true one.
@@ -109,7 +109,7 @@ _Read = tuple[str, bool, str]
 
 
 def _read_number(number: int, before: str, after: str, clause: str, facts: Facts) -> _Read | None:
-    """Return what a number claims, whether it is true, and the fact; None where it claims nothing."""
+    """Return what a number claims, whether it is true, and the fact; None if it claims nothing."""
     if (number < 2 and not _CARD_WORTH.search(before)) or number > _HIGHEST_TOTAL:
         return None
     if (
@@ -169,7 +169,7 @@ def _read_number(number: int, before: str, after: str, clause: str, facts: Facts
 
 
 def _compared(number: int, before: str, after: str, facts: Facts) -> bool | None:
-    """Whether the total is above or below a number as said; None where nothing is compared."""
+    """Whether the total is above or below a number as said; None if nothing is compared."""
     if number == LIMIT:
         return None
     if _MORE_BEFORE.search(before):

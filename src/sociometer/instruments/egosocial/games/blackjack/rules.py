@@ -26,7 +26,7 @@ class IllegalMove(ValueError):
 
 
 class Total(msgspec.Struct, frozen=True):
-    """What a hand is worth; soft while an ace still counts 11."""
+    """The total of a hand; soft while an ace still counts 11."""
 
     points: int
     soft: bool
@@ -57,7 +57,7 @@ def points_of(card: Card) -> int:
 
 
 def total_of(hand: Iterable[Card]) -> Total:
-    """Return what a hand is worth."""
+    """Return the total of a hand."""
     points = [points_of(card) for card in hand]
     low = sum(points)
     if 1 in points and low + 10 <= LIMIT:

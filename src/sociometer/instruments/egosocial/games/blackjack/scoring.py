@@ -60,7 +60,7 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
 
 
 def fields_of(decision: Decision) -> FieldGrade | None:
-    """Return the grade of a decision's fields; None where they were not asked for."""
+    """Return the grade of a decision's fields; None if they were not asked for."""
     if not decision.asked_fields:
         return None
     return grade_fields(decision.statement.fields or Fields(), facts_of(decision.player, decision.open_card))
@@ -103,7 +103,7 @@ _MEASURES = (
 )
 _NO_SHARES = ("own_skill", "dealer_skill", "lost_value", "result", "faults")
 _OF_FIELDS = ("exact_fields", "own_skill", "dealer_skill", "self_words", "external_words")
-"""Values that only hands with fields have."""
+"""Values that exist only for hands with fields."""
 
 
 def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
@@ -136,7 +136,7 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
 
 
 def _field_table(run: RunView[Hand, HandOutcome]) -> Table | None:
-    """Return how often each field is right at the first decision; None where no field was asked for."""
+    """Return how often each field is right at the first decision; None if no field was asked for."""
     firsts = [outcome.decisions[0] for _, outcome, _ in run.scored()]
     grades = [found for found in map(fields_of, firsts) if found is not None]
     if not grades:

@@ -53,7 +53,7 @@ FULL_SCHEMA = {
 class Statement(msgspec.Struct, frozen=True):
     """What the player said; the action is the word it used, legal or not (empty: none could be read).
 
-    `fields` is None where the reply has none of them.
+    `fields` is None if the reply has none of them.
     """
 
     self_belief: str
@@ -93,7 +93,7 @@ _SAME = {"stay": "stand", "draw": "hit"}
 
 
 def read_statement(text: str) -> Statement:
-    """Return the statement in a reply, from its JSON object or its labelled parts; empty where nothing is found."""
+    """Return the statement in a reply, from its JSON object or its labelled parts; empty if nothing is found."""
     reading = read_json(text, _Loose)
     value = reading.value
     if value is not None and any((value.self_belief, value.external_belief, value.action, value.fields())):
@@ -121,7 +121,7 @@ def _move(text: str) -> str:
 
 
 def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | float]:
-    """Return the statement of somebody who calculates exactly; only the oracle is shown it."""
+    """Return the exact statement; only the oracle sees it."""
     facts = facts_of(player, open_card)
     worth = "1 or 11" if facts.shown == 1 else str(facts.shown)
     known = msgspec.to_builtins(true_fields(facts))

@@ -61,7 +61,7 @@ class Memory:
         return Experience(**{key: array[slots] for key, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays themselves, by the name of the field they hold."""
+        """Return the arrays themselves, by the name of their field."""
         return {
             "inputs": self._inputs,
             "action": self._action,
@@ -121,7 +121,7 @@ def _greedy(learner: Net, inputs: Features, may_raise: BoolArray) -> IntArray:
 
 
 def _bonus(shaping: Shaping, action: IntArray, facing_bet: BoolArray) -> Features:
-    """Return the shaped part of the reward: folds and calls count only where there was a bet to meet."""
+    """Return the shaped part of the reward: folds and calls count only if there was a bet to call."""
     bonus = np.zeros(len(action), dtype=np.float32)
     bonus[action == RAISE] = shaping.on_raise
     bonus[(action == CALL) & facing_bet] = shaping.on_call

@@ -13,7 +13,7 @@ from sociometer.instruments.egosocial.games.holdem.training import Point
 
 
 class Progress:
-    """A bar on the error stream with the latest measured point beside it."""
+    """A bar on the error stream with the latest measured point next to it."""
 
     def __init__(self, rounds: int, done: int = 0) -> None:
         self._words = ""
@@ -37,7 +37,7 @@ class Progress:
         self._bar.stop()
 
     def step(self, done: int, point: Point | None) -> None:
-        """Show that a round is done and, where one was taken, the latest measurement."""
+        """Show that a round is done and the latest measurement, if there is one."""
         if point is not None:
             self._words = f"chips {point.chips_per_hand:+.2f} raise {point.raise_rate:.2f} fold {point.fold_rate:.2f}"
         self._bar.update(self._task, completed=done, description=self._words)

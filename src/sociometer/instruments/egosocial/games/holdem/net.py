@@ -21,7 +21,7 @@ STYLES = ("aggressive", "conservative")
 SEEDS = (0, 1, 2)
 WEIGHTS = Path(__file__).parent.parent / "weights"
 MOST_BYTES = 1 << 24
-"""The most bytes that the arrays of a weight file may unpack to; the bundled ones take 40 kB."""
+"""The maximum unpacked size of the arrays of a weight file, in bytes; the bundled ones take 40 kB."""
 # A greedy player would be all too easy to read: after any two hands an observer who knows the nets would be certain.
 TEMPERATURE_CHIPS = 0.5
 
@@ -66,7 +66,7 @@ class Net(msgspec.Struct, frozen=True):
 
 
 def weight_file(style: str, seed: int, folder: Path = WEIGHTS) -> Path:
-    """Return where the weights of a style and a training seed lie."""
+    """Return the path of the weights of a style and a training seed."""
     if style not in STYLES:
         raise WeightError(f"unknown style {style!r}; the styles are {', '.join(STYLES)}")
     return folder / f"{style}-{seed}.npz"
@@ -74,7 +74,7 @@ def weight_file(style: str, seed: int, folder: Path = WEIGHTS) -> Path:
 
 @functools.cache
 def seeds_in(folder: Path) -> tuple[int, ...]:
-    """Return the training seeds that a folder holds for every style."""
+    """Return the training seeds for which a folder has every style."""
     found = [
         {int(path.stem.rpartition("-")[2]) for path in folder.glob(f"{style}-*.npz") if path.stem[-1:].isdigit()}
         for style in STYLES

@@ -20,7 +20,7 @@ from sociometer.instruments.egosocial.games.holdem.simulator import Table
 
 
 class PlayedHand(msgspec.Struct, frozen=True):
-    """One finished hand: the deal, every move, what player 0 won, and for which moves (by place) a default stood."""
+    """One finished hand: the deal, every move, what player 0 won, and which moves (by position) were defaults."""
 
     deal: Deal
     moves: tuple[Move, ...]
@@ -58,7 +58,7 @@ def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, seat: int = 
 
 
 def best_guess(chances: dict[str, float]) -> str:
-    """Return the likelier style; the first by name where both are equally likely."""
+    """Return the likelier style; the first by name if both are equally likely."""
     return max(sorted(chances), key=lambda style: chances[style])
 
 
@@ -67,12 +67,12 @@ MANY_RAISES = 0.5
 
 
 def actions_of(hands: Sequence[PlayedHand], seat: int = 1) -> list[str]:
-    """Return all actions of the player in a seat; none where every hand ended before its turn."""
+    """Return all actions of the player in a seat; none if every hand ended before its turn."""
     return [move.action for hand in hands for move in hand.moves if move.player == seat]
 
 
 def naive_guess(hands: Sequence[PlayedHand], seat: int = 1) -> str | None:
-    """Return the style by the share of raises alone; None where the player never acted."""
+    """Return the style by the share of raises alone; None if the player never acted."""
     actions = actions_of(hands, seat)
     if not actions:
         return None

@@ -1,4 +1,4 @@
-"""The fixed rivals of the learners, so that every training seed faces the same players and converges alike."""
+"""The fixed rivals of the learners, so that every training seed has the same rivals and converges alike."""
 
 import numpy as np
 from numpy.typing import NDArray

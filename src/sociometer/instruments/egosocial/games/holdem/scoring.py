@@ -29,7 +29,7 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
     """The style named at the end, the chips won, the habits shown, and the evidence there was.
 
     Where the opponent never acted there is nothing to name: such a match is counted apart, except in the paper's
-    form. Against another model in the chair there is no true style: only chips, habits and faults are scored.
+    form. Against another model there is no true style: only chips, habits and faults are scored.
     """
     final = outcome.namings[-1]
     moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == SUBJECT)

@@ -119,7 +119,7 @@ class Table:
 
 
 def _nine_cards(rng: np.random.Generator, count: int) -> IntArray:
-    """Return nine different cards a row, every order equally likely."""
+    """Return nine different cards per row, every order equally likely."""
     nine = rng.integers(0, 52, (count, 9))
     again = np.arange(count)
     while len(again):
@@ -159,7 +159,7 @@ class Tally(msgspec.Struct, frozen=True):
     fold_rate: float
     hands_folded: float
     fold_to_raise: float
-    """The share of folds where the other has raised on this street; 0 where that never happened."""
+    """The share of folds where the other has raised on this street; 0 if that never happened."""
 
     @property
     def aggression(self) -> float:
@@ -171,14 +171,14 @@ Watch = Callable[[Table, IntArray, IntArray], None]
 
 
 def choose(chances: FloatArray, rng: np.random.Generator) -> IntArray:
-    """Return one action a row, drawn with the given probabilities."""
+    """Return one action per row, drawn with the given probabilities."""
     draw = rng.random(len(chances))
     actions: IntArray = (draw >= chances[:, 0]).astype(np.int64) + (draw >= chances[:, 0] + chances[:, 1])
     return np.where(chances[np.arange(len(actions)), actions] > 0, actions, CALL)
 
 
 def play_out(table: Table, policies: Sequence[Policy], rng: np.random.Generator, watch: Watch | None = None) -> None:
-    """Play every hand of the table to its end with one policy a seat."""
+    """Play every hand of the table to its end with one policy per seat."""
     while len(rows := table.open_rows()):
         actors = table.actor[rows]
         for seat in (0, 1):
@@ -192,7 +192,7 @@ def play_out(table: Table, policies: Sequence[Policy], rng: np.random.Generator,
 
 
 def tally(policies: Sequence[Policy], hands: int, seed: int, also: Watch | None = None) -> tuple[Tally, Tally]:
-    """Return both players' habits over so many fresh hands; `also` watches every move beside it."""
+    """Return both players' habits over so many fresh hands; `also` is called for every move."""
     rng = np.random.default_rng(seed)
     table = Table.shuffled(rng, hands)
     counts = np.zeros((2, 4), dtype=np.int64)

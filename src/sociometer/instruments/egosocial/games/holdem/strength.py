@@ -24,7 +24,7 @@ def _top_of_straight(mask: int) -> int:
 
 
 def _top_five(mask: int) -> int:
-    """Return the five highest ranks of a set packed four bits each, highest first, zeros where there are fewer."""
+    """Return the five highest ranks of a set packed four bits each, highest first, zeros if there are fewer."""
     packed = 0
     found = [rank for rank in range(12, -1, -1) if mask >> rank & 1][:5]
     for rank in found:

@@ -1,7 +1,7 @@
 """The family of opponents that a seed draws from: constants, slopes, factors, replies, noise and switches.
 
 An opponent opens with a number of its own and then follows a rule from the numbers of the last round to its next one,
-always a whole number. What a rule is and how likely it is to be drawn are written here once: `draw` samples from it,
+always a whole number. The rules and their probabilities are defined only here: `draw` samples from it,
 and the learner of `learner.py` weighs every member.
 """
 
@@ -32,8 +32,8 @@ class Rule(msgspec.Struct, frozen=True):
     """How the next number follows from the last round.
 
     `stay` repeats the last number, `slope` adds `by`, `factor` multiplies by `by`; `reply` takes the other's last
-    number and `copy` the last target, times `by`, plus `plus`. A reply with `other` chooses each round by the toss
-    of a coin between the factors `by` and `other`.
+    number and `copy` the last target, times `by`, plus `plus`. A reply with `other` chooses between the factors
+    `by` and `other` at random each round.
     """
 
     kind: str
@@ -104,7 +104,7 @@ def _same() -> float:
 
 
 def starts_of(rule: Rule) -> range:
-    """Return the first numbers that go with a rule, all equally likely."""
+    """Return the possible first numbers of a rule, all equally likely."""
     if rule.kind == "slope":
         way = abs(int(rule.by)) * (_ROUNDS - 1)
         return range(int(LOWEST) + way, int(HIGHEST) + 1) if rule.by < 0 else range(2, int(HIGHEST) + 1 - way)

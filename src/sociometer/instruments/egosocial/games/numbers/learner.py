@@ -29,7 +29,7 @@ class Forecast(msgspec.Struct, frozen=True):
 
     @property
     def hit_rate(self) -> float:
-        """The chance that the most likely number comes."""
+        """The probability of the most likely number."""
         return max(chance for _, chance in self.chances)
 
     @property
@@ -83,7 +83,7 @@ def _forecast(weighed: Iterable[tuple[float, Chances]]) -> Forecast:
 
 @functools.cache
 def _first_forecast() -> Forecast:
-    """Return what is expected before anything was seen."""
+    """Return the forecast before the first round."""
     groups: dict[tuple[range, int], float] = {}
     for member, share in every_member():
         key = (starts_of(member.rule), member.noise)

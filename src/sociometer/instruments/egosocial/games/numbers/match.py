@@ -44,7 +44,7 @@ class NumberMatch(Item, frozen=True, kw_only=True):
 
 
 class RuleView(Struct, frozen=True):
-    """The view of a rule-based opponent: its name, the rounds from its side, and its rule where it was drawn."""
+    """The view of a rule-based opponent: its name, the rounds from its side, and its rule if it was drawn."""
 
     opponent: str
     rounds: tuple[Round, ...]
@@ -192,7 +192,7 @@ _ROUND = re.compile(r"\bround\s*(?:number\s*|#)?\d+", re.IGNORECASE)
 
 
 def read_guess(text: str) -> Read[Guess]:
-    """Return both numbers in a reply; one outside 1 to 100 is illegal, one that is missing or two-fold unreadable."""
+    """Return both numbers in a reply; one outside 1 to 100 is illegal, a missing or ambiguous one unreadable."""
     reading = read_json(text, _Answer)
     if reading.value is not None and reading.rule != "lines":
         pair = (_number(reading.value.prediction), _number(reading.value.choice))

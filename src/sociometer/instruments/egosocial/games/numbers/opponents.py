@@ -13,7 +13,7 @@ SWITCH_AFTER = 5
 
 
 def constant(rounds: Sequence[Round], rng: random.Random) -> float:
-    """Choose 50 always (the paper's level 1)."""
+    """Always choose 50 (the paper's level 1)."""
     return MIDDLE
 
 
@@ -23,7 +23,7 @@ def descending(rounds: Sequence[Round], rng: random.Random) -> float:
 
 
 def copying(rounds: Sequence[Round], rng: random.Random) -> float:
-    """Choose the last round's gold value, 50 to begin with (the paper's level 3)."""
+    """Choose the last round's target, starting with 50 (the paper's level 3)."""
     return clamp(round(rounds[-1].gold, 2)) if rounds else MIDDLE
 
 
@@ -60,7 +60,7 @@ def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
 
 
 SEATED = "seated"
-"""No rule: the model seated as opponent, in one match."""
+"""No rule: another model as opponent, in one match."""
 DRAWN = "drawn"
 """No single rule: opponents drawn from the family by the seed."""
 LEVELS = ("level-1", "level-2", "level-3")

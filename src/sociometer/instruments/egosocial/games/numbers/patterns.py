@@ -15,7 +15,7 @@ FEWEST_LEARNT = 3
 
 
 class Patterns(msgspec.Struct, frozen=True):
-    """The patterns found in one match; rounds are counted from 1, None where there is none."""
+    """The patterns found in one match; rounds are counted from 1, None if there is none."""
 
     mid_point_belief: bool
     strange_guess: int | None
@@ -41,8 +41,8 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
     Mid-point belief: the first prediction is 50. Strange guess: the first round in which the prediction lies more than
     two above the opponent's last number, though the opponent has never gone up. Back on track: the first round after
     a strange guess that opens two right predictions in a row. Always smaller: every prediction lies below the one
-    before it, yet some are wrong. Learnt: the first round from which every prediction is right, for three rounds at
-    least; where the opponent's numbers change in the match, they must change in those rounds too.
+    before it, yet some are wrong. Learnt: the first round from which every prediction is right, for at least three
+    rounds; if the opponent's numbers change in the match, they must change in those rounds too.
     """
     right = [is_right(guess, number, tolerance) for guess, number in zip(predictions, actual, strict=True)]
     strange = _strange(predictions, actual)
@@ -80,14 +80,14 @@ def _learnt(right: Sequence[bool], actual: Sequence[float], tolerance: float) ->
     first = first_always_right(right)
     if first is None or len(right) - first + 1 < FEWEST_LEARNT:
         return None
-    # Where one number would do for all of these rounds, but not for the match, no rule was needed to name it.
+    # If one number fits all of these rounds, but not the match, no rule was needed to predict it.
     streak = actual[first - 1 :]
     stuck = max(streak) - min(streak) <= 2 * tolerance < max(actual) - min(actual)
     return None if stuck else first
 
 
 def first_always_right(right: Sequence[bool]) -> int | None:
-    """Return the first round (from 1) from which every prediction is right, None where the last one is wrong."""
+    """Return the first round (from 1) from which every prediction is right, None if the last one is wrong."""
     if not right or not right[-1]:
         return None
     wrong = [index for index, hit in enumerate(right) if not hit]

@@ -28,14 +28,14 @@ def patterns_of(outcome: NumberOutcome) -> Patterns:
 
 
 def learner_of(item: NumberMatch, outcome: NumberOutcome) -> tuple[Forecast, ...]:
-    """Return what the Bayesian learner expects of each round; nothing where the opponent is not of the family."""
+    """Return what the Bayesian learner expects of each round; nothing if the opponent is not of the family."""
     if item.drawn is None or not is_steady(outcome.opponent):
         return ()
     return forecasts(Round(one.opponent, one.choice) for one in outcome.rounds)
 
 
 def error_of(prediction: float | None, actual: float) -> float:
-    """Return how far a prediction is from a number; an absent one counts as the worst that could have been given."""
+    """Return the distance of a prediction from a number; a missing one counts as the worst possible."""
     return max(actual - LOWEST, HIGHEST - actual) if prediction is None else abs(prediction - actual)
 
 
@@ -93,7 +93,7 @@ _MEASURES = (
 )
 _NO_SHARES = ("regret", "error", "learnt_at", "faults", "opponent_faults")
 _MAYBE = ("ceiling", "regret", "opponent_faults")
-"""Measures that only some opponents have."""
+"""Measures that exist only for some opponents."""
 
 
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
