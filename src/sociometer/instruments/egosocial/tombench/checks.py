@@ -45,7 +45,7 @@ def failures(item: Order, first: Wording) -> Iterator[str]:
 
 
 def _grew(old: str, new: str) -> bool:
-    """Whether a text is so much longer that no other check is made; the time of some grows with the square of its length."""
+    """Whether a text is so much longer that no other check is made; some take quadratic time."""
     return len(new) > 500 + 3 * len(old)
 
 

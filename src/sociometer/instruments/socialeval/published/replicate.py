@@ -15,7 +15,7 @@ DIMENSIONS = {
 }
 REMARKS = (
     "The paper shuffles the options three times and takes the majority; so does this. The authors' runner asks once.",
-    "The authors' runner drops a walk or a question whose reply it cannot read; here such a choice is made at random, and"
+    "The authors' runner drops a walk or a question whose reply it cannot read; here such a choice is random, and"
     " such an answer counts as wrong.",
 )
 
