@@ -128,7 +128,7 @@ def judge_and_people(run: StoredRun, queue: Queue, book: LabelBook) -> JudgeAndP
 
 
 def measure_of(run: StoredRun, task: str, name: str) -> MeasureCard:
-    """The measure of that name; the name of a score value, such as a cause of errors, is a measure of its own."""
+    """The measure of that name; the name of a score value, such as a cause of errors, counts as a separate measure."""
     cards = {one.name: one for one in run.definition.card.measures_of(task) if one.value}
     if name in cards:
         return cards[name]
@@ -164,7 +164,7 @@ def next_episodes(run: StoredRun, queue: Queue, labelled: Iterable[str], count: 
 
 def corrections(run: StoredRun) -> list[JudgeAndPeople]:
     """The corrected measures of a run: one for each measure that people labelled, from the queue with most labels."""
-    # Labels lie beside a store that is a file.
+    # Labels are next to a store that is a file.
     if not isinstance(run.store_path, Path) or not book_path(run.store_path).exists():
         return []
     book = LabelBook(book_path(run.store_path))

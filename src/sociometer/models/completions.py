@@ -33,7 +33,7 @@ class TextBody(Struct, omit_defaults=True):
 
 
 class _Lists(Struct):
-    """Log-probabilities as OpenAI, vLLM and SGLang send them: lists beside each other."""
+    """Log-probabilities as OpenAI, vLLM and SGLang send them: parallel lists."""
 
     tokens: list[str]
     token_logprobs: list[float | None]

@@ -153,7 +153,7 @@ def _require_weights(url: str, part: Path, found: str, sha256: str) -> None:
 
 
 def _partial(path: Path) -> tuple[Path, Path]:
-    """The partial download of a file, and the note beside it that says which version it is a part of."""
+    """The partial download of a file, and the note next to it that says which version it is a part of."""
     return path.with_name(path.name + ".part"), path.with_name(path.name + ".part.json")
 
 

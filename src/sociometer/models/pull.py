@@ -84,7 +84,7 @@ def pull(name: str, say: Callable[[str], None] = lambda line: None) -> Path:
 
 
 def checksum(path: Path) -> str:
-    """The file's SHA-256, cached beside the models by path, size, inode and both times of change.
+    """The file's SHA-256, cached next to the models by path, size, inode and both times of change.
 
     Someone who changes a file can set all of these except the time at which its inode was changed.
     """

@@ -11,7 +11,7 @@ from sociometer.core.task import Item
 class Telling(Struct, frozen=True):
     """One way of putting a scene: what is told, what is asked, and which option is right.
 
-    `official` is the released key where there is one of its own; `home` is the option that this world would give;
+    `official` is the released key if there is a separate one; `home` is the option that this world would give;
     `prompt` names the file that puts story, question and options together; `rules` and `hint` name the files of what
     holds in the story and of what to answer from; `system` names the system message (empty: that of the telling).
     """

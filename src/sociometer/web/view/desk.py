@@ -17,7 +17,7 @@ from sociometer.store.stored_run import StoredRun
 
 
 class Desk:
-    """The stores by the name they have in links, and the instruments; each request opens the store for itself."""
+    """The stores by the name they have in links, and the instruments; each request opens the store separately."""
 
     def __init__(
         self, stores: Sequence[StorePlace], load: Callable[..., Instrument], cards: Mapping[str, Card]

@@ -1,6 +1,6 @@
 """The family of opponents that a seed draws from: constants, slopes, factors, replies, noise and switches.
 
-An opponent opens with a number of its own and then follows a rule from the numbers of the last round to its next one,
+An opponent opens with its own number and then follows a rule from the numbers of the last round to its next one,
 always a whole number. The rules and their probabilities are defined only here: `draw` samples from it,
 and the learner of `learner.py` weighs every member.
 """
