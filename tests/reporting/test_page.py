@@ -24,7 +24,7 @@ from sociometer.reporting.content import GivenRun, days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure
 from sociometer.reporting.headline import findings_of, title_of
-from sociometer.reporting.page import as_data_block, measure_rows, packed, unranked_sentences
+from sociometer.reporting.page import as_data_block, measure_rows, packed, rows_left_out, unranked_sentences
 from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
 from sociometer.reporting.profile_strips import strips
 from sociometer.reporting.safe_svg import clean_svg
@@ -91,6 +91,17 @@ def test_failures_stand_beside_every_number_and_unknown_ones_as_a_dash(content):
     assert better == {"": "1", "ability: empathy": "–", "ability: influence": "–"}
     plain = {row.errors for row in measure_rows(content.chapters[0]) if row.subject == "plain"}
     assert plain == {"0"}
+
+
+def test_a_page_of_very_many_rows_leaves_out_groups_of_items_and_says_so(content, tmp_path, monkeypatch):
+    monkeypatch.setattr("sociometer.reporting.page._MOST_ROWS", 5)
+    rows = measure_rows(content.chapters[0])
+    assert rows and not any(row.group for row in rows)
+    page = write_report(given(), INSTRUMENTS, tmp_path / "many.html", made="now", version="9.9").read_text(
+        encoding="utf-8"
+    )
+    assert f"{rows_left_out(content.chapters[0])} rows about groups of items left out" in page
+    assert "ability: empathy</td>" not in page
 
 
 def test_two_subjects_are_compared_with_a_verdict(tmp_path):

@@ -19,13 +19,15 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import SettingValue
 from sociometer.core.task import Instrument, RunView, SummarisedRun
-from sociometer.reporting.evidence import EpisodeShown, evidence_of, transcripts_each
+from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import measures_figure, profile_figure
 from sociometer.reporting.rankings import Entrant, Ranking, rankings
 from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48
 """If the differing settings of a run are longer than this, its id replaces them in the label."""
+_KEPT_EPISODES = 50_000
+"""How many episodes are kept in memory for rankings and comparisons; those of further runs are read again."""
 
 
 class CorrectedTask(Struct, frozen=True):
@@ -142,14 +144,17 @@ def gather(
     candidates: list[Candidate] = []
     shown: list[EpisodeShown] = []
     names = run_labels(given)
-    each = transcripts_each(sum(len(entry.run.tasks) for entry in given)) if evidence is None else evidence
+    played = sum(len(entry.run.tasks) for entry in given)
+    each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
+    room = _KEPT_EPISODES
     for entry in given:
         instrument = instruments[entry.run.instrument]
         for task in entry.run.tasks:
             view = entry.run.view(task)
             label = names[entry.run.id]
             episodes = list(view.episodes())
-            result = _result(entry, instrument.card, task, label, structs.replace(view, walk=episodes.__iter__))
+            kept = structs.replace(view, walk=episodes.__iter__)
+            result = _result(entry, instrument.card, task, label, kept)
             by_people = entry.corrected.get(task, CorrectedTask({}, []))
             caveat = entry.caveats.get(task)
             notes = (*((caveat,) if caveat else ()), *result.summary.notes, *by_people.notes)
@@ -159,9 +164,11 @@ def gather(
                 entry.run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), entry.created
             )
             summarised.append((instrument.card.name, record))
-            candidate = structs.replace(candidate_of(label, instrument, task, view, entry.version), form=entry.run.form)
+            room -= len(episodes)
+            read = kept if room >= 0 else view
+            candidate = structs.replace(candidate_of(label, instrument, task, read, entry.version), form=entry.run.form)
             candidates.append(structs.replace(candidate, corrected=by_people.measures))
-            shown += evidence_of(entry.run, instrument, task, label, episodes, each=each)
+            shown += evidence_of(entry.run, instrument, task, label, episodes, each=each, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
     chapters = tuple(
         _chapter(

@@ -53,6 +53,11 @@ def transcripts_each(played: int) -> int:
     return max(1, min(_MOST_EACH, _ROOM // max(1, played)))
 
 
+def kinds_shown(played: int) -> tuple[str, ...]:
+    """The kinds that a page shows of so many pairs of run and task: random ones only if there is room for them."""
+    return KINDS if played <= _ROOM else KINDS[:-1]
+
+
 def evidence_of(
     run: StoredRun,
     instrument: Instrument,
@@ -61,12 +66,13 @@ def evidence_of(
     episodes: Sequence[Episode[Any, Any]],
     *,
     each: int = _MOST_EACH,
+    shown_kinds: Sequence[str] = KINDS,
     seed: int = 7,
 ) -> list[EpisodeShown]:
     """Up to `each` of these episodes of every kind, with their transcripts; an episode can have several kinds."""
     value = next((m.value for m in instrument.card.measures_of(task) if m.primary and m.value), "")
     lower = any(m.primary and m.better == "lower" for m in instrument.card.measures_of(task))
-    kinds = choose(episodes, value, each=each, lower_is_better=lower, seed=seed)
+    kinds = choose(episodes, value, each=each, lower_is_better=lower, shown_kinds=shown_kinds, seed=seed)
     shown = []
     for place in sorted(kinds):
         episode = episodes[place]
@@ -94,7 +100,13 @@ def evidence_of(
 
 
 def choose(
-    episodes: Sequence[Episode[Any, Any]], value: str, *, each: int, lower_is_better: bool = False, seed: int = 7
+    episodes: Sequence[Episode[Any, Any]],
+    value: str,
+    *,
+    each: int,
+    lower_is_better: bool = False,
+    shown_kinds: Sequence[str] = KINDS,
+    seed: int = 7,
 ) -> dict[int, set[str]]:
     """The indexes of the episodes to show, each with the kinds it was chosen for."""
     scored = [place for place, episode in enumerate(episodes) if episode.score and value in episode.score.values]
@@ -111,6 +123,8 @@ def choose(
     found: dict[int, set[str]] = {}
     lists = (best, worst, unreadable, failed, rest)
     for kind, places in zip(KINDS, lists, strict=True):
+        if kind not in shown_kinds:
+            continue
         for place in _distinct(episodes, places)[:each]:
             found.setdefault(place, set()).add(kind)
     return found

@@ -26,6 +26,7 @@ from sociometer.core.measure import Figure, Measure, Table
 from sociometer.reporting.chart_tables import chart_table
 from sociometer.reporting.comparison_table import FAMILIES, VERDICT, Column, observed_columns, tested_columns
 from sociometer.reporting.content import Chapter, ReportContent
+from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.headline import findings_of, title_of
 from sociometer.reporting.profile_strips import strips
 from sociometer.reporting.rankings import Ranking
@@ -36,6 +37,8 @@ from sociometer.reporting.words import counted, listed, sentence, short_name
 
 LONGEST_NOTE = 180
 NOTES_IN_VIEW = 2
+_MOST_ROWS = 3_000
+"""With more rows than this, the table of a chapter has no groups of items: a browser becomes slow."""
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
 
 
@@ -103,6 +106,7 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
             strips=shown,
             marked={mark.name for strip in shown for mark in strip.marks},
             numbers={chapter.card.name: measure_rows(chapter) for chapter in content.chapters},
+            left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
             troubles=troubles(content),
             names=names,
             unranked=unranked_sentences(content.rankings, names),
@@ -120,6 +124,7 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
             hashes=[_digest(library), _digest(script)],
             data=as_data_block(data),
             evidence=packed(evidence),
+            evidence_kinds=[kind for kind in KINDS if any(kind in episode.kinds for episode in content.evidence)],
         )
     )
 
@@ -140,16 +145,25 @@ def as_data_block(data: Any) -> str:
 
 def packed(data: Any) -> str:
     """Data as gzip in base64: transcripts compress well, and base64 contains no character with a meaning in HTML."""
-    return base64.b64encode(gzip.compress(msgspec.json.encode(data), compresslevel=9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(msgspec.json.encode(data), compresslevel=6, mtime=0)).decode()
+
+
+def rows_left_out(chapter: Chapter) -> int:
+    """How many rows about groups of items are left out, because a browser cannot show so many; usually none."""
+    measures = [measure for result in chapter.results for measure in result.summary.measures]
+    return sum(bool(measure.group) for measure in measures) if len(measures) > _MOST_ROWS else 0
 
 
 def measure_rows(chapter: Chapter) -> tuple[MeasureRow, ...]:
-    """Every measure of every result, formatted in its unit."""
+    """Every measure of every result, formatted in its unit; of very many, only those of all items."""
     found = []
+    whole = bool(rows_left_out(chapter))
     for result in chapter.results:
         units = {known.name: known for known in chapter.card.measures_of(result.task)}
         measures = result.summary.measures
         for measure, errors in zip(measures, known_errors(measures), strict=True):
+            if whole and measure.group:
+                continue
             known = units.get(measure.name)
             unit, title = (known.unit, known.title) if known else ("number", measure.name)
             found.append(_measure_row(result.subject, result.task_title, title, measure, errors, unit))

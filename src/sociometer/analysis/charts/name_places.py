@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from msgspec import Struct
 
 from sociometer.analysis.charts.spec import LETTER, Spec
+from sociometer.analysis.clusters import Floats
 
 WIDTH, HEIGHT = 620, 360
 """The size that names are placed for, in pixels; a page is a little wider."""
@@ -60,14 +62,15 @@ def along(low: float, high: float) -> list[float]:
 def place_names(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) -> list[NamePlace]:
     """A place for each name: the first of ten around its point that is inside the chart and covers the least."""
     across, down = _scaled(xs, WIDTH), _scaled(ys, HEIGHT, turned=True)
-    points = [(x - CLEAR, y - CLEAR, x + CLEAR, y + CLEAR) for x, y in zip(across, down, strict=True)]
-    taken: list[Box] = []
+    points = np.array([(x - CLEAR, y - CLEAR, x + CLEAR, y + CLEAR) for x, y in zip(across, down, strict=True)])
+    taken = np.empty((len(names), 4))
     found: list[NamePlace] = []
-    for name, x, y in zip(names, across, down, strict=True):
+    for number, (name, x, y) in enumerate(zip(names, across, down, strict=True)):
         boxes = [(place, _box(name, x, y, place)) for place in _TRIED]
         inside = [pair for pair in boxes if _inside(pair[1])] or boxes[:1]
-        place, box = min(inside, key=lambda pair: _NAME_WEIGHT * _covered(pair[1], taken) + _covered(pair[1], points))
-        taken.append(box)
+        tried = np.array([box for _, box in inside])
+        least = np.argmin(_NAME_WEIGHT * _covered(tried, taken[:number]) + _covered(tried, points))
+        place, taken[number] = inside[least]
         found.append(place)
     return found
 
@@ -89,6 +92,8 @@ def _inside(box: Box) -> bool:
     return box[0] >= 0 and box[2] <= WIDTH
 
 
-def _covered(box: Box, others: Sequence[Box]) -> int:
-    """The number of other boxes that a box covers a part of."""
-    return sum(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in others)
+def _covered(boxes: Floats, others: Floats) -> Floats:
+    """For each box, the number of other boxes that it covers a part of."""
+    left, top, right, bottom = (side[:, None] for side in boxes.T)
+    covers = (left < others[:, 2]) & (others[:, 0] < right) & (top < others[:, 3]) & (others[:, 1] < bottom)
+    return np.asarray(covers.sum(axis=1), dtype=np.float64)
