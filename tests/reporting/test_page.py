@@ -100,7 +100,7 @@ def test_a_page_of_very_many_rows_leaves_out_groups_of_items_and_says_so(content
     page = write_report(given(), INSTRUMENTS, tmp_path / "many.html", made="now", version="9.9").read_text(
         encoding="utf-8"
     )
-    assert f"{rows_left_out(content.chapters[0])} rows about groups of items left out" in page
+    assert f"Left out: {rows_left_out(content.chapters[0])} rows about groups of items." in page
     assert "ability: empathy</td>" not in page
 
 

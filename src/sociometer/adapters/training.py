@@ -145,7 +145,7 @@ ENVIRONMENTS = {
             lambda values: _mean(values, "right"), _numbers,
         ),
         Environment(
-            "stories", "egosocial", "generated", "fresh stories: the share of questions that are right",
+            "stories", "egosocial", "generated", "generated stories: the share of questions that are right",
             lambda values: _mean(values, "first", "third"), _no_more,
         ),
         Environment(
@@ -153,11 +153,11 @@ ENVIRONMENTS = {
             lambda values: _mean(values, "right"), _holdem,
         ),
         Environment(
-            "goals", "socialeval", "goals", "SocialEval's goals: 1 if the goal is achieved, 0.5 if it is in part",
+            "goals", "socialeval", "goals", "SocialEval's goals: 1 if the goal is achieved, 0.5 if in part",
             lambda values: values.get("achieved", 0.0) + 0.5 * values.get("partly", 0.0), _goals,
         ),
         Environment(
-            "sage", "sage", "dialogue", "SAGE: the person's feeling at the end, over 100",
+            "sage", "sage", "dialogue", "SAGE: the person's final emotion, divided by 100",
             lambda values: values.get("emotion", 0.0) / 100, _sage,
         ),
     )

@@ -12,7 +12,8 @@ def overall_sentence(comparison: Comparison) -> str:
     if comparison.refused:
         return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
     primary = _primary(comparison)
-    return "; ".join(_whole(row, comparison, named=len(primary) > 1) for row in primary) + "."
+    said = "; ".join(_whole(row, comparison, named=len(primary) > 1) for row in primary) + "."
+    return said.replace("the data", "The data", 1) if said.startswith("the data cannot tell ") else said
 
 
 def sentence_of(comparison: Comparison) -> str:

@@ -56,7 +56,7 @@ command = click.Command(
     "record",
     callback=_record,
     params=[
-        click.Option(["--model"], required=True, metavar="MODEL", help="Model to record, as in local/PATH.gguf."),
+        click.Option(["--model"], required=True, metavar="MODEL", help="Model to record, such as local/PATH.gguf."),
         click.Option(
             ["--out"],
             required=True,

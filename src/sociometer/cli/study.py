@@ -273,7 +273,7 @@ _COMMANDS = [
                 ["--role", "roles"],
                 multiple=True,
                 metavar="ROLE=MODEL",
-                help="Model of a role with an address or a Python function, given again to confirm it.",
+                help="Model for a role, if it has an address or is a Python function; given again to confirm it.",
             ),
             store_option(),
             json_option(),

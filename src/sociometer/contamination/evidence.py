@@ -164,9 +164,8 @@ def verdict(found: Sequence[Contrast]) -> str:
     pairs = max((one.pairs for one in found if one.asked != "answer"), default=0)
     seeing = [one for one in found if one.asked != "answer" and not one.blind]
     if known:
-        said = " and ".join(
-            f"the {TITLES[one.asked]} for {number(one.public, 'share')} against {number(one.unseen, 'share')}"
-            for one in known
+        said = "; ".join(
+            f"{TITLES[one.asked]}: {number(one.public, 'share')} against {number(one.unseen, 'share')}" for one in known
         )
         return (
             f"Contamination: the subject recalls public items better than unseen ones ({said}; {pairs} pairs). Its"

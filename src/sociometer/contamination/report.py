@@ -29,7 +29,7 @@ Recalled = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
 def examine(context: CommandContext, options: Settings, recalled: Recalled) -> Result:
     """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
     if not context.subjects:
-        raise UsageError("contamination needs a subject: give --model MODEL (several may be given).")
+        raise UsageError("contamination needs a subject: give --model MODEL; repeat it for several.")
     pairs, asked = recalled(context.source(), options.text("unseen"), options.whole("pairs"))
     if not pairs:
         raise UsageError("no public item has an unseen one of the same ability; give others with --unseen FILE.")

@@ -201,9 +201,9 @@ class Budget:
         if caps.max_cost is not None and price is not None and price.output:
             room = min(room, (caps.max_cost * 1e6 - read * price.input) / price.output)
         cap = f"--max-tokens {caps.max_tokens}" if caps.max_cost is None else f"--max-cost {caps.max_cost:g}"
-        needed = f"{reservation.tokens:,} tokens" + (f" (${reservation.cost:.4f})" if reservation.cost else "")
+        needed = f"{reservation.tokens:,} tokens" + (f", ${reservation.cost:.4f}" if reservation.cost else "")
         advice = f"give --reply-tokens {int(room)} or less, or raise the cap" if room >= 1 else "raise the cap"
-        raise UsageError(f"{cap} is less than one request to {reservation.model} can use, which is {needed}; {advice}.")
+        raise UsageError(f"{cap} is less than one request to {reservation.model} can use ({needed}); {advice}.")
 
 
 def _above(most: tuple[int, int, float], allowed: tuple[int, int, float]) -> bool:

@@ -254,7 +254,7 @@ def _tasks(config: RunConfig, card: Card, *, in_authors_words: bool) -> tuple[st
                 option, what = "--base", "text form for base models"
             else:
                 option, what = "--answer probability", "choices to read from probabilities"
-            known = f"; tasks of {card.name} that do: {', '.join(sorted(able))}" if able else ""
+            known = f"; tasks of {card.name} that can: {', '.join(sorted(able))}" if able else ""
             raise UsageError(f"{card.name}/{name} has no {what}, so it cannot be played with {option}{known}.")
     return names
 

@@ -213,4 +213,5 @@ def _caveat(content: ReportContent) -> list[str]:
     ]
     if not standing_in:
         return []
-    return [f"{listed(standing_in)} was played with a stand-in, so its scores are not a measurement"]
+    was, its = ("was", "its") if len(standing_in) == 1 else ("were", "their")
+    return [f"{listed(standing_in)} {was} played with a stand-in, so {its} scores are not a measurement"]

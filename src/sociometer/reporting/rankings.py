@@ -179,7 +179,7 @@ def _sentence(ranking: Ranking) -> str:
         return _beside_baselines(ranking, models[0], items)
     among = len(models) if models else len(everyone)
     if len(leaders) == among:
-        return f"{items} cannot separate the {among} {'models' if len(models) < len(everyone) else 'subjects'}."
+        return f"{items} cannot separate the {among} {'models' if 0 < len(models) < len(everyone) else 'subjects'}."
     if len(leaders) == 1:
         return f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}."
     return f"{listed(leaders)} lead; {items} cannot separate them."

@@ -207,7 +207,7 @@ CHINESE = {
     "Share of people with a worse score": "得分更差的人所占的比例",
     "Similarity to people's pattern of distances": "与人群作答模式的相似度",
     "Goal achieved": "目标达成率",
-    "Accuracy on customs that nobody states": "未明说习俗题的正确率",
+    "Accuracy on unstated customs": "未明说习俗题的正确率",
     "Accuracy, first person (the authors' items)": "正确率（第一人称，原作者的题目）",
     "Conversions that pass every automatic check": "通过全部自动检查的改写比例",
     "Conversions that keep the solver's answer": "改写前后解答一致的比例",

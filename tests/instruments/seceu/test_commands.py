@@ -222,5 +222,5 @@ def test_a_limit_counts_scenarios_so_that_the_ways_can_be_compared(sociometer):
     (run,) = json.loads(out)
     code, out, _ = sociometer("show", run["run"], "--json")
     assert code == 0
-    assert "too few scenarios" not in out
+    assert "too few stories" not in out
     assert "best of 5 methods" in out

@@ -187,7 +187,7 @@ def test_too_few_people_are_named_with_why_they_were_left_out():
     assert said.startswith(
         "9 of 11 people remain (without experts); a norm needs at least 10. Excluded: lazy 0, the same four numbers"
     )
-    assert said.endswith("lazy 1, the same four numbers in 20 of 20 scenarios.")
+    assert said.endswith("lazy 1, the same four numbers in 20 of 20 stories.")
     with pytest.raises(UsageError, match=r"9 of 9 people remain \(without experts\); a norm needs at least 10\.$"):
         build_norm(people, SCENARIOS, name="few", sample="")
 
@@ -216,7 +216,7 @@ def test_an_expert_without_answers_is_named_and_experts_who_share_nothing_are_no
 
 def test_odd_columns_and_few_scenarios_are_said_in_words(tmp_path):
     _, people = simulate(40, 10, scenarios=SCENARIOS[:2])
-    with pytest.raises(UsageError, match="at least 3 scenarios; the responses have 2"):
+    with pytest.raises(UsageError, match="at least 3 stories; the responses have 2"):
         build_norm(people, SCENARIOS[:2], name="s", sample="")
     _, people = simulate(80, 10)
     odd = [Person(p.name, p.answers, groups={"edu": "12" if at % 3 else str(at % 10), "n": "nan" if at < 9 else "3"})

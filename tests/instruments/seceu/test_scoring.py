@@ -161,7 +161,7 @@ def test_ways_are_judged_only_on_scenarios_that_all_were_played_on(rehearse, off
     assert more.measure("eq").items == 3
     assert "estimated on 3 of 40 items" in more.measure("eq").note
     assert all(measure.items <= 3 for measure in more.measures)
-    assert any("on the 3 scenarios played with all of them; 1 are left out" in note for note in more.notes)
+    assert any("on the 3 stories played with all of them; 1 are left out" in note for note in more.notes)
 
 
 @pytest.mark.parametrize("official", [False, True])
@@ -172,10 +172,8 @@ def test_no_best_is_named_where_no_scenario_was_played_in_every_way(rehearse, re
     summary = made.summarise("feelings", every[:4])
     for name in ("distance", "eq") if official else ("distance",):
         assert summary.measure(name).value is None
-        assert (
-            summary.measure(name).note == "too few scenarios are shared by all prompting methods to name the best one"
-        )
-    assert "Too few scenarios are shared by all prompting methods to name the best one." in summary.notes
+        assert summary.measure(name).note == "too few stories are shared by all prompting methods to name the best one"
+    assert "Too few stories are shared by all prompting methods to name the best one." in summary.notes
     assert "cannot be compared" in summary.tables[0].note
     assert "prompting" not in summary.series
     run = SummarisedRun("run", "feelings", "someone", {}, summary)

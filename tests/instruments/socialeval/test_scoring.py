@@ -239,7 +239,7 @@ def test_a_question_with_two_abilities_counts_for_both():
     assert summary.measure("accuracy", dimension="emotional resilience").items == 1
     assert summary.measure("accuracy", ability="none of the 32 for certain").value == 0.0
     assert summary.measure("accuracy").value == pytest.approx(1 / 3)
-    assert any("no question for 30 of the 32" in note for note in summary.notes)
+    assert any("No question for 30 of the 32" in note for note in summary.notes)
 
 
 def test_position_bias_counts_where_the_picked_option_stood():
@@ -255,4 +255,4 @@ def test_a_run_without_a_readable_answer_has_a_summary():
         run_of(scoring.score_answer, [(question("a"), ChoiceAnswer((Vote((0, 1, 2, 3), None, "none"),), None))])
     )
     assert summary.measure("accuracy").value == 0.0
-    assert "no answer could be read." in summary.notes
+    assert "No answer could be read." in summary.notes

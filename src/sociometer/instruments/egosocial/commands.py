@@ -120,7 +120,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
             )
     if (games := source.find(released.GAME_PROCESS)) is not None:
         tables.append(_released_games(released.read_games(games)))
-    finding = f"{sum(map(len, scenes.values()))} scenes, {len(faults) or 'no'} faults."
+    finding = f"{sum(map(len, scenes.values()))} items, {len(faults) or 'no'} faults."
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)
 
 

@@ -21,9 +21,8 @@ def analysis(runs: Sequence[SummarisedRun], properties: Mapping[str, Properties]
         trends += [(column.title, *row) for row in trend_rows(models)]
     missing = sorted({run.subject for run in runs} - set(properties))
     notes = [f"Not in the models file, so excluded: {', '.join(missing)}."] if missing else []
-    notes += ["Printed values and runs are compared as they are; runs on our own items are easier or harder."] * (
-        published and bool(runs)
-    )
+    if published and runs:
+        notes.append("Printed values and runs are compared as they are; our items may be easier or harder.")
     note = "p: permutation test over two groups; needs at least two models per group."
     columns = ("scenario", "property", "level", "models", "mean %", "p")
     return Result(

@@ -42,7 +42,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         illustration("Fig. 3", "Examples of the scenarios"),
         PaperPart(
             label="Table 1",
-            title="Comparison of EgosocialArena with existing ToM benchmarks",
+            title="Comparison of EgoSocialArena with existing ToM benchmarks",
             missing="It compares benchmarks, not models; no run changes it. 'sociometer reproduce egosocial' counts the"
             " data volumes that can be counted.",
         ),

@@ -34,7 +34,7 @@ TRAITS: dict[Trait, str] = {
     "length": "words (Chinese: characters) per utterance",
     "questions": "share of utterances that ask something",
     "disclosure": "word pairs of the background first mentioned, per utterance",
-    "swing": "change of feeling per turn, either way, in points",
+    "swing": "change of the emotion per turn, in either direction, in points",
     "reversals": "share of turns whose change goes against the one before",
     "pleased": f"turns until the emotion is {PLEASED}, at most {_LONGEST}",
     "leaves": "share of utterances that leave the role",

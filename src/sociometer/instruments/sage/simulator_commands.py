@@ -85,7 +85,7 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
     if bool(good) != bool(bad):
         raise UsageError("give both --good and --bad: runs of listeners known to be good and known to be bad.")
     if any(all(turn.judgement is None for turn in told.dialogue.turns) for told in (*good, *bad)):
-        raise UsageError("dialogues for --good and --bad need judged feelings; give runs, or released files.")
+        raise UsageError("dialogues for --good and --bad need judged emotions; give runs, or released files.")
     if not against and not good:
         against = _released(context)
     if not against and not good:
@@ -318,9 +318,9 @@ def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
     )
     columns = ("simulator", "family", "own subjects", "other subjects", "prefers by", "from", "to", "interval over")
     note = (
-        "How much more a simulator raises subjects of its own family than other subjects, compared with the other "
-        "simulators. Over scenarios: for these very subjects. Over subjects: for subjects in general. Families are "
-        "read from names; --family MODEL=FAMILY sets one."
+        "How many more points a simulator gives to subjects of its own family than to other subjects, compared with "
+        "the other simulators. Over scenarios: for these very subjects. Over subjects: for subjects in general. "
+        "Families are read from names; --family MODEL=FAMILY sets one."
     )
     units = dict.fromkeys(("prefers by", "from", "to"), "points")
     return [Table("families", "Preference for their own family", columns, rows, note=note, units=units)]

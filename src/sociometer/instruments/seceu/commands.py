@@ -142,7 +142,7 @@ def _with_runs(
         strangers = sorted(set(played) - set(scenarios))
         if strangers:
             raise UsageError(
-                f"run {run.id} has scenario '{strangers[0]}', which the others do not have; build separate norms."
+                f"run {run.id} has story '{strangers[0]}', which the others do not have; build separate norms."
             )
         found.append(person)
     return scenarios, found
@@ -191,7 +191,7 @@ def norming_tables(made: Norming) -> list[Table]:
     ]
     tables = [
         _norm_table(made.norm, made),
-        Table("items", "Distances by scenario", ("scenario", "mean", "SD", "concern"), tuple(spreads)),
+        Table("items", "Distances by story", ("scenario", "mean", "SD", "concern"), tuple(spreads)),
     ]
     if made.people:
         told = tuple((line.column, line.text, line.unknown) for line in made.people)
@@ -278,9 +278,9 @@ def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
 
 def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
     rules = (
-        f"Excluded: people with more than {most_missing:.0%} of the scenarios missing or not adding up to ten "
+        f"Excluded: people with more than {most_missing:.0%} of the stories missing or not adding up to ten "
         "points (within half a point), and people who gave the same four numbers in at least 95 % of the "
-        "scenarios."
+        "stories."
     )
     few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
     differ = [said for one in made.groups if (said := difference_text(one))]

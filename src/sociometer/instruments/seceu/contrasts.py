@@ -91,7 +91,7 @@ def _reliability_table(subjects: Sequence[Subject]) -> Table:
     shared = sorted(set.intersection(*(set(pattern) for pattern in distinct.values()))) if distinct else []
     columns = ("coefficient", "value", "subjects", "items", "note")
     if len(shared) < 2:
-        row: tuple[Cell, ...] = ("alpha", None, len(distinct), len(shared), "the runs share fewer than two scenarios")
+        row: tuple[Cell, ...] = ("alpha", None, len(distinct), len(shared), "the runs share fewer than two stories")
         return Table("reliability", "Reliability over distinct subjects", columns, (row,))
     found = cronbach_alpha([[pattern[scenario] for scenario in shared] for pattern in distinct.values()])
     value = None if found.value is None else round(found.value, 3)

@@ -272,8 +272,8 @@ def _profiles(run: SummarisedRun) -> Figure | None:
     ]
     return Figure(
         f"profiles-{run.run}",
-        f"Best and worst scenarios of {run.subject}",
-        f"Points for each feeling: the subject's and, as grey squares, {standard}. Scenarios are sorted from "
+        f"Best and worst stories of {run.subject}",
+        f"Points for each feeling: the subject's and, as grey squares, {standard}. Stories are sorted from "
         "nearest to farthest.",
         chart=interval_chart(dots, title="points", unit="points", domain=(0, 10), quiet=standard),
     )

@@ -100,7 +100,7 @@ def with_norm(scenario: Scenario, norm: Norm | None) -> Scenario:
         return scenario
     if scenario.scenario not in norm.standards:
         known = ", ".join(list(norm.standards)[:3])
-        raise DataError(f"norm '{norm.name}' has no scenario '{scenario.scenario}'; it has others ({known}, …)")
+        raise DataError(f"norm '{norm.name}' has no story '{scenario.scenario}'; it has others ({known}, …)")
     standard = norm.standards[scenario.scenario]
     if len(standard) != len(scenario.options):
         raise DataError(f"norm '{norm.name}' has {len(standard)} standard scores for '{scenario.scenario}', not 4")

@@ -89,13 +89,11 @@ def exclusions(people: Sequence[Person], scenarios: Sequence[str], most_missing:
     for person in people:
         gaps = len(scenarios) - len(person.answers)
         if gaps > most_missing * len(scenarios):
-            found.append(
-                Excluded(person.name, f"{gaps} of {len(scenarios)} scenarios without points that add up to ten")
-            )
+            found.append(Excluded(person.name, f"{gaps} of {len(scenarios)} stories without points that add up to ten"))
             continue
         same = max((list(person.answers.values()).count(points) for points in person.answers.values()), default=0)
         if len(person.answers) > 1 and same >= SAME_ANSWER * len(person.answers):
-            found.append(Excluded(person.name, f"the same four numbers in {same} of {len(person.answers)} scenarios"))
+            found.append(Excluded(person.name, f"the same four numbers in {same} of {len(person.answers)} stories"))
     return found
 
 
@@ -120,12 +118,12 @@ def build_norm(
     apart = [person for person in people if person.name in experts]
     silent = [person.name for person in apart if not any(scenario in person.answers for scenario in scenarios)]
     if silent:
-        raise UsageError(f"expert '{silent[0]}' answered none of the scenarios; leave the name out of --experts.")
+        raise UsageError(f"expert '{silent[0]}' answered none of the stories; leave the name out of --experts.")
     excluded = exclusions([person for person in people if person.name not in experts], scenarios, most_missing)
     out = {entry.person for entry in excluded} | set(experts)
     kept = [person for person in people if person.name not in out]
     if len(scenarios) < FEWEST_SCENARIOS:
-        raise UsageError(f"a norm needs at least {FEWEST_SCENARIOS} scenarios; the responses have {len(scenarios)}.")
+        raise UsageError(f"a norm needs at least {FEWEST_SCENARIOS} stories; the responses have {len(scenarios)}.")
     if len(kept) < FEWEST_PEOPLE:
         raise UsageError(_too_few(len(kept), excluded))
     points = _table(kept, scenarios)
@@ -204,9 +202,7 @@ def _table(kept: Sequence[Person], scenarios: Sequence[str]) -> Floats:
     counts = (~np.isnan(table[:, :, 0])).sum(axis=0)
     empty = [scenario for scenario, count in zip(scenarios, counts, strict=True) if count < 2]
     if empty:
-        raise UsageError(
-            f"fewer than two people answered scenario '{empty[0]}'; leave its columns out of the responses."
-        )
+        raise UsageError(f"fewer than two people answered story '{empty[0]}'; leave its columns out of the responses.")
     return table
 
 

@@ -14,8 +14,8 @@ from sociometer.instruments.seceu.norm import Norm, norm_of
 from sociometer.instruments.seceu.play import Allocated
 
 DIRECT = "direct"
-TOO_FEW = "too few scenarios are shared by all prompting methods to name the best one"
-DIFFERENT = "No scenario was played with every prompting method, so the methods cannot be compared."
+TOO_FEW = "too few stories are shared by all prompting methods to name the best one"
+DIFFERENT = "No story was played with every prompting method, so the methods cannot be compared."
 
 View = RunView[Scenario, Allocated]
 

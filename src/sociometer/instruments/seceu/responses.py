@@ -80,8 +80,8 @@ def _scenarios(columns: Iterable[str], path: Path) -> tuple[str, ...]:
             places.setdefault(match["scenario"], set()).add(match["place"])
     short = [scenario for scenario, found in places.items() if len(found) != OPTIONS]
     if short or not places:
-        wanted = "each scenario needs four columns such as ours-01_1 to ours-01_4"
-        raise DataError(f"{wanted}; incomplete: {', '.join(short[:5]) or 'no scenario found'}", path, 1)
+        wanted = "each story needs four columns such as ours-01_1 to ours-01_4"
+        raise DataError(f"{wanted}; incomplete: {', '.join(short[:5]) or 'no story found'}", path, 1)
     return tuple(places)
 
 

@@ -114,7 +114,7 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
     """The source of the standard, and the score of an even allocation."""
     if norm is None:
         return [
-            "The key of these scenarios is our own judgement, not a human norm: there are distances and "
+            "The key of these stories is our own judgement, not a human norm: there are distances and "
             "similarities, but no EQ.",
             f"An even allocation has a distance of {even.score:.2f}.",
         ]
@@ -192,7 +192,7 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
         said.append(DIFFERENT)
     elif methods.left_out:
         said.append(
-            f"The methods are compared on the {methods.shared} scenarios played with all of them; "
+            f"The methods are compared on the {methods.shared} stories played with all of them; "
             f"{methods.left_out} are left out."
         )
     return said

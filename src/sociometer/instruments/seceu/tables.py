@@ -79,7 +79,7 @@ def sources_table(result: MethodResult, norm: Norm | None) -> Table | None:
         for one in result.sources
     )
     columns = ("source", "levels", "standard error (distance)", "standard error (EQ)")
-    return Table("sources", f"What moves the score ({result.method})", columns, rows, "All are in the interval.")
+    return Table("sources", f"What moves the score ({result.method})", columns, rows, "The interval covers them all.")
 
 
 def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
@@ -89,7 +89,7 @@ def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
     rows = tuple(_item_row(answer, norm) for answer in ends)
     whose = "people" if norm is not None else "key"
     columns = ("scenario", "story", "distance", "people's distance", f"feelings: given ({whose})")
-    return Table("items", f"Best and worst scenarios ({result.method})", columns, rows)
+    return Table("items", f"Best and worst stories ({result.method})", columns, rows)
 
 
 def repairs_table(readings: Counter[str]) -> Table:

@@ -193,7 +193,7 @@ def summarise_answers(run: RunView[AbilityQuestion, ChoiceAnswer]) -> Summary:
     notes = [note] if note else []
     untested = [name for name in ABILITIES if name not in by_ability]
     if untested:
-        notes.append(f"no question for {len(untested)} of the 32 abilities: {', '.join(untested)}.")
+        notes.append(f"No question for {len(untested)} of the 32 abilities: {', '.join(untested)}.")
     return Summary(tuple(measures), (bias,), tuple(notes))
 
 
@@ -221,9 +221,9 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
             keys.append(vote.order.index(0))
             options.append(len(vote.order))
     columns = ("position", "picked", "right option there", "expected if even")
-    title = "Position bias: where the picked options stood"
+    title = "Position bias: positions of the picked options"
     if not picks:
-        return Table("position", title, columns, ()), "no answer could be read."
+        return Table("position", title, columns, ()), "No answer could be read."
     bias = position_bias(picks, keys, options)
     rows = tuple(
         (chr(65 + place), bias.picked[place], bias.keyed[place], round(bias.expected[place], 1))
@@ -232,7 +232,7 @@ def _bias(votes: Iterable[Vote]) -> tuple[Table, str]:
     share = bias.picked[bias.most] / len(picks)
     note = ""
     if bias.p_value < 0.001 and share > 0.5:
-        note = f"position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one stands."
+        note = f"Position bias: {share:.0%} of the answers are {chr(65 + bias.most)}, wherever the right one is."
     return Table("position", title, columns, rows, note=f"χ² test of even picks: {p_phrase(bias.p_value)}"), note
 
 
@@ -259,5 +259,5 @@ def summarise_utterances(run: RunView[Crossroads, Utterance]) -> Summary:
         *_without_errors(grouped_measures(run, "chance", "guessing", by=["language"])),
     ]
     embedders = sorted({outcome.embedder for _, outcome, _ in run.scored() if outcome.embedder})
-    notes = [f"similarities from {', '.join(embedders)}: similarities from different embedders are not comparable."]
+    notes = [f"Similarities from {', '.join(embedders)}: similarities from different embedders are not comparable."]
     return Summary(tuple(measures), (findings.utterance_table(measures),), tuple(notes if embedders else ()))

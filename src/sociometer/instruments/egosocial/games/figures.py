@@ -90,18 +90,18 @@ def _styles(runs: Sequence[SummarisedRun]) -> Figure:
     for run in runs:
         for name, label in (
             ("accuracy", "the subject"),
-            ("naive_observer", "a count of raises"),
+            ("naive_observer", "a naive observer"),
             ("ceiling", "an ideal observer"),
         ):
             measure = run.summary.measure(name)
             dot = dot_of(label, measure, run.subject) if measure else None
             dots += [dot] if dot else []
-    order = ("the subject", "a count of raises", "an ideal observer")
+    order = ("the subject", "a naive observer", "an ideal observer")
     dots.sort(key=lambda dot: order.index(dot.label))
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=(ReferenceLine("chance", 0.5),))
     caption = (
-        "The ideal observer knows all policies and sees the same hands; no subject can expect to do better. A count of "
-        "raises knows none: at least every second decision a raise is aggressive."
+        "The ideal observer knows all policies and sees the same hands; no subject can expect to do better. The naive "
+        "observer knows none: to it, an opponent that raises at least every second time is aggressive."
     )
     return Figure("holdem-styles", "Hold'em: accuracy in naming the opponent's style", caption, chart=chart)
 

@@ -78,7 +78,7 @@ def _open_against_api(models: dict[str, dict[str, float]]) -> Iterator[Published
     best = max(models[name]["tomi_first"] for name in sides[0])
     rest = [name for name in sides[1] if name != "GPT-3.5-Turbo"]
     above = sum(models[name]["tomi_first"] > best for name in rest)
-    what = "API models but GPT-3.5-Turbo above every open one, ToMi first person"
+    what = "API models except GPT-3.5-Turbo above every open one, ToMi first person"
     yield PublishedFigure("section 5.3", what, len(rest), above, above == len(rest), claim=True)
 
 
@@ -87,8 +87,8 @@ def _multiples(cells: Sequence[float]) -> PublishedFigure:
     size = RELEASED_ITEMS
     fit = sum(abs(value - round(float(Fraction(round(value * size / 100), size) * 100), 1)) < 0.05 for value in cells)
     reason = (
-        f"By chance {len(cells) * size / 1000:.1f} of {len(cells)} would be: the {size} released items underlie part of"
-        " the column, and the other cells have another origin."
+        f"{len(cells) * size / 1000:.1f} of {len(cells)} would be expected by chance, so part of the column is probably"
+        f" based on the {size} released items."
     )
     what = f"ToMBench, All: models whose accuracy is a multiple of 1/{size}"
     return PublishedFigure("Table 3", what, len(cells), fit, fit == len(cells), reason, claim=True)

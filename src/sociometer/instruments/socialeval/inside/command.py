@@ -130,7 +130,7 @@ def _look(
 def _opened(context: CommandContext, options: Settings, spec: str) -> InnerModel:
     if not spec.startswith(_PREFIX):
         raise UsageError(
-            f"'{spec}' cannot be looked inside; give open weights: --model hf/NAME, hf/FOLDER or hf/FILE.gguf."
+            f"'inside' cannot look inside '{spec}'; give open weights: --model hf/NAME, hf/FOLDER or hf/FILE.gguf."
         )
     return context.inner_model(
         spec.removeprefix(_PREFIX),

@@ -76,9 +76,12 @@ def _clusters_in_words(each: Representation) -> str:
     layer, where = each.clearest, in_words(each.condition.title)
     facts = f"(silhouette {plain_number(layer.silhouette or 0.0, 3)}, {p_phrase(layer.p_silhouette or 1.0)})"
     if (layer.p_silhouette or 1.0) > LEVEL:
-        return f"The dimensions are no nearer to each other {where} than shuffled labels {facts}."
+        return f"Utterances of one dimension are no nearer to each other {where} than with shuffled labels {facts}."
     if (layer.silhouette or 0.0) <= 0:
-        return f"Utterances of one dimension are nearer {where} than shuffled labels, but form no clusters {facts}."
+        return (
+            f"Utterances of one dimension are nearer to each other {where} than with shuffled labels, but form no"
+            f" clusters {facts}."
+        )
     return f"The dimensions form clusters {where} {facts}."
 
 

@@ -96,7 +96,7 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     measures += [one for _, right, ceiling in by_hands for one in (right, ceiling)]
     notes = [
         "The ceiling is the expected accuracy of an observer who knows every trained policy and saw the same hands. "
-        "The naive observer knows none: it calls an opponent aggressive that raises at least every second time."
+        "The naive observer knows none: to it, an opponent that raises at least every second time is aggressive."
     ]
     empty = sum(score.values.get("no_information", 0.0) > 0 for _, _, score in run.scored())
     if empty:
