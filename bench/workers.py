@@ -361,8 +361,9 @@ def large(database, options):
             f"PostgreSQL: {options.rows:,} rows in {time.monotonic() - began:.0f} s, {size / 1e6:,.0f} MB", flush=True
         )
         for name, where in (("SQLite", str(path)), ("PostgreSQL", place)):
-            words = ["run", "sesi", "--model", "baseline/random", "--limit", "100", "--quiet"]
-            timed(name, "run of 100 items", [*words], where)
+            for model in ("baseline/random", "baseline/oracle"):
+                words = ["run", "sesi", "--model", model, "--limit", "100", "--quiet"]
+                timed(name, f"run of 100 items by {model}", words, where)
             timed(name, "runs", ["runs", "--json"], where)
             timed(name, "leaderboard", ["leaderboard", "sesi"], where)
             timed(name, "report of the last run", ["report", "last", "--out", f"{folder}/page.html"], where)

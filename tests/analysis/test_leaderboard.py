@@ -51,6 +51,19 @@ def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
         task_reliability([structs.replace(judged("F", "y"), failed="FAILED")])
 
 
+def test_runs_without_a_scored_item_do_not_hide_the_others():
+    """As after an hour in which a provider was down: most runs have failures only."""
+    empty = [fake_run(name, [None] * 12) for name in ("E", "F", "G")]
+    whole = [fake_run("A", [0, 1] * 6), fake_run("B", [1] * 12)]
+    board = leaderboard([empty[0], *whole, *empty[1:]])
+    assert [entry.subject for entry in board.standings] == ["B", "A"]
+    assert board.left_out == tuple(f"{name}: no scored item" for name in "EFG")
+    assert task_reliability([*empty, *whole]).subjects == ("A", "B")
+    for judged in (leaderboard, task_reliability):
+        with pytest.raises(UsageError, match="E: no scored item"):
+            judged(empty)
+
+
 def test_a_stand_in_has_no_place_on_a_leaderboard():
     board = leaderboard([fake_run("A", [1] * 12), fake_run("B", [1] * 12, stand_ins=["appraisal"])])
     assert [entry.subject for entry in board.standings] == ["A"]

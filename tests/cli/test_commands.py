@@ -466,6 +466,28 @@ def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told):
 
 
 @pytest.mark.parametrize(
+    ("ending", "failed", "told"),
+    [
+        (Ending(RunStatus.STOPPED, "interrupted", StopCause.INTERRUPTED), {}, "Nothing is lost; repeat the command"),
+        (
+            Ending(RunStatus.STOPPED, "no more", StopCause.MAX_REQUESTS),
+            {},
+            "repeat the command with --max-requests MORE",
+        ),
+        (Ending(RunStatus.FAILED, "the key is wrong"), {}, "Fix this, then repeat the command"),
+        (Ending(RunStatus.FINISHED), {"timeout": "no answer in 3 s"}, "To retry, repeat the command"),
+    ],
+)
+def test_the_end_of_a_run_that_resume_refuses_says_to_repeat_the_command(ending, failed, told):
+    progress = Progress(
+        "sesi · m", Budget(Caps()), 2, repeatable=True, failed=Counter(failed.keys()), last_failure=failed
+    )
+    said = how_it_ended("sesi-abc", progress, ending)
+    assert told in said
+    assert "resume" not in said
+
+
+@pytest.mark.parametrize(
     ("spent", "words"),
     [
         ((0.0, 0, 0), "$0.0000"), ((0.0, 0, 3), "cost unknown"), ((0.00022, 4, 0), "$0.00022"),

@@ -5,6 +5,9 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
+NO_SCORED_ITEM = "no scored item"
+"""Why a run is left out whose episodes all failed or were not played."""
+
 
 class CommonItems(Struct, frozen=True):
     """The runs to compare, by their place in the given order, and how many items the others have of those shared."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, structs
 
 from sociometer.analysis.candidates import Candidate, differing_settings, form_of, why_not_comparable
-from sociometer.analysis.common_items import common_items, short_run_note
+from sociometer.analysis.common_items import NO_SCORED_ITEM, common_items, short_run_note
 from sociometer.analysis.formatting import bounds_text, decimals, estimate, in_sentence, interval_text, number
 from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.analysis.item_values import ItemValue, item_values, shared_items
@@ -83,15 +83,21 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     if not able:
         raise UsageError("no run can be ranked: " + ("; ".join(left_out) or "none was given") + ".")
     card = ranked_measure(able[0], measure)
-    kept, tables = [able[0]], [item_values(able[0].view, card.value)]
-    for candidate in able[1:]:
+    kept: list[Candidate] = []
+    tables: list[dict[str, ItemValue]] = []
+    for candidate in able:
         table = item_values(candidate.view, card.value)
-        reason = why_not_comparable(kept[0], candidate, (tables[0], table))
+        if not table:
+            left_out.append(f"{candidate.label}: {NO_SCORED_ITEM}")
+            continue
+        reason = why_not_comparable(kept[0], candidate, (tables[0], table)) if kept else ""
         if reason:
             left_out.append(f"{candidate.label}: not comparable with {kept[0].label}, {reason}")
         else:
             kept.append(candidate)
             tables.append(table)
+    if not kept:
+        raise UsageError("no run can be ranked: " + "; ".join(left_out) + ".")
     common = common_items(tables, include_short)
     left_out += [short_run_note(kept[place].label, has, common.items) for place, has in common.short.items()]
     kept, tables = [kept[place] for place in common.kept], [tables[place] for place in common.kept]

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.analysis.candidates import Candidate, differing_settings, why_not_comparable
-from sociometer.analysis.common_items import common_items, short_run_note
+from sociometer.analysis.common_items import NO_SCORED_ITEM, common_items, short_run_note
 from sociometer.analysis.item_statistics import ItemStatistics, item_statistics, items_to_look_at
 from sociometer.analysis.item_values import ItemValue, item_values, shared_items
 from sociometer.analysis.leaderboard import ranked_measure
@@ -48,16 +48,19 @@ def task_reliability(
     notes = [f"{candidate.label}: {candidate.failed}" for candidate in candidates if candidate.failed]
     if not able:
         raise UsageError("no run has numbers to judge the test by: " + ("; ".join(notes) or "none was given") + ".")
-    first = able[0]
-    card = ranked_measure(first, measure)
-    start = item_values(first.view, card.value)
+    card = ranked_measure(able[0], measure)
+    read = [(candidate, item_values(candidate.view, card.value)) for candidate in able]
+    notes += [f"{candidate.label}: {NO_SCORED_ITEM}" for candidate, values in read if not values]
+    read = [(candidate, values) for candidate, values in read if values]
+    if not read:
+        raise UsageError("no run has numbers to judge the test by: " + "; ".join(notes) + ".")
+    first, start = read[0]
     distinct: dict[str, dict[str, ItemValue]] = {}
-    for candidate in able:
+    for candidate, values in read:
         who = candidate.view.subject or candidate.label
         if who in distinct:
             notes.append(f"{candidate.label}: another run of {who}; only one run per subject counts")
             continue
-        values = start if candidate is first else item_values(candidate.view, card.value)
         reason = why_not_comparable(first, candidate, (start, values))
         if reason:
             notes.append(f"{candidate.label} is left out: not comparable with {first.label}, {reason}")

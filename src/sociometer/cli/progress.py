@@ -244,19 +244,23 @@ def _batches(progress: Progress) -> str:
 
 def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
     """What to do next after a run with problems; empty if there is nothing to do."""
+    next_step = "repeat the command" if progress.repeatable else f"continue with: sociometer resume {run}"
     if ending.status is RunStatus.STOPPED:
         more = f" {ending.cause} MORE" if ending.cause is not None and ending.cause.is_cap else ""
+        if more and progress.repeatable:
+            more = f" with{more}"
         waiting = ""
         if progress.batches:
             waiting = f" {_batches(progress)}; resume collects the replies."
         reason = ending.reason.rstrip(".")
-        return f"stopped: {reason}. Nothing is lost; continue with: sociometer resume {run}{more}{waiting}"
+        return f"stopped: {reason}. Nothing is lost; {next_step}{more}{waiting}"
     if ending.status is RunStatus.FAILED:
-        return f"failed: {ending.reason}\nFix this, then continue with: sociometer resume {run}"
+        return f"failed: {ending.reason}\nFix this, then {next_step}"
     if progress.failed:
         kind, count = progress.failed.most_common(1)[0]
         told = f" ({progress.last_failure[kind]})" if kind in progress.last_failure else ""
-        return f"{count} failed: {kind}{told}\nRetry with: sociometer resume {run}"
+        again = "To retry, repeat the command" if progress.repeatable else f"Retry with: sociometer resume {run}"
+        return f"{count} failed: {kind}{told}\n{again}"
     return ""
 
 

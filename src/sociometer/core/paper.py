@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from sociometer.core.authors_wording import is_paper
 from sociometer.core.measure import Cell, Figure, Interval, Measure
 from sociometer.core.task import RunView, SummarisedRun
 
@@ -111,6 +112,8 @@ class PaperRun(Struct, frozen=True):
             said.append("items from earlier runs")
         elif not self.official:
             said.append(NOT_THE_PAPERS)
+        if is_paper(self.summarised.settings):
+            said.append("the authors' own prompts")
         if not self.finished:
             said.append("the run is not finished")
         return tuple(said)

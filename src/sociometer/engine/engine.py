@@ -59,7 +59,8 @@ class PreparedRun(Struct, frozen=True):
     def progress(self, budget: Budget) -> Progress:
         """The counters of the run, at its start."""
         people = any(binding.player.identity.wire == "human" for binding in self.plan.bindings.values())
-        return Progress(f"{self.record.instrument} · {self.record.subject}", budget, self.total, people)
+        label = f"{self.record.instrument} · {self.record.subject}"
+        return Progress(label, budget, self.total, people, repeatable=self.record.manifest.given_items)
 
 
 class PlayedRun(Struct, frozen=True):

@@ -18,6 +18,8 @@ class Progress:
     total: int
     people: bool = False
     """Whether a person answers at the terminal; then nothing else may write to it."""
+    repeatable: bool = False
+    """Whether the run belongs to a command that continues it when it is repeated; `resume` does not."""
     done: int = 0
     done_before: int = 0
     failed: Counter[str] = field(default_factory=Counter)

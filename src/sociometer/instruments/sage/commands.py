@@ -247,8 +247,6 @@ def annotations(context: CommandContext, options: Settings) -> Result:
 
 def build_scenarios(context: CommandContext, options: Settings) -> Result:
     """Builds scenarios and writes them to a file that `run sage --scenarios FILE` plays."""
-    if _limit(options) is not None:
-        raise UsageError("--limit is not supported here; give the number of scenarios to build with --count.")
     language = context.source().settings.text("language")
     if language == "all":
         raise UsageError("--language all is not supported here: build one language at a time; allowed: en, zh.")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
+from sociometer.core.authors_wording import PAPER
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -70,20 +71,24 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 
 
 def _probed(given: PaperInput) -> Probed:
-    """The runs by subject and condition, in the paper's wording; of several, the one with the most items.
+    """The runs by subject and condition; of several, the one with the most items.
 
-    A subject's conditions are all on official items, or all on others: whichever has more conditions, then more items.
+    A subject's conditions all have the same items (official or others) and the same wording (the authors' own, or ours
+    with the same request): those with more conditions, then more items, then the authors' wording.
     """
-    found: dict[str, dict[bool | None, dict[str, PaperRun]]] = {}
+    found: dict[str, dict[tuple[bool | None, str], dict[str, PaperRun]]] = {}
     for run in given.of_task("questions"):
-        if str(run.summarised.settings.get("wording") or COMMENT) != COMMENT:
+        wording = str(run.summarised.settings.get("wording") or COMMENT)
+        if wording not in (COMMENT, PAPER):
             continue
-        mine = found.setdefault(run.view.subject, {}).setdefault(run.official, {})
+        mine = found.setdefault(run.view.subject, {}).setdefault((run.official, wording), {})
         condition = str(run.summarised.settings.get("condition") or CONTROL)
         if condition not in mine or _items(run) > _items(mine[condition]):
             mine[condition] = run
     return {
-        subject: max(sets.values(), key=lambda mine: (len(mine), max(map(_items, mine.values()))))
+        subject: max(
+            sets.items(), key=lambda one: (len(one[1]), max(map(_items, one[1].values())), one[0][1] == PAPER)
+        )[1]
         for subject, sets in found.items()
     }
 
