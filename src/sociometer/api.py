@@ -210,9 +210,9 @@ def paper(
 
     given, found = given_runs(reported)
     if len(found) > 1:
-        raise UsageError(f"a paper pack is about one instrument; the runs are of {', '.join(sorted(found))}.")
+        raise UsageError(f"the runs must be of one instrument, and these are of {', '.join(sorted(found))}.")
     if not found:
-        raise UsageError("a paper pack needs at least one run; 'sociometer runs' lists the stored runs.")
+        raise UsageError("paper needs at least one run; 'sociometer runs' lists the stored runs.")
     return write_pack(
         next(iter(found.values())),
         given,

@@ -66,7 +66,7 @@ def write_pack(
     if instrument.paper is None:
         raise UsageError(f"{card.name} has no tables and figures of a paper.")
     if not given:
-        raise UsageError("a paper pack needs at least one run; 'sociometer runs' lists the stored runs.")
+        raise UsageError("paper needs at least one run; 'sociometer runs' lists the stored runs.")
     before = _earlier_files(folder)
     runs = paper_runs(given)
     parts = [_chosen(part, published) for part in instrument.paper(PaperInput(runs, models or {}))]

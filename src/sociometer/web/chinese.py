@@ -197,7 +197,7 @@ CHINESE = {
     "Accuracy under the counterfactual rule (official file)": "反事实规则下的正确率（官方文件）",
     "Accuracy in the new world": "新世界中的正确率",
     "Both beliefs right at the first decision": "首次决策时两个判断都正确",
-    "Correct predictions of the opponent": "对手行动的预测正确率",
+    "Correct predictions of the opponent's number": "对手所选数字的预测正确率",
     "Opponent's style named correctly": "对手风格的判断正确率",
     "Sentient score": "情感得分",
     "Sentient score from another simulator": "另一模拟人物给出的情感得分",

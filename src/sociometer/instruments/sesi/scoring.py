@@ -169,7 +169,7 @@ def _kinds(seen: _Seen) -> Table | None:
         return None
     kinds = ("right", "switched", "reversed", *([TIE] if seen.kinds[TIE] else []), "unreadable")
     rows = tuple((kind, seen.kinds[kind]) for kind in kinds)
-    note = "Switched: right for another ability's question. Reversed: another standpoint."
+    note = "Switched: right for another ability's question. Reversed: the wrong reading or the opposite advice."
     return Table("kinds", "Kinds of option picked", ("kind", "answers"), rows, note)
 
 

@@ -101,7 +101,7 @@ def _styles(runs: Sequence[SummarisedRun]) -> Figure:
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=(ReferenceLine("chance", 0.5),))
     caption = (
         "The ideal observer knows all policies and sees the same hands; no subject can expect to do better. The naive "
-        "observer knows none: to it, an opponent that raises at least every second time is aggressive."
+        "observer knows none: it calls an opponent aggressive if at least half of its decisions are raises."
     )
     return Figure("holdem-styles", "Hold'em: accuracy in naming the opponent's style", caption, chart=chart)
 

@@ -95,8 +95,8 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     by_hands = _by_hands(episodes)
     measures += [one for _, right, ceiling in by_hands for one in (right, ceiling)]
     notes = [
-        "The ceiling is the expected accuracy of an observer who knows every trained policy and saw the same hands. "
-        "The naive observer knows none: to it, an opponent that raises at least every second time is aggressive."
+        "The ideal observer knows every trained policy and saw the same hands. The naive observer knows none: it calls "
+        "an opponent aggressive if at least half of its decisions are raises."
     ]
     empty = sum(score.values.get("no_information", 0.0) > 0 for _, _, score in run.scored())
     if empty:
