@@ -14,6 +14,8 @@ from sociometer.instruments import cards, load
 from sociometer.models.recorded import read_recording, write_recording
 
 ROOT = Path(__file__).parents[2]
+SESI, SAGE = (sample_config(name, "baseline/random").limit for name in ("sesi", "sage"))
+"""How many items the samples have."""
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def script(tmp_path):
 def recording(tmp_path, script, capsys):
     out = tmp_path / "owl.jsonl.gz"
     assert run_command(["record", "--model", script, "--out", str(out), "--title", "Owl", "--only", "sesi"]) == 0
-    assert f"24 items: sesi 24; {out.stat().st_size:,} bytes" in capsys.readouterr().out
+    assert f"{SESI} items: sesi {SESI}; {out.stat().st_size:,} bytes" in capsys.readouterr().out
     return out
 
 
@@ -35,7 +37,7 @@ def test_recording_again_plays_nothing_and_writes_the_same(recording, script):
     before = recording.read_bytes()
     assert run_command(["record", "--model", script, "--out", str(recording), "--title", "Owl", "--only", "sesi"]) == 0
     assert recording.read_bytes() == before
-    assert len(read_recording(recording).items) == 24
+    assert len(read_recording(recording).items) == SESI
 
 
 def test_a_recording_of_nothing_is_not_written(tmp_path, script, capsys):
@@ -58,7 +60,7 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert "person: " in out
     assert "model: I hear you. Answer: B" in out
     rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi ", "sage ")) and "\t" in line]
-    assert [row[:2] for row in rows] == [["sesi accuracy", "24"], ["sage sentient", "1"]]
+    assert [row[:2] for row in rows] == [["sesi accuracy", str(SESI)], ["sage sentient", str(SAGE)]]
     assert rows[0][2] == "100 %"
     assert int(rows[1][2]) > int(rows[1][5])
     assert rows[0][4].endswith(" of 3")
@@ -76,7 +78,7 @@ def test_items_that_changed_are_named_and_left_out(tmp_path, recording, capsys):
     assert run_command([*words, "--json"]) == 0
     out, err = capsys.readouterr()
     assert "sesi: 1 recorded items have changed and are left out: sesi-old-01." in err
-    assert json.loads(out)["table"]["rows"][0][1] == 23
+    assert json.loads(out)["table"]["rows"][0][1] == SESI - 1
 
 
 @pytest.mark.parametrize("name", [name for name, card in cards().items() if card.demo_live != 1])
