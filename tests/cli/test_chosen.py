@@ -1,8 +1,10 @@
 """Which runs stand for their subjects when none is named."""
 
 import msgspec
+import pytest
 
 from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing
+from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.instruments import card_of
@@ -51,3 +53,14 @@ def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official():
         assert whose_items(msgspec.structs.replace(record, manifest=manifest)) == whose
     bundled = msgspec.structs.replace(played, config=msgspec.structs.replace(played.config, official=False))
     assert whose_items(msgspec.structs.replace(record, manifest=bundled)) == "bundled"
+
+
+@pytest.mark.parametrize(
+    "words", [("compare", "nothing", "all"), ("report", "all", "nothing"), ("leaderboard", "all", "nothing")]
+)
+def test_a_run_that_is_named_next_to_all_is_not_ignored(tmp_path, capsys, words):
+    store = ["--store", str(tmp_path / "s.db")]
+    for model in ("baseline/random", "baseline/oracle"):
+        assert run_command(["run", "sesi", "--model", model, "--limit", "4", "--quiet", *store]) == 0
+    assert run_command([*words, *store]) == 2
+    assert "'all' chooses the runs itself; leave out 'nothing', or name every run." in capsys.readouterr().err

@@ -43,7 +43,7 @@ def chosen_runs(
     kind that most subjects have is preferred; `one_kind` leaves out subjects without a run of it. For one `subject`,
     all kinds are returned. `told` prints the chosen runs on standard error.
     """
-    if references and EVERY not in references:
+    if references and not means_all(references):
         chosen = list({stored.id: stored for stored in map(engine.stored, references)}.values())
         wrong = [stored for stored in chosen if instrument and stored.instrument != instrument]
         if wrong:
@@ -70,7 +70,7 @@ def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = Fa
     imported = {one.instrument for one in engine.store.runs.all() if one.manifest.card is not None}
     references = [word for word in words if word not in cards() and word not in imported]
     instruments = [word for word in words if word in cards() or word in imported]
-    if references and EVERY not in references:
+    if references and not means_all(references):
         runs = [_run_or_instrument(engine, word) for word in references]
         wrong = [run for run in runs if instruments and run.instrument not in instruments]
         if wrong:
@@ -83,6 +83,14 @@ def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = Fa
     for run in {run.id: run for run in runs}.values():
         found.setdefault(run.instrument, []).append(run)
     return found
+
+
+def means_all(references: Sequence[str]) -> bool:
+    """Whether `all` is given; an error if a run is named next to it."""
+    named = [reference for reference in references if reference != EVERY]
+    if named and EVERY in references:
+        raise UsageError(f"'{EVERY}' chooses the runs itself; leave out '{named[0]}', or name every run.")
+    return not named
 
 
 def not_chosen(engine: Engine, chosen: Sequence[StoredRun], task: str) -> list[str]:

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from sociometer.api import paper
-from sociometer.cli.chosen import EVERY, chosen_runs, runs_argument
+from sociometer.cli.chosen import chosen_runs, means_all, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_result
@@ -47,7 +47,7 @@ def _paper(
 
 def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[StoredRun]:
     """The named runs; without names or with `all`, the most complete run of each subject, task and setting."""
-    if references and EVERY not in references:
+    if references and not means_all(references):
         return chosen_runs(engine, references, instrument=instrument)
     fullest: dict[tuple[object, ...], tuple[tuple[bool, int, float], RunRecord]] = {}
     for record in engine.store.runs.all():
