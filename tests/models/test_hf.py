@@ -41,6 +41,27 @@ def test_requests_in_flight_share_a_batch(tiny_model):
     assert all(reply.finish in ("stop", "length") for reply in replies)
 
 
+def test_a_short_reply_does_not_wait_for_a_long_one_in_its_batch(tiny_model):
+    lengths = {"long": 40, "short": 1}
+    order = []
+
+    async def ask():
+        player = resolve(f"hf/{tiny_model}", ModelOptions())
+
+        async def one(name, most):
+            reply = await player.answer(asked("Say hello.", Sampling(temperature=0, max_tokens=most)))
+            order.append((name, reply.usage.output_tokens))
+
+        try:
+            await asyncio.gather(*(one(name, most) for name, most in lengths.items()))
+            return player.model.batches
+        finally:
+            await player.close()
+
+    assert asyncio.run(ask()) == [2]
+    assert order == [("short", 1), ("long", 40)]
+
+
 def test_a_greedy_reply_does_not_depend_on_what_shares_its_batch(tiny_model):
     together, _ = answers(tiny_model, [asked(words) for words in WORDS])
     alone = [answers(tiny_model, [asked(words)])[0][0] for words in WORDS]

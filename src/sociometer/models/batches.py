@@ -6,7 +6,7 @@ of floating-point sums. Each row has its own sampling parameters and its own ran
 
 import copy
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -46,12 +46,14 @@ class Continued(Struct, frozen=True):
     continuations: tuple[tuple[int, ...], ...]
 
 
-def generate(loaded: LoadedWeights, prompts: Sequence[Prompt]) -> list[Written]:
-    """What each prompt is continued with; a row leaves the batch when it ends."""
+def generate(
+    loaded: LoadedWeights, prompts: Sequence[Prompt], ended: Callable[[int, Written], None] | None = None
+) -> list[Written]:
+    """What each prompt is continued with; a row leaves the batch when it ends, and `ended` is told its place then."""
     import torch
 
     with torch.inference_mode():
-        return _Generation(loaded, prompts).run()
+        return _Generation(loaded, prompts, ended).run()
 
 
 def score(loaded: LoadedWeights, rows: Sequence[Continued]) -> list[list[float]]:
@@ -158,7 +160,10 @@ class _Forward:
 class _Generation:
     """The loop of one batch."""
 
-    def __init__(self, loaded: LoadedWeights, prompts: Sequence[Prompt]) -> None:
+    def __init__(
+        self, loaded: LoadedWeights, prompts: Sequence[Prompt], ended: Callable[[int, Written], None] | None
+    ) -> None:
+        self._ended = ended
         self._tokenizer = loaded.tokenizer
         self._state = _Forward(loaded)
         self._prompts = prompts
@@ -206,6 +211,8 @@ class _Generation:
             text = self._decoded(written.ids)
             ends = [place for stop in prompt.sampling.stop if (place := text.find(stop)) >= 0]
             written.text = text[: min(ends)] if ends else text
+            if self._ended is not None:
+                self._ended(row, written)
 
     def _stopped(self, ids: list[int], stops: tuple[str, ...]) -> bool:
         """Whether the newest tokens complete a stop sequence."""

@@ -25,6 +25,9 @@ _ENDS_OF_TURNS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|eom
 """Special tokens that end a turn; a GGUF file often names only one of them as its end."""
 
 _RowT = TypeVar("_RowT", Prompt, Continued)
+_Waiting = tuple[Request, "asyncio.Future[Reply]"]
+_Answered = Callable[[int, Reply | Exception], None]
+"""Called with the place of a request in its batch and its result."""
 
 
 class SharedModel:
@@ -38,7 +41,7 @@ class SharedModel:
         self.batches: list[int] = []
         """The sizes of the batches so far."""
         self._loaded: LoadedWeights | None = None
-        self._waiting: list[tuple[Request, asyncio.Future[Reply]]] = []
+        self._waiting: list[_Waiting] = []
         self._working: asyncio.Task[None] | None = None
 
     async def answer(self, request: Request) -> Reply:
@@ -70,25 +73,29 @@ class SharedModel:
             batch = [one for one in self._waiting if bool(one[0].continuations) is scores][:_MOST_ROWS]
             taken = {id(future) for _, future in batch}
             self._waiting = [one for one in self._waiting if id(one[1]) not in taken]
-            requests = [request for request, _ in batch]
-            results: Sequence[Reply | Exception]
             try:
-                results = await self.thread.run(partial(self._answered, requests))
+                await self.thread.run(partial(self._answer_all, batch, asyncio.get_running_loop()))
             except Exception as error:
-                results = [error] * len(batch)
-            for (_, future), result in zip(batch, results, strict=True):
-                if future.done():
-                    continue
-                if isinstance(result, Reply):
-                    future.set_result(result)
-                else:
-                    future.set_exception(result)
+                for _, future in batch:
+                    _settle(future, error)
 
-    def _answered(self, requests: list[Request]) -> list[Reply | Exception]:
-        """A reply or an error for each request; a batch that does not fit into memory is halved."""
+    def _answer_all(self, batch: list[_Waiting], loop: asyncio.AbstractEventLoop) -> None:
+        """Answer a batch; each reply is handed over when it is complete, so that a stop loses as little as possible.
+
+        A batch that does not fit into memory is halved.
+        """
         loaded = self.loaded()
+        requests = [request for request, _ in batch]
+
+        def answered(place: int, result: Reply | Exception) -> None:
+            loop.call_soon_threadsafe(_settle, batch[place][1], result)
+
+        self.batches.append(len(batch))
         try:
-            found = _scored(loaded, requests) if requests[0].continuations else _generated(loaded, requests)
+            if requests[0].continuations:
+                _score_all(loaded, requests, answered)
+            else:
+                _generate_all(loaded, requests, answered)
         except SociometerError:
             raise
         except (RuntimeError, MemoryError) as error:
@@ -97,18 +104,29 @@ class SharedModel:
                     f"transformers failed on '{self.weights.name}': {error}", "local model", fatal=True
                 ) from None
         else:
-            self.batches.append(len(requests))
-            return found
+            return
+        self.batches.pop()
         # Outside the handler above: while an error is handled, its frames still hold the memory of the batch.
         if loaded.device.startswith("cuda"):
             import torch
 
             torch.cuda.empty_cache()
-        if len(requests) == 1:
+        if len(batch) == 1:
             said = f"'{self.weights.name}' does not fit into the memory of '{loaded.device}' with one request"
             raise MachineryError(f"{said}; use a smaller model.", "local model", fatal=True)
-        half = len(requests) // 2
-        return self._answered(requests[:half]) + self._answered(requests[half:])
+        half = len(batch) // 2
+        self._answer_all(batch[:half], loop)
+        self._answer_all(batch[half:], loop)
+
+
+def _settle(future: "asyncio.Future[Reply]", result: Reply | Exception) -> None:
+    """Give a future its result; one that has a result, or that nobody waits for, stays as it is."""
+    if future.done():
+        return
+    if isinstance(result, Reply):
+        future.set_result(result)
+    else:
+        future.set_exception(result)
 
 
 _SHARED: dict[tuple[str, str, str], SharedModel] = {}
@@ -168,10 +186,22 @@ class HfPlayer:
             self.model.unload()
 
 
-def _generated(loaded: LoadedWeights, requests: Sequence[Request]) -> list[Reply | Exception]:
-    prompts = [_tried(partial(_prompt, loaded, request)) for request in requests]
-    written = iter(generate(loaded, good) if (good := [one for one in prompts if isinstance(one, Prompt)]) else [])
-    return [one if isinstance(one, Exception) else _reply(one, next(written)) for one in prompts]
+def _generate_all(loaded: LoadedWeights, requests: Sequence[Request], answered: _Answered) -> None:
+    """Write the replies; a request without a prompt gets its error."""
+    good: list[tuple[int, Prompt]] = []
+    for place, request in enumerate(requests):
+        prompt = _tried(partial(_prompt, loaded, request))
+        if isinstance(prompt, Exception):
+            answered(place, prompt)
+        else:
+            good.append((place, prompt))
+
+    def ended(row: int, written: Written) -> None:
+        place, prompt = good[row]
+        answered(place, _reply(prompt, written))
+
+    if good:
+        generate(loaded, [prompt for _, prompt in good], ended)
 
 
 def _reply(prompt: Prompt, written: Written) -> Reply:
@@ -180,21 +210,23 @@ def _reply(prompt: Prompt, written: Written) -> Reply:
     return Reply(text, reasoning, usage, written.finish, logprobs=written.logprobs)
 
 
-def _scored(loaded: LoadedWeights, requests: Sequence[Request]) -> list[Reply | Exception]:
-    rows = [_tried(partial(_continued, loaded, request)) for request in requests]
-    found = iter(score(loaded, good) if (good := [row for row in rows if isinstance(row, Continued)]) else [])
-    replies: list[Reply | Exception] = []
-    for request, row in zip(requests, rows, strict=True):
+def _score_all(loaded: LoadedWeights, requests: Sequence[Request], answered: _Answered) -> None:
+    """Score the continuations; a request without a row gets its error."""
+    good: list[tuple[int, Continued]] = []
+    for place, request in enumerate(requests):
+        row = _tried(partial(_continued, loaded, request))
         if isinstance(row, Exception):
-            replies.append(row)
-            continue
+            answered(place, row)
+        else:
+            good.append((place, row))
+    scores = score(loaded, [row for _, row in good]) if good else []
+    for (place, row), values in zip(good, scores, strict=True):
         likelihoods = tuple(
             Likelihood(text, value, len(ids))
-            for text, value, ids in zip(request.continuations, next(found), row.continuations, strict=True)
+            for text, value, ids in zip(requests[place].continuations, values, row.continuations, strict=True)
         )
         read = len(row.ids) + sum(len(ids) for ids in row.continuations)
-        replies.append(Reply("", usage=Usage(read, 0), likelihoods=likelihoods))
-    return replies
+        answered(place, Reply("", usage=Usage(read, 0), likelihoods=likelihoods))
 
 
 def _tried(made: Callable[[], _RowT]) -> _RowT | MachineryError:
