@@ -44,7 +44,7 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture
-def shown(store, monkeypatch, capsys):
+def shown(store, tmp_path, monkeypatch, capsys):
     """Runs a command on a terminal; gives its lines, and the tables that it drew."""
 
     def run(*words):
@@ -54,6 +54,7 @@ def shown(store, monkeypatch, capsys):
             drawn.append(fitted(text, width))
             return drawn[-1]
 
+        monkeypatch.chdir(tmp_path)  # some commands write a file
         monkeypatch.setattr(output, "fitted", recorded)
         monkeypatch.setenv("COLUMNS", str(WIDTH))
         monkeypatch.setenv("TERM", "xterm")
