@@ -24,7 +24,7 @@ _MOST_TOLD = 6
 
 def runs_argument(required: bool = False) -> click.Argument:
     """The argument RUN…: ids, starts of ids, names, `last` or `all`."""
-    return click.Argument(["runs"], nargs=-1, required=required, metavar="RUN…")
+    return click.Argument(["runs"], nargs=-1, required=required, metavar="RUN…" if required else "[RUN…]")
 
 
 def chosen_runs(
@@ -267,6 +267,10 @@ def terms_options() -> list[click.Parameter]:
             help="Power for the smallest detectable difference.",
         ),
         click.Option(
-            ["--level"], type=float, default=0.95, show_default=True, help="Confidence level of intervals and verdicts."
+            ["--level"],
+            type=float,
+            default=0.95,
+            show_default=True,
+            help="Confidence level of the differences and verdicts of a comparison.",
         ),
     ]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sociometer.analysis.replicated import ReplicatedFigure
     from sociometer.engine.engine import Engine, PlayedRun
 
-_FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "label", "items"}
+_FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "label", "items", "form"}
 """The options of `run` that a replication does not have: the paper decides."""
 _ACCESS = {
     "open": "open weights",

@@ -336,6 +336,7 @@ command = RunCommand(
     "run",
     callback=with_defaults(_play),
     params=_fixed_parameters(),
-    help="Run instruments on models. To continue an unfinished run, repeat the command; stored replies are not paid for"
-    " again. Reads defaults from sociometer.toml in the working folder.",
+    help="Run instruments on models. To continue an unfinished run, repeat the command or use 'resume'; stored replies"
+    " are not paid for again. For your own server or function without --revision, only 'resume' continues it. Reads"
+    " defaults from sociometer.toml in the working folder.",
 )

@@ -191,7 +191,7 @@ _COMMANDS = [
                 ["--form"],
                 type=click.IntRange(0),
                 default=0,
-                help="Number of items of each task in a random form for each person.",
+                help="Number of items of each task, drawn at random for each person.",
             ),
             click.Option(
                 ["--official"], is_flag=True, help="Use the official items that 'sociometer data fetch' downloads."
