@@ -445,46 +445,45 @@ def test_nothing_is_written_over_what_a_person_types(capsys):
 
 
 @pytest.mark.parametrize(
-    ("ending", "failed", "told"),
+    ("ending", "failed", "told", "of_a_command"),
     [
-        (Ending(RunStatus.STOPPED, "no more", StopCause.MAX_REQUESTS), {}, "resume sesi-abc --max-requests MORE"),
+        (
+            Ending(RunStatus.STOPPED, "no more", StopCause.MAX_REQUESTS),
+            {},
+            "resume sesi-abc --max-requests MORE",
+            "repeat the command with --max-requests MORE",
+        ),
         (
             Ending(RunStatus.STOPPED, "interrupted", StopCause.INTERRUPTED),
             {},
             "continue with: sociometer resume sesi-abc",
+            "Nothing is lost; repeat the command",
         ),
-        (Ending(RunStatus.FAILED, "the key is wrong"), {}, "failed: the key is wrong"),
-        (Ending(RunStatus.FINISHED), {"timeout": "no answer in 3 s"}, "1 failed: timeout (no answer in 3 s)"),
-        (Ending(RunStatus.FINISHED), {}, ""),
-    ],
-)
-def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told):
-    progress = Progress("sesi · m", Budget(Caps()), 2, failed=Counter(failed.keys()), last_failure=failed)
-    said = how_it_ended("sesi-abc", progress, ending)
-    assert told in said
-    assert bool(said) == bool(told)
-
-
-@pytest.mark.parametrize(
-    ("ending", "failed", "told"),
-    [
-        (Ending(RunStatus.STOPPED, "interrupted", StopCause.INTERRUPTED), {}, "Nothing is lost; repeat the command"),
         (
-            Ending(RunStatus.STOPPED, "no more", StopCause.MAX_REQUESTS),
+            Ending(RunStatus.FAILED, "the key is wrong"),
             {},
-            "repeat the command with --max-requests MORE",
+            "failed: the key is wrong",
+            "Fix this, then repeat the command",
         ),
-        (Ending(RunStatus.FAILED, "the key is wrong"), {}, "Fix this, then repeat the command"),
-        (Ending(RunStatus.FINISHED), {"timeout": "no answer in 3 s"}, "To retry, repeat the command"),
+        (
+            Ending(RunStatus.FINISHED),
+            {"timeout": "no answer in 3 s"},
+            "1 failed: timeout (no answer in 3 s)",
+            "To retry, repeat the command",
+        ),
+        (Ending(RunStatus.FINISHED), {}, "", ""),
     ],
 )
-def test_the_end_of_a_run_that_resume_refuses_says_to_repeat_the_command(ending, failed, told):
-    progress = Progress(
-        "sesi · m", Budget(Caps()), 2, repeatable=True, failed=Counter(failed.keys()), last_failure=failed
-    )
-    said = how_it_ended("sesi-abc", progress, ending)
-    assert told in said
-    assert "resume" not in said
+def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told, of_a_command):
+    """`resume` refuses a run that belongs to a command, so its end does not name it."""
+    for repeatable, expected in ((False, told), (True, of_a_command)):
+        progress = Progress(
+            "sesi · m", Budget(Caps()), 2, repeatable=repeatable, failed=Counter(failed.keys()), last_failure=failed
+        )
+        said = how_it_ended("sesi-abc", progress, ending)
+        assert expected in said
+        assert bool(said) == bool(expected)
+        assert not (repeatable and "resume" in said)
 
 
 @pytest.mark.parametrize(

@@ -188,13 +188,7 @@ class HfPlayer:
 
 def _generate_all(loaded: LoadedWeights, requests: Sequence[Request], answered: _Answered) -> None:
     """Write the replies; a request without a prompt gets its error."""
-    good: list[tuple[int, Prompt]] = []
-    for place, request in enumerate(requests):
-        prompt = _tried(partial(_prompt, loaded, request))
-        if isinstance(prompt, Exception):
-            answered(place, prompt)
-        else:
-            good.append((place, prompt))
+    good = _rows(requests, partial(_prompt, loaded), answered)
 
     def ended(row: int, written: Written) -> None:
         place, prompt = good[row]
@@ -212,13 +206,7 @@ def _reply(prompt: Prompt, written: Written) -> Reply:
 
 def _score_all(loaded: LoadedWeights, requests: Sequence[Request], answered: _Answered) -> None:
     """Score the continuations; a request without a row gets its error."""
-    good: list[tuple[int, Continued]] = []
-    for place, request in enumerate(requests):
-        row = _tried(partial(_continued, loaded, request))
-        if isinstance(row, Exception):
-            answered(place, row)
-        else:
-            good.append((place, row))
+    good = _rows(requests, partial(_continued, loaded), answered)
     scores = score(loaded, [row for _, row in good]) if good else []
     for (place, row), values in zip(good, scores, strict=True):
         likelihoods = tuple(
@@ -229,12 +217,17 @@ def _score_all(loaded: LoadedWeights, requests: Sequence[Request], answered: _An
         answered(place, Reply("", usage=Usage(read, 0), likelihoods=likelihoods))
 
 
-def _tried(made: Callable[[], _RowT]) -> _RowT | MachineryError:
-    """The row of a request, or the error that concerns this request alone."""
-    try:
-        return made()
-    except MachineryError as error:
-        return error
+def _rows(
+    requests: Sequence[Request], made: Callable[[Request], _RowT], answered: _Answered
+) -> list[tuple[int, _RowT]]:
+    """The row of each request with its place; an error that concerns one request alone is its answer."""
+    found = []
+    for place, request in enumerate(requests):
+        try:
+            found.append((place, made(request)))
+        except MachineryError as error:
+            answered(place, error)
+    return found
 
 
 def _prompt(loaded: LoadedWeights, request: Request) -> Prompt:
