@@ -251,7 +251,7 @@ def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
             more = f" with{more}"
         waiting = ""
         if progress.batches:
-            waiting = f" {_batches(progress)}; resume collects the replies."
+            waiting = f" {_batches(progress)}; this collects the replies."
         reason = ending.reason.rstrip(".")
         return f"stopped: {reason}. Nothing is lost; {next_step}{more}{waiting}"
     if ending.status is RunStatus.FAILED:
