@@ -191,11 +191,11 @@ def test_a_larger_machine_writes_several_replies_at_once(monkeypatch, tmp_path):
     monkeypatch.setattr("sociometer.models.local.gpu_memory", lambda: 0)
     monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
     copies, threads = [], []
-    for cores in (2, 8, 64):
+    for cores in (2, 16, 64):
         monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
         copies.append(copies_of(file))
         threads.append(_threads(copies[-1]))
-    assert (copies, threads) == ([1, 2, 4], [0, 4, 16])
+    assert (copies, threads) == ([1, 2, 4], [0, 8, 16])
     monkeypatch.setattr("os.getloadavg", lambda: (99.0, 0.0, 0.0), raising=False)
     assert copies_of(file) == 1, "a busy machine has no cores to spare"
     monkeypatch.setattr("sociometer.models.local.gpu_memory", lambda: 6 * 1024)
