@@ -32,6 +32,11 @@ def loaded(*command: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())
 
 
+def test_the_package_can_be_run_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "sociometer", "list"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "socialeval" in done.stdout
+
+
 @pytest.mark.parametrize("command", [["list"], ["list", "sesi"], ["models"], ["run", "--help"]])
 def test_commands_that_show_what_there_is_load_no_heavy_library(command):
     assert loaded(*command) == set()

@@ -12,8 +12,9 @@ from serving import Client
 
 import sociometer as sm
 from sociometer.cli.main import run_command
+from sociometer.core.errors import StoreError
 from sociometer.store.store import Store
-from sociometer.web.study.book import book_path
+from sociometer.web.study.book import book_path, study_lock
 
 
 @pytest.fixture
@@ -133,15 +134,15 @@ def test_the_result_is_shown_only_where_the_study_shows_it(seceu, tmp_path):
         assert "Your result" not in other.page().text
 
 
-def test_everyone_has_a_form_of_their_own(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--form", "3") as opened:
+def test_everyone_gets_a_sample_of_their_own(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--sample", "3") as opened:
         people = [opened.person().join() for _ in range(4)]
         assert [person.answer_all() for person in people] == [3] * 4
-        forms = [
+        samples = [
             frozenset(episode.item.id for episode in sm.get_run(opened.run_of(person), store=opened.path).episodes())
             for person in people
         ]
-        assert len(set(forms)) > 1
+        assert len(set(samples)) > 1
 
 
 def test_the_quota_holds(tmp_path):
@@ -311,3 +312,12 @@ def test_the_owner_can_withdraw_a_participant(seceu):
     assert seceu.book.participants("spring") == []
     assert person.get("/take").status == 403
     assert run_command(command) == 2
+
+
+def test_the_error_about_an_open_study_names_the_study(tmp_path):
+    with (
+        study_lock(tmp_path / "s.db", "spring"),
+        pytest.raises(StoreError, match=r"study spring is open in process \d+; close it there first"),
+        study_lock(tmp_path / "s.db", "spring"),
+    ):
+        pass

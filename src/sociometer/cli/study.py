@@ -17,7 +17,6 @@ from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, load
-from sociometer.store.lock import RunLock
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 
@@ -49,7 +48,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         name=name,
         config=structs.replace(config, name="", command=("sociometer", *sys.argv[1:])),
         language=given["language"],
-        form=given["form"],
+        sample=given["sample"],
         consent=_text(given["consent"]),
         questions=tuple(given["asks"]),
         shows=given["shows"],
@@ -68,11 +67,11 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         book.create(study)
     finally:
         book.close()
-    counts = {task: min(study.form or items.count, items.count) for task, items in lists.items()}
+    counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
     if as_json:
         print_json({"study": name, "instrument": instrument, "items": counts, "quota": study.quota})
         return
-    told = ", ".join(f"{count} of {task}" for task, count in counts.items())
+    told = ", ".join(f"{count} items of {task}" for task, count in counts.items())
     print_line(f"Study {name}: {instrument}, {told} for each participant. Open it with: sociometer study open {name}")
 
 
@@ -160,7 +159,7 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
     found = next((one for one in book.participants(name) if one.id == participant), None)
     if found is None:
         raise UsageError(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
-    with RunLock(path, study_lock(name)):
+    with study_lock(path, name):
         if found.run:
             with Store(path) as opened:
                 opened.erase(found.run, identity_of(found.id))
@@ -188,7 +187,7 @@ _COMMANDS = [
             click.Option(["--limit"], type=int, help="Number of items to sample; the same for everyone."),
             click.Option(["--item", "items"], multiple=True, help="Item to include; repeat for several."),
             click.Option(
-                ["--form"],
+                ["--sample"],
                 type=click.IntRange(0),
                 default=0,
                 help="Number of items of each task, drawn at random for each person.",
@@ -196,7 +195,12 @@ _COMMANDS = [
             click.Option(
                 ["--official"], is_flag=True, help="Use the official items that 'sociometer data fetch' downloads."
             ),
-            click.Option(["--data"], type=click.Path(), default="", help="Folder that holds the official files."),
+            click.Option(
+                ["--data"],
+                type=click.Path(),
+                default="",
+                help="Folder that holds the official files; implies --official.",
+            ),
             click.Option(
                 ["--role", "roles"],
                 multiple=True,

@@ -184,15 +184,16 @@ def _call(
 ) -> int:
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
     given = {**_run_defaults(), **values}
-    options = Settings.chosen(command.option, chosen_settings(command.option, values))
     config = run_config(card, "", given, chosen_settings(settings, values))
-    config = msgspec.structs.replace(
-        config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
-    )
     from sociometer.engine.command_context import CommandContext  # here, since help and completion need no engine
 
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
+        own = _with_every_run(engine, card, command, chosen_settings(command.option, values))
+        options = Settings.chosen(command.option, own)
+        config = msgspec.structs.replace(
+            config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
+        )
         context = CommandContext(
             engine,
             load(card.name),
@@ -207,6 +208,19 @@ def _call(
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
             sys.stderr.write(f"some items have no answer ({failed}); repeat the command to retry them.\n")
         return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
+
+
+def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dict[str, Any]) -> dict[str, Any]:
+    """The command's own options; `all` in its arguments is replaced by the runs of the instrument that it means."""
+    from sociometer.cli.chosen import EVERY, chosen_runs, means_all  # here, since help and completion need no engine
+
+    for option in command.option:
+        if option.positional and option.many and option.name in ("run", "runs"):
+            references = own.get(option.name) or ()
+            if EVERY in references and means_all(references):
+                chosen = chosen_runs(engine, references, instrument=card.name)
+                own = {**own, option.name: tuple(run.id for run in chosen)}
+    return own
 
 
 def _excluded(engine: "Engine", study: str) -> dict[str, str]:

@@ -19,11 +19,13 @@ def lock_path(store: Path, run: str) -> Path:
 
 
 class RunLock:
-    """Held while a run is played; the error names the process that holds it."""
+    """Held while a run is played; the error `in_use` names the process that holds it."""
 
-    def __init__(self, store: Path, run: str) -> None:
+    def __init__(self, store: Path, run: str, in_use: str = "") -> None:
         self._path = lock_path(store, run)
-        self._run = run
+        self._in_use = (
+            in_use or f"run {run} is in progress in process {{holder}}; wait for it, or stop it and resume the run."
+        )
         self._handle: int | None = None
 
     def __enter__(self) -> "RunLock":
@@ -56,9 +58,7 @@ class RunLock:
             except BlockingIOError:
                 holder = os.read(handle, 64).decode("ascii", "replace").strip() or "unknown"
                 os.close(handle)
-                raise StoreError(
-                    f"run {self._run} is in progress in process {holder}; wait for it, or stop it and resume the run."
-                ) from None
+                raise StoreError(self._in_use.format(holder=holder)) from None
         return handle
 
     def _is_mine(self, handle: int) -> bool:

@@ -11,7 +11,6 @@ from aiohttp import web
 
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Instrument
-from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
 from sociometer.web.enter import add_owner
 from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth
@@ -118,7 +117,7 @@ def serve_study(
 
     async def main() -> None:
         # One server a study: nobody else may delete or play what this one holds in memory.
-        with RunLock(store, study_lock(name)), Store(store) as opened:
+        with study_lock(store, name), Store(store) as opened:
             tokens = OneTimeTokens()
 
             def tell_links() -> None:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.errors import StoreError, UsageError, unknown
+from sociometer.store.lock import RunLock
 from sociometer.store.sqlite import storage_errors
 from sociometer.web.guard import PARTICIPANT, cookie_hash
 from sociometer.web.study.records import Participant, Study, Timing
@@ -50,9 +51,10 @@ def book_path(store: Path) -> Path:
     return store.with_name(store.name + ".studies")
 
 
-def study_lock(name: str) -> str:
-    """The name of the lock that is held while a study is open."""
-    return f"study-{name}"
+def study_lock(store: Path, name: str) -> RunLock:
+    """The lock that is held while a study is open."""
+    in_use = f"study {name} is open in process {{holder}}; close it there first, with Ctrl-C."
+    return RunLock(store, f"study-{name}", in_use)
 
 
 def plain_code(given: str) -> str:

@@ -47,7 +47,7 @@ class Taking:
         record = next(self._store.runs.found(RunSearch(ids=(one.run,))), None) if one.run else None
         done = self._store.episodes.counts(record.id)[0] if record else 0
         planned = record.manifest.episodes if record else 0
-        status = str(status_of(self._store, record)) if record else "not begun"
+        status = str(status_of(self._store, record)) if record else "not started"
         timings = self._timings.get(one.id, [])
         wrong = self._failed_checks(one, done, planned, over=status == "finished")
         patterns, seconds = (each.pattern for each in timings), (each.seconds for each in timings)
@@ -64,7 +64,7 @@ def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
     """Every participant of a study; the last columns are what the study asks about the person."""
     taking = Taking(study, book, store)
     rows = tuple(taking.row(one) for one in taking.participants)
-    note = "Excluded: " + "; ".join(map(str, exclusion_rules(study))) + "."
+    note = "A norm leaves out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from sociometer.core.config import RunConfig
 
@@ -19,8 +19,8 @@ class Study(Struct, frozen=True):
     config: RunConfig
     """What every participant's run is made of."""
     language: str = "en"
-    form: int = 0
-    """The number of items of each task for a participant, drawn at random; 0 means all."""
+    sample: int = field(default=0, name="form")
+    """The number of items of each task for a participant, drawn at random; 0 means all. Stored as `form`."""
     consent: str = ""
     questions: tuple[str, ...] = ()
     """What participants are asked about themselves; nothing of it is required."""

@@ -47,7 +47,7 @@ class Seats:
         self._store, self._load, self._book = store, load, book
         self._seats: dict[str, Seat] = {}
         self._locks: dict[str, asyncio.Lock] = {}
-        self._forms: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._item_ids: dict[str, dict[str, tuple[str, ...]]] = {}
 
     async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
         """A participant's next question; None if there is none within these seconds, or no more at all."""
@@ -183,17 +183,17 @@ class Seats:
         return load
 
     def _config(self, participant: Participant, study: Study, engine: Engine) -> RunConfig:
-        """The configuration of a participant's run: the study's, with their own form of it."""
+        """The configuration of a participant's run: the study's, with the items drawn for them."""
         own = structs.replace(study.config, revision=participant.id, name=run_name(study.name, participant.id))
-        if not study.form:
+        if not study.sample:
             return own
-        if study.name not in self._forms:
+        if study.name not in self._item_ids:
             player = FormPlayer("nobody", 0)
             lists = engine.plan(study.config, players={SUBJECT: player}).item_lists()
-            self._forms[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
+            self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
         lots = Random(f"{study.name}/{participant.id}")
-        known = self._forms[study.name].values()
-        drawn = [one for ids in known for one in lots.sample(ids, min(study.form, len(ids)))]
+        known = self._item_ids[study.name].values()
+        drawn = [one for ids in known for one in lots.sample(ids, min(study.sample, len(ids)))]
         return structs.replace(own, items=tuple(drawn), limit=None)
 
 
